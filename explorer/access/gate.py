@@ -18,7 +18,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpResponse
 
-from explorer.access import headers as answer_headers
+from explorer.access import answer_headers
 from explorer.access.bodies import (
     ClientLeft,
     Incoming,

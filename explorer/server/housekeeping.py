@@ -16,7 +16,7 @@ from explorer.server import memory
 from explorer.server.lost_queue import LostQueue
 from explorer.sharing.links import clear_ended
 from groups import reserve, storage
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.imports.tasks import take_up_lost
 from groups.models import Timeline
 from groups.tasks import refold
@@ -48,7 +48,7 @@ def at_start() -> None:
 def forget_queue() -> None:
     """Call all lost that waits for a worker, so that it is queued again."""
     storage.forget_queue()
-    imports.leases.forget_queue()
+    lifecycle.leases.forget_queue()
     sweep_runs.leases.forget_queue()
 
 

@@ -8,7 +8,7 @@ module                   what it is for
 ``addresses``, ``logs``  how a request shows its token; log lines without it
 ``links``                share links made, listed, opened, withdrawn
 ``views``, ``answers``   what the holder of a link gets; ``crowd`` and ``looks`` when many ask at once; ``gone`` when nothing opens
-``sealed``               one file: template, data, styles and script in one page that needs nothing else; ``bundle`` its script,
+``one_file``             one file: template, data, styles and script in one page that needs nothing else; ``bundle`` its script,
                          ``fingerprint`` its checksum, ``panels`` what a server computes otherwise
 ``page``                 a timeline as such a file; ``comparing`` several side by side, ``laboratory`` six answers
 ``exporting``, ``api``   the command's and the API's way to it; ``asking`` reads what they ask for

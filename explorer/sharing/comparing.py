@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from explorer.pages.compare.views import Refused, timelines_of, too_large_of
+from explorer.sharing.one_file import COMPARISON, sealed, told_at
 from explorer.sharing.page import chunk_of, detail_of, moments_as_text, shown
-from explorer.sharing.sealed import COMPARISON, sealed, told_at
 from groups.exporting import Export, hidden_id
 from groups.models import Timeline
 from groups.places import VERSION

@@ -16,7 +16,7 @@ from explorer.pages.sweeps.describing import Shown, cell_detail, seed_detail
 from explorer.sharing.card import answers_card
 from explorer.sharing.links import Subject
 from explorer.sharing.models import Kind
-from explorer.sharing.sealed import LABORATORY, Link, policy, sealed, told_at
+from explorer.sharing.one_file import LABORATORY, Link, policy, sealed, told_at
 from explorer.web.endpoint import BadRequest
 from groups.exporting import Export
 from groups.places import VERSION

@@ -20,9 +20,9 @@ from explorer.sharing import tokens
 from explorer.sharing.card import card
 from explorer.sharing.looks import Content, Look, looks
 from explorer.sharing.models import TOKEN_SHOWN, Kind, Link, SharedPage
+from explorer.sharing.one_file import TIMELINE, View, policy
+from explorer.sharing.one_file import Link as ShownLink
 from explorer.sharing.page import page_of, shown
-from explorer.sharing.sealed import TIMELINE, View, policy
-from explorer.sharing.sealed import Link as ShownLink
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage import new_id

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from explorer.pages.board.origin import Origin
 from explorer.pages.board.views import SEMANTICS
 from explorer.pages.timelines.answers import PROVENANCE
+from explorer.sharing.one_file import TIMELINE, Link, View, sealed, told_at
 from explorer.sharing.panels import panels_of
-from explorer.sharing.sealed import TIMELINE, Link, View, sealed, told_at
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.story.problems import troubles

@@ -13,7 +13,7 @@ module            what it is for
 ``tls``           the TLS context, and what a certificate says
 ``faults``        what can be wrong with a connection, each in a plain sentence
 ``connection``    a channel that is logged in, and knows the broker's versions
-``cluster``       brokers, routing, back-off, and the questions about groups
+``brokers``       brokers, routing, back-off, and the questions about groups
 ``fetching``      ``__consumer_offsets`` by raw Fetch: where its partitions are, sessions, truncation
 ``offsets``       committed offsets, ends of partitions, lag, settings of groups
 ``tables``        what Kafka's own command-line tool prints of a group

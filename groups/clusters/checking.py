@@ -16,8 +16,8 @@ from groups.clusters.allowed import (
     DESCRIBE_CLUSTER,
     OFFSETS_TOPIC,
 )
+from groups.clusters.brokers import Brokers, Listing, brokers_of
 from groups.clusters.channel import resolve
-from groups.clusters.cluster import Cluster, Listing, brokers_of
 from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.fetching import NotReadable, is_readable, replicas_of
@@ -177,7 +177,7 @@ async def _cluster(connection: Connection, settings: ClusterSettings, sent: _Sen
     except ClusterError as error:
         yield Step(name="brokers", state="failed", says=str(error), seen=error.seen, sent=sent.take())
         return
-    cluster = Cluster(settings, sent=sent)
+    cluster = Brokers(settings, sent=sent)
     try:
         cluster.learn(told)
         unreachable: dict[Address, ClusterError] = {}
@@ -193,7 +193,7 @@ async def _cluster(connection: Connection, settings: ClusterSettings, sent: _Sen
         await cluster.close()
 
 
-def _brokers(cluster: Cluster, unreachable: Mapping[Address, ClusterError], sent: tuple[str, ...]) -> Step:
+def _brokers(cluster: Brokers, unreachable: Mapping[Address, ClusterError], sent: tuple[str, ...]) -> Step:
     count = len(cluster.brokers)
     if not unreachable:
         plural = "s are" if count != 1 else " is"
@@ -208,7 +208,7 @@ def _brokers(cluster: Cluster, unreachable: Mapping[Address, ClusterError], sent
     return Step(name="brokers", state=state, says=says, seen=error.seen, sent=sent)
 
 
-async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> Step:
+async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> Step:
     """What may be read, asked call by call."""
     user = _principal(settings)
     missing: list[str] = []
@@ -263,14 +263,14 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
     )
 
 
-async def _may_describe_cluster(cluster: Cluster) -> bool:
+async def _may_describe_cluster(cluster: Brokers) -> bool:
     """A cluster without an authorizer tells no operations at all, and all may be done."""
     told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
     operations = int(told["clusterAuthorizedOperations"])
     return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
 
 
-async def _may_follow(cluster: Cluster) -> bool:
+async def _may_follow(cluster: Brokers) -> bool:
     """Whether the log of groups may be read; true of a cluster that has none yet, since nothing is missing."""
     try:
         replicas = await replicas_of(cluster)
@@ -279,7 +279,7 @@ async def _may_follow(cluster: Cluster) -> bool:
         return False
 
 
-async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:
+async def _unreadable(cluster: Brokers, listing: Listing) -> set[int]:
     """The codes with which groups, or their offsets, were refused."""
     rows = list(listing.groups.values())[:GROUPS_TRIED_MOST]
     codes = {told.code for told in (await cluster.describe(rows)).values() if isinstance(told, Undescribed)}

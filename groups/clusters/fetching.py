@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from groups.clusters.allowed import EARLIEST, FETCH, LATEST, LIST_OFFSETS, METADATA, OFFSETS_TOPIC
-from groups.clusters.cluster import Cluster
+from groups.clusters.brokers import Brokers
 from groups.clusters.connection import Connection
 from groups.clusters.faults import ClusterError, Fault
 from groups.history.polls.reading import NO_ID
@@ -160,7 +160,7 @@ def _fetched(row: Mapping[str, Any]) -> Fetched:
     )
 
 
-async def replicas_of(cluster: Cluster) -> dict[int, Replicas]:
+async def replicas_of(cluster: Brokers) -> dict[int, Replicas]:
     """Where the topic's partitions are; empty where the cluster has no such topic yet. ``NotReadable`` without rights."""
     told = await cluster.ask_any(
         METADATA,
@@ -180,7 +180,7 @@ async def replicas_of(cluster: Cluster) -> dict[int, Replicas]:
     return found
 
 
-async def is_readable(cluster: Cluster, found: Mapping[int, Replicas]) -> bool:
+async def is_readable(cluster: Brokers, found: Mapping[int, Replicas]) -> bool:
     """Whether a fetch is answered. ``ClusterError`` where no partition could be asked."""
     error: ClusterError | None = None
     for partition, replicas in found.items():

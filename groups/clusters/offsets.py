@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
-from groups.clusters.cluster import Cluster, Listed
+from groups.clusters.brokers import Brokers, Listed
 from groups.clusters.faults import ClusterError
 from groups.history.following.topics import TopicFacts
 from groups.history.polls import reading
@@ -34,13 +34,13 @@ class Committed:
         return None if self.end is None or self.offset < 0 else self.end - self.offset
 
 
-async def committed(cluster: Cluster, row: Listed) -> list[Committed] | Undescribed:
+async def committed(cluster: Brokers, row: Listed) -> list[Committed] | Undescribed:
     """The committed offsets of a group, without the ends of their partitions."""
     return (await committed_of(cluster, row.broker, [row.group]))[row.group]
 
 
 async def committed_of(
-    cluster: Cluster, node: int, groups: Sequence[str]
+    cluster: Brokers, node: int, groups: Sequence[str]
 ) -> dict[str, list[Committed] | Undescribed]:
     """The committed offsets of groups that one broker coordinates, in one request."""
     connection = await cluster.connection(node)
@@ -66,7 +66,7 @@ def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
     ]
 
 
-async def topics(cluster: Cluster, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
+async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
     """Topic → partition → the broker that leads it; all that may be seen, or those of these names. Makes none."""
     asked = None if names is None else [{"topicId": reading.NO_ID, "name": name} for name in names]
     told = await cluster.ask_any(
@@ -85,7 +85,7 @@ async def topics(cluster: Cluster, names: Sequence[str] | None = None) -> dict[s
     }
 
 
-async def topic_facts(cluster: Cluster) -> dict[str, TopicFacts]:
+async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
     """Id and count of partitions of all topics that may be seen, by name. Makes none."""
     told = await cluster.ask_any(
         METADATA,
@@ -107,7 +107,7 @@ async def topic_facts(cluster: Cluster) -> dict[str, TopicFacts]:
     }
 
 
-async def ends(cluster: Cluster, wanted: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
+async def ends(cluster: Brokers, wanted: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
     """The end offset of each partition that a leader told; the others are missing."""
     leaders = await topics(cluster, list(wanted)) if wanted else {}
     by_node: dict[int, dict[str, list[int]]] = {}
@@ -140,7 +140,7 @@ async def ends(cluster: Cluster, wanted: Mapping[str, Iterable[int]]) -> dict[tu
     return found
 
 
-async def may_read_settings(cluster: Cluster, group: str) -> bool:
+async def may_read_settings(cluster: Brokers, group: str) -> bool:
     """Whether a group's settings may be read; true, too, where this release has none. A group that is not there will do."""
     resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
     try:
@@ -153,7 +153,7 @@ async def may_read_settings(cluster: Cluster, group: str) -> bool:
     return all(row["errorCode"] != GROUP_AUTHORIZATION_FAILED for row in told["results"])
 
 
-async def group_configs(cluster: Cluster, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:
+async def group_configs(cluster: Brokers, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:
     """A group's own settings; null where they may not be read, or this release has none."""
     resources = [
         {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None} for group in groups

@@ -8,7 +8,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.jobs.leases import end_of_wait
 from groups.models import Import
 from groups.spark_ready import come_by_themselves, how_to_install, missing_packages
@@ -24,16 +24,16 @@ SPARK_WAIT_MOST_S = 30 * 60
 def run_import(import_id: str) -> None:
     """Read a waiting import. A second delivery finds it taken and does nothing."""
     try:
-        found = imports.get(import_id)
-    except imports.NoSuchImport:
+        found = lifecycle.get(import_id)
+    except lifecycle.NoSuchImport:
         return
     if found.status != Import.Status.WAITING:
         return
     missing = missing_packages()
     if not missing:
         # One that is deleted while it is read has nobody to tell.
-        with contextlib.suppress(imports.NoSuchImport):
-            imports.perform(import_id)
+        with contextlib.suppress(lifecycle.NoSuchImport):
+            lifecycle.perform(import_id)
     elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S) or not come_by_themselves():
         fail(import_id, missing)
     else:
@@ -49,7 +49,7 @@ def wait(import_id: str) -> None:
         progress={"stage": stage, "stages": []},
         lease_until=end_of_wait(),
     )
-    imports.say(import_id, {"type": "progress", "stage": stage, "stages": [], "timelines": 0})
+    lifecycle.say(import_id, {"type": "progress", "stage": stage, "stages": [], "timelines": 0})
 
 
 def fail(import_id: str, missing: list[str]) -> None:
@@ -57,10 +57,10 @@ def fail(import_id: str, missing: list[str]) -> None:
     Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
         status=Import.Status.FAILED, problem=problem, finished=timezone.now(), lease_until=None
     )
-    imports.remove_upload(import_id)
-    imports.say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})
+    lifecycle.remove_upload(import_id)
+    lifecycle.say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})
 
 
 def take_up_lost() -> None:
     """Queue lost waiting imports again, and tell lost running ones as failed."""
-    imports.leases.take_up_lost(run_import.delay, imports.interrupt)
+    lifecycle.leases.take_up_lost(run_import.delay, lifecycle.interrupt)

@@ -21,7 +21,7 @@ import orjson
 
 from groups.history.entries import EntryLine
 from groups.history.evidence.committed import Committed, TopicPartition, committed_in
-from groups.wire.commits import TOMBSTONE, commit_payload
+from groups.wire.commit_payloads import TOMBSTONE, commit_payload
 
 BLOCK_FORMAT: Final = 1
 """Raised when a reader of the old form would misread the new one."""

@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from groups.pipeline import transformations as steps
+from groups.pipeline import transformations
 from groups.pipeline.folding.context import Context, EarlierTimeline
 from groups.pipeline.progress import READING_SHARE, Progress, TaskCounting
 from groups.pipeline.reading.datasource import OffsetsLog, Task, tasks_of
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import Wanted
-from groups.pipeline.reading.sources import Listing, list_sources
+from groups.pipeline.reading.splitting import Listing, list_sources
 from groups.pipeline.reading.transactions import LeftOut
 from groups.pipeline.report import Findings
 from groups.pipeline.spark.child import Lines
@@ -83,7 +83,7 @@ def import_with(
     groups = request.get("groups")
     wanted = Wanted(groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms"))
     tasks = tasks_of(listing.splits)
-    rows = steps.rows(session, tasks, wanted).persist(StorageLevel.DISK_ONLY)
+    rows = transformations.rows(session, tasks, wanted).persist(StorageLevel.DISK_ONLY)
     try:
         findings = read_stage(session, rows, listing, tasks, progress, expected)
         lines = progress.lines
@@ -102,12 +102,12 @@ def import_with(
             settings=request.get("settings") or {},
             from_ms=request.get("from_ms"),
         )
-        blocks = steps.blocks(rows)
+        blocks = transformations.blocks(rows)
         if findings.some_partitions_unknown:
-            blocks = blocks.transform(steps.with_partitions_known)
+            blocks = blocks.transform(transformations.with_partitions_known)
         count = folding_tasks(progress.bytes_read, session.sparkContext.defaultParallelism)
-        ordered = blocks.transform(steps.in_group_order, count)
-        more = fold_stage(session, steps.folded(ordered, context), findings, count, progress)
+        ordered = blocks.transform(transformations.in_group_order, count)
+        more = fold_stage(session, transformations.folded(ordered, context), findings, count, progress)
     finally:
         rows.unpersist()
     return {"type": "done", "records": findings.records_report(more)}
@@ -135,7 +135,7 @@ def read_stage(
         progress.share = READING_SHARE * done / len(tasks)
 
     with TaskCounting(session, progress, told):
-        found = steps.facts(rows).collect()
+        found = transformations.facts(rows).collect()
     for row in found:
         findings.add(row.kind, row.source, bytes(row.payload))
     progress.set("Read", findings.read, findings.read, "records")

@@ -17,8 +17,8 @@ from typing import Any, Final, TypedDict
 from asgiref.sync import sync_to_async
 
 from groups.clusters.allowed import OFFSETS_TOPIC
+from groups.clusters.brokers import Brokers
 from groups.clusters.checking import read_command
-from groups.clusters.cluster import Cluster as Brokers
 from groups.clusters.connection import Connection
 from groups.clusters.faults import ClusterError
 from groups.clusters.fetching import (

@@ -20,7 +20,7 @@ from django.db import DatabaseError, close_old_connections
 
 from groups.cluster_models import Cluster
 from groups.clusters.allowed import ALLOWED
-from groups.clusters.cluster import Cluster as Brokers
+from groups.clusters.brokers import Brokers
 from groups.clusters.faults import ClusterError, Fault
 from groups.watching import registry, retention
 from groups.watching.alerts.deliveries import Sender

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groups.clusters.cluster import GROUPS_A_REQUEST, Cluster, Listed, Listing, batched, described
+from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed, Listing, batched, described
 from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import committed_of, ends, topics
 from groups.history.polls.description import (
@@ -65,7 +65,7 @@ class Round:
 class Puller:
     """The memory of rounds: answers to compare with, what was unstable, when what is due."""
 
-    cluster: Cluster
+    cluster: Brokers
     groups: Sequence[str] | None = None
     """These alone; null for all."""
 

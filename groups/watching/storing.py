@@ -19,7 +19,7 @@ from django.db import transaction
 
 from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
-from groups.clusters.cluster import Listed
+from groups.clusters.brokers import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
 from groups.history.passes.recorder import Recorder

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from groups.jobs.answering_child import answer_lines
-from simulations.rehearsal.answering import answer, scenario_for
+from simulations.rehearsal.judging import answer, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.moments import document_of_frame, text_of
 from simulations.rehearsal.reading import question_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.lessons import references as at
+from simulations.lessons import references
 from simulations.lessons.reasons import Pieces, Reasons, who
 
 
@@ -29,9 +29,9 @@ class PartitionReasons(Reasons):
         return None
 
     def _unassigned(self, name: str, *, right: bool) -> Pieces:
-        owner = at.owner_of(self.frame, name)
+        owner = references.owner_of(self.frame, name)
         if not right:
-            if name in at.revoking_of(self.frame, owner or ""):
+            if name in references.revoking_of(self.frame, owner or ""):
                 return [
                     self._p(name),
                     " is still owned by ",
@@ -39,16 +39,16 @@ class PartitionReasons(Reasons):
                     ", which is revoking it: it is released only when that is confirmed.",
                 ]
             return [self._p(name), " is owned by ", self._m(owner), "."]
-        aim = at.target_owner_of(self.frame, name)
+        aim = references.target_owner_of(self.frame, name)
         if aim is None:
             return [self._p(name), " is unassigned, and no target names an owner yet."]
         return [self._p(name), " is unassigned: ", self._m(aim), " gets it with its next heartbeat response."]
 
     def _owned(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = at.owner_of(self.frame, name), at.target_owner_of(self.frame, name)
+        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
         if right:
-            if name in at.holders(self.before).get(self.member or "", ()):
+            if name in references.holders(self.before).get(self.member or "", ()):
                 if aim != self.member and aim is not None:
                     return [
                         mine,
@@ -63,7 +63,10 @@ class PartitionReasons(Reasons):
                 mine,
                 ", and nobody else owns it: the heartbeat response assigns it.",
             ]
-        if name in at.holders(self.before).get(self.member or "", ()) and aim not in (None, self.member):
+        if name in references.holders(self.before).get(self.member or "", ()) and aim not in (
+            None,
+            self.member,
+        ):
             return [mine, " loses ", self._p(name), " here: its target owner is ", self._m(aim), "."]
         if owner is None:
             if aim == self.member:
@@ -77,7 +80,7 @@ class PartitionReasons(Reasons):
                 return [self._p(name), " is unassigned, and no target names an owner for it yet."]
             return ["The target owner of ", self._p(name), " is ", self._m(aim), ", not ", mine, "."]
         if aim == self.member:
-            if name in at.revoking_of(self.frame, owner):
+            if name in references.revoking_of(self.frame, owner):
                 return [
                     self._p(name),
                     " is in the target of ",
@@ -117,14 +120,14 @@ class PartitionReasons(Reasons):
         ]
 
     def _target(self, name: str) -> Pieces:
-        aim = at.target_owner_of(self.frame, name)
+        aim = references.target_owner_of(self.frame, name)
         if aim is None:
             return ["The target names nobody for ", self._p(name), "."]
         return ["The target gives ", self._p(name), " to ", self._m(aim), "."]
 
     def _revoking(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = at.owner_of(self.frame, name), at.target_owner_of(self.frame, name)
+        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
         if right:
             return [
                 "The target gives ",
@@ -148,7 +151,7 @@ class PartitionReasons(Reasons):
 
     def _waiting(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = at.owner_of(self.frame, name), at.target_owner_of(self.frame, name)
+        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
         if right:
             return [
                 self._p(name),
@@ -164,7 +167,7 @@ class PartitionReasons(Reasons):
 
     def _reads(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner = at.owner_of(self.frame, name)
+        owner = references.owner_of(self.frame, name)
         if right and owner != self.member:
             return [
                 mine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulations.rehearsal.answering import MemberCell, Sheet, StageRow, WaySheet
+from simulations.rehearsal.judging import MemberCell, Sheet, StageRow, WaySheet
 from simulations.rehearsal.values import CONSUMER
 
 

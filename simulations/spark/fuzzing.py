@@ -20,7 +20,7 @@ import orjson
 
 from groups.pipeline.spark.child import Lines, answer_request, spark_session
 from simulations.proof.fuzzing.batches import blocks
-from simulations.spark import fuzzing_blocks as steps
+from simulations.spark import fuzzing_blocks
 from simulations.spark.batches import Pace, waves
 
 WAVE_S: Final = 20.0
@@ -44,8 +44,8 @@ def run(request: Mapping[str, Any], lines: Lines) -> None:
         lines.say({"type": "began", "cores": cores})
 
         def collect(wave: Sequence[tuple[int, int]]) -> list[Any]:
-            tasks = steps.tasks(session, wave)
-            rows: list[Any] = steps.answered(
+            tasks = fuzzing_blocks.tasks(session, wave)
+            rows: list[Any] = fuzzing_blocks.answered(
                 tasks,
                 wave,
                 request["semantics"],

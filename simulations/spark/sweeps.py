@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from groups.pipeline.spark.child import Lines, answer_request, spark_session
-from simulations.spark import sweep_blocks as steps
+from simulations.spark import sweep_blocks
 from simulations.spark.batches import Pace, waves
 from simulations.sweeps.asked import AxesError, axes_of
 from simulations.sweeps.axes import Axes, Block
@@ -61,8 +61,10 @@ def answers(session: SparkSession, axes: Axes, left: Sequence[Block], cores: int
     """Wave after wave of answered blocks."""
 
     def collect(wave: Sequence[Block]) -> list[Any]:
-        deal = steps.dealt(wave, cores * TASKS_A_CORE)
-        rows: list[Any] = steps.tasks(session, deal).transform(steps.answered, axes, deal).collect()
+        deal = sweep_blocks.dealt(wave, cores * TASKS_A_CORE)
+        rows: list[Any] = (
+            sweep_blocks.tasks(session, deal).transform(sweep_blocks.answered, axes, deal).collect()
+        )
         return rows
 
     return waves(left, collect, pace=PACE, cores=cores)

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 
 from explorer.access import bodies, gate
 from explorer.pages.imports import receiving, uploading
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.models import Import
 from tests.access.conftest import GOES, Asks
 
@@ -209,8 +209,8 @@ async def test_a_full_disk_is_told_and_nothing_stays(
 async def test_what_a_killed_server_had_received_is_removed_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = imports.uploads() / f"{receiving.COMING}1"
-    whole = imports.uploads() / "an-import"
+    left = lifecycle.uploads() / f"{receiving.COMING}1"
+    whole = lifecycle.uploads() / "an-import"
     for folder in (left, whole):
         folder.mkdir(parents=True)
         (folder / "0").write_bytes(b"x")

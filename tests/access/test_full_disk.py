@@ -32,7 +32,7 @@ import orjson
 from django.db import connection
 from django.utils import timezone
 from groups import storage
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.models import Batch, Import, Timeline
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
@@ -46,7 +46,7 @@ for number in range(2):
         Batch.objects.create(timeline=timeline, first=first, last=first, entries=os.urandom(500_000))
     Timeline.objects.filter(pk=timeline.id).update(last=20, **running)
     made["timelines"].append(timeline.id)
-    made["imports"].append(imports.create(title="Large", paths=["/nowhere"]).id)
+    made["imports"].append(lifecycle.create(title="Large", paths=["/nowhere"]).id)
     made["sweeps"].append(sweep_runs.create(axes_of({})).id)
 Import.objects.update(**running)
 Sweep.objects.update(**running)

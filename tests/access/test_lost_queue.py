@@ -13,7 +13,7 @@ import redis
 
 from explorer.server import housekeeping
 from explorer.server.lost_queue import LostQueue
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
 from tests.conftest import missing
 from tests.services.servers import redis_server
@@ -38,7 +38,7 @@ def test_after_a_restart_without_its_data_what_waited_is_queued_at_the_next_swee
     queued: list[str], settings: Any
 ) -> None:
     housekeeping.sweep()
-    found = imports.create(title="a log", paths=["/nowhere"])
+    found = lifecycle.create(title="a log", paths=["/nowhere"])
     housekeeping.sweep()
     assert queued == [], "it waits where it was queued"
     with contextlib.closing(redis.Redis.from_url(settings.REDIS_URL)) as client:
@@ -56,13 +56,13 @@ def test_what_was_stored_while_redis_was_away_is_queued_when_it_is_back(
     here, settings.REDIS_URL = settings.REDIS_URL, "redis://127.0.0.1:1/0"
     with pytest.raises(redis.RedisError):
         housekeeping.sweep()
-    found = imports.create(title="a log", paths=["/nowhere"])
+    found = lifecycle.create(title="a log", paths=["/nowhere"])
     settings.REDIS_URL = here
     housekeeping.sweep()
     assert queued == [found.id]
 
 
 def test_of_several_processes_one_queues_it(queued: list[str], settings: Any) -> None:
-    imports.create(title="a log", paths=["/nowhere"])
+    lifecycle.create(title="a log", paths=["/nowhere"])
     for _ in range(3):
         assert LostQueue().is_found_lost(settings.REDIS_URL) is (_ == 0)

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from groups.models import Timeline
-from simulations.jobs import run_tasks as tasks
+from simulations.jobs import run_tasks
 from simulations.world.scenario import load
 from tests.api.conftest import Api
 from tests.stories import Story
@@ -109,7 +109,7 @@ def test_a_case_is_played_by_the_simulator_or_it_says_why_not(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queued: list[str] = []
-    monkeypatch.setattr(tasks.run, "delay", queued.append)
+    monkeypatch.setattr(run_tasks.run, "delay", queued.append)
     status, answer = api.post("laboratory/runs", {"query": LINK, "board": 6})
     assert status == 201
     # ``timeline`` is the name that its id had before.

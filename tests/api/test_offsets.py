@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groups.history.evidence.committed import Committed, thinned
 from groups.models import Timeline
 from groups.storage import COMMITS_WITHIN
-from groups.wire.commits import commit_payload
+from groups.wire.commit_payloads import commit_payload
 from tests.api.conftest import Api
 from tests.stories import TOPIC_ID, Story, a_day_of_three
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from kombu.exceptions import OperationalError
 
 from groups.models import Timeline
-from simulations.jobs import run_tasks as tasks
+from simulations.jobs import run_tasks
 from simulations.world import studies
 from tests.api.conftest import Api
 
@@ -19,7 +19,7 @@ BAD = "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript:
 @pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     waiting: list[str] = []
-    monkeypatch.setattr(tasks.run, "delay", waiting.append)
+    monkeypatch.setattr(run_tasks.run, "delay", waiting.append)
     return waiting
 
 
@@ -40,7 +40,7 @@ def test_a_run_is_stored_where_the_queue_cannot_be_reached_and_the_sweep_queues_
     def refuse(_timeline: str) -> None:
         raise OperationalError("Error 111: Connection refused")
 
-    monkeypatch.setattr(tasks.run, "delay", refuse)
+    monkeypatch.setattr(run_tasks.run, "delay", refuse)
     status, answer = api.post("runs", {"scenario": "kip848-basic"})
     assert status == 201
     assert Timeline.objects.get(pk=answer["timeline"]).status == Timeline.Status.RUNNING

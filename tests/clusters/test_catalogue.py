@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from groups.clusters.allowed import API_VERSIONS, CONSUMER_GROUP_DESCRIBE, LIST_GROUPS, METADATA
-from groups.clusters.cluster import Cluster, Listed, Listing
+from groups.clusters.brokers import Brokers, Listed, Listing
 from groups.clusters.connection import UNSUPPORTED_VERSION, Connection, connect
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.offsets import Committed
@@ -166,7 +166,7 @@ def test_each_code_of_a_coordinator_has_its_sentence(code: int, message: str, sa
     assert undescribed(Undescribed(group="g", code=code, message=message)) == says
 
 
-class Asked(Cluster):
+class Asked(Brokers):
     """A cluster that lists two classic groups and is asked for nothing else."""
 
     def __init__(self) -> None:
@@ -181,11 +181,11 @@ async def test_a_lag_of_which_a_topic_is_hidden_is_not_told_as_if_it_were_whole(
 ) -> None:
     """Committed offsets of a topic without the right DESCRIBE are silently missing from the answer, error 0."""
 
-    async def committed_of(cluster: Cluster, node: int, groups: list[str]) -> dict[str, list[Committed]]:
+    async def committed_of(cluster: Brokers, node: int, groups: list[str]) -> dict[str, list[Committed]]:
         seen = Committed(topic="seen", partition=0, offset=7, leader_epoch=-1, metadata="")
         return {group: [seen] for group in groups}
 
-    async def ends(cluster: Cluster, wanted: Any) -> dict[tuple[str, int], int]:
+    async def ends(cluster: Brokers, wanted: Any) -> dict[tuple[str, int], int]:
         return {("seen", 0): 10}
 
     monkeypatch.setattr(pulling, "committed_of", committed_of)

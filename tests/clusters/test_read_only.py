@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groups.clusters.allowed import ALLOWED, METADATA, NotAllowed, ask
-from groups.clusters.cluster import open_cluster
+from groups.clusters.brokers import open_cluster
 from groups.clusters.offsets import ends, group_configs, topics
 from groups.clusters.settings import settings_of
 from tests.broker.node import running

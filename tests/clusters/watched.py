@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from groups.cluster_models import Cluster, WatchedGroup
-from groups.clusters.cluster import open_cluster
+from groups.clusters.brokers import open_cluster
 from groups.clusters.settings import settings_of
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import GroupDescription

@@ -42,7 +42,7 @@ def test_the_import_contracts_hold() -> None:
 PLANTED = {
     "groups.history.words": ["groups.pipeline.spark.java", "time", "groups.history.findings"],
     "groups.wire.errors": ["groups.history.words", "django.conf"],
-    "groups.storage.names": ["simulations.protocol.messages", "groups.imports.runs"],
+    "groups.storage.names": ["simulations.protocol.messages", "groups.imports.lifecycle"],
     "groups.packs.blocks": ["numpy", "groups.storage.names"],
     "groups.pipeline.reading.rows": ["groups.pipeline.job", "django.db"],
     "simulations.invariants.rules": ["simulations.protocol.messages", "threading"],

@@ -108,7 +108,7 @@ def scenarios() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "text"), scenarios())
 def test_every_scenario_that_the_docs_show_runs(page: str, text: str) -> None:
-    from simulations.rehearsal.answering import answer
+    from simulations.rehearsal.judging import answer
     from simulations.rehearsal.reading import question_of
     from simulations.world.engine import run
     from simulations.world.scenario import load

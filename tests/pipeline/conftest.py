@@ -17,7 +17,7 @@ def imported(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[.
     """Runs both stages of the job on paths; what it told and stored."""
     from groups.pipeline.job import import_with
     from groups.pipeline.progress import Progress
-    from groups.pipeline.reading.sources import list_sources
+    from groups.pipeline.reading.splitting import list_sources
     from groups.pipeline.spark.child import Lines
     from groups.pipeline.topics.naming import read_topics_file
 

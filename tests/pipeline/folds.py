@@ -22,7 +22,7 @@ from groups.pipeline.job import earlier_of
 from groups.pipeline.reading.datasource import tasks_of
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
-from groups.pipeline.reading.sources import SPLIT_BYTES, Listing, list_sources
+from groups.pipeline.reading.splitting import SPLIT_BYTES, Listing, list_sources
 from groups.pipeline.reading.tasks import read_split
 from groups.pipeline.report import Findings
 from groups.pipeline.topics.naming import read_topics_file

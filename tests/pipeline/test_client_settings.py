@@ -12,7 +12,7 @@ from django.test import Client
 
 from explorer.pages.imports import uploading
 from groups.history.entries import Kind
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.imports.client_settings import TIMEOUT_MOST_MS, BadSetting, settings_of
 from groups.management.commands.import_log import given_settings
 from tests.history.storied import A, B, two_reading
@@ -70,7 +70,7 @@ def test_an_upload_carries_them_to_the_import_and_bad_ones_are_refused(
         return Client().post("/api/imports", {"files": [file], "paths": ["p/0.log"], **fields})
 
     answer = send(session_timeout_ms="6000")
-    found = imports.get(answer.json()["import"])
+    found = lifecycle.get(answer.json()["import"])
     assert found.options["settings"] == {"group.consumer.session.timeout.ms": 6_000}
     refused = send(session_timeout_ms="six")
     assert refused.status_code == 400

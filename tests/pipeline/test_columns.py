@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groups.pipeline.reading.columns import distinct as distinct_module
 from groups.pipeline.reading.columns import framing, read_stretches, stretches
 from groups.pipeline.reading.columns.window import Window
-from groups.wire.commits import commit_payload
+from groups.wire.commit_payloads import commit_payload
 from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
 from groups.wire.logs import compression
 from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, write_batch, write_segment

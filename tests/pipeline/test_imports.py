@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from groups import storage
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
 from groups.imports.receiving import Received
 from groups.jobs.children import close_warm_children
@@ -36,7 +36,7 @@ def _one_child_for_all() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def store(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
     """The pretended job, and a store of the test's own."""
-    monkeypatch.setattr(imports, "JOB", "tests.pipeline.pretend_job")
+    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
     settings.VAR = tmp_path / "var"
     settings.STORE_URL = str(tmp_path / "store")
     return tmp_path / "store"
@@ -56,16 +56,16 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     said: list[dict[str, Any]] = []
-    monkeypatch.setattr(imports, "say", lambda import_id, message: said.append(dict(message)))
+    monkeypatch.setattr(lifecycle, "say", lambda import_id, message: said.append(dict(message)))
     return said
 
 
 def create(word: str = "log", **facts: Any) -> Import:
-    return imports.create(title=word, paths=[word], **facts)
+    return lifecycle.create(title=word, paths=[word], **facts)
 
 
 def perform(word: str = "log", **facts: Any) -> Import:
-    return imports.perform(create(word, **facts).id)
+    return lifecycle.perform(create(word, **facts).id)
 
 
 def files(store: Path) -> list[Path]:
@@ -96,8 +96,8 @@ def test_a_stored_timeline_is_read_whole_from_its_packs() -> None:
 def test_a_task_that_is_delivered_twice_doubles_nothing() -> None:
     found = create()
 
-    imports.perform(found.id)
-    imports.perform(found.id)
+    lifecycle.perform(found.id)
+    lifecycle.perform(found.id)
 
     assert Timeline.objects.count() == 1
 
@@ -192,9 +192,9 @@ def test_an_import_is_named_after_its_groups_unless_it_was_given_a_name() -> Non
 def test_a_renamed_import_keeps_its_name_and_an_empty_one_is_refused() -> None:
     done = perform()
 
-    assert imports.rename(done.id, "  Tuesday's outage\u0000 ").title == "Tuesday's outage\u2400"
-    with pytest.raises(imports.BadTitle):
-        imports.rename(done.id, "   ")
+    assert lifecycle.rename(done.id, "  Tuesday's outage\u0000 ").title == "Tuesday's outage\u2400"
+    with pytest.raises(lifecycle.BadTitle):
+        lifecycle.rename(done.id, "   ")
 
 
 def test_an_error_of_the_job_is_the_imports_problem_in_one_line() -> None:
@@ -229,13 +229,13 @@ def performed(found: Import, task: Callable[[str], object]) -> threading.Thread:
 
 def test_stopping_a_running_import_leaves_nothing(until: Until, store: Path) -> None:
     found = create("waits")
-    thread = performed(found, imports.perform)
+    thread = performed(found, lifecycle.perform)
     until(lambda: files(store))
-    assert imports.cancel(found.id)
+    assert lifecycle.cancel(found.id)
     thread.join(15)
 
     assert not thread.is_alive()
-    assert imports.get(found.id).status == "cancelled"
+    assert lifecycle.get(found.id).status == "cancelled"
     assert Timeline.objects.count() == 0
     assert files(store) == []
 
@@ -244,7 +244,7 @@ def test_deleting_a_running_import_ends_its_task_and_leaves_nothing(until: Until
     found = create("waits")
     thread = performed(found, import_tasks.run_import)
     until(lambda: files(store))
-    imports.delete(found.id)
+    lifecycle.delete(found.id)
     thread.join(15)
 
     assert not thread.is_alive()
@@ -257,15 +257,15 @@ def test_an_import_that_is_cancelled_when_all_is_read_stores_nothing(
 ) -> None:
     """The job has said that it is done, and the rows are about to be stored."""
     found = create()
-    complete = imports.complete
+    complete = lifecycle.complete
 
     def cancelled_before(import_id: str, received: Received) -> bool:
-        assert imports.cancel(import_id)
+        assert lifecycle.cancel(import_id)
         return complete(import_id, received)
 
-    monkeypatch.setattr(imports, "complete", cancelled_before)
+    monkeypatch.setattr(lifecycle, "complete", cancelled_before)
 
-    assert imports.perform(found.id).status == "cancelled"
+    assert lifecycle.perform(found.id).status == "cancelled"
     assert Timeline.objects.count() == 0
     assert files(store) == []
 
@@ -278,18 +278,18 @@ def test_an_import_that_was_cut_short_leaves_nothing(store: Path) -> None:
     (store / found.id).mkdir(parents=True)
     (store / found.id / ".writing-1").write_bytes(b"half a pack")
 
-    imports.interrupt(found.id)
+    lifecycle.interrupt(found.id)
 
-    assert imports.get(found.id).status == "failed"
+    assert lifecycle.get(found.id).status == "failed"
     assert files(store) == []
 
 
 def test_a_waiting_import_that_is_cancelled_is_never_read() -> None:
     found = create()
 
-    assert imports.cancel(found.id)
-    assert imports.perform(found.id).status == "cancelled"
-    assert not imports.cancel(found.id)
+    assert lifecycle.cancel(found.id)
+    assert lifecycle.perform(found.id).status == "cancelled"
+    assert not lifecycle.cancel(found.id)
     assert Timeline.objects.count() == 0
 
 
@@ -300,12 +300,12 @@ def test_an_import_waits_while_sparks_packages_come(
     monkeypatch.setattr(import_tasks, "missing_packages", lambda: ["pyspark"])
     import_tasks.run_import(found.id)
     assert queued == [found.id]
-    assert imports.get(found.id).progress["stage"] == "Getting Spark ready"
+    assert lifecycle.get(found.id).progress["stage"] == "Getting Spark ready"
     assert announced[-1]["stage"] == "Getting Spark ready"
 
     monkeypatch.setattr(import_tasks, "missing_packages", list)
     import_tasks.run_import(found.id)
-    assert imports.get(found.id).status == "complete"
+    assert lifecycle.get(found.id).status == "complete"
 
 
 def test_an_import_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
@@ -316,8 +316,8 @@ def test_an_import_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue
     import_tasks.run_import(found.id)
 
     assert queued == []
-    assert imports.get(found.id).status == "failed"
-    assert "make install" in imports.get(found.id).problem
+    assert lifecycle.get(found.id).status == "failed"
+    assert "make install" in lifecycle.get(found.id).problem
 
 
 def test_lost_imports_are_queued_again_or_told_as_failed(queued: list[Any]) -> None:
@@ -328,14 +328,14 @@ def test_lost_imports_are_queued_again_or_told_as_failed(queued: list[Any]) -> N
     import_tasks.take_up_lost()
 
     assert queued == [waiting.id]
-    assert imports.get(running.id).status == "failed"
-    assert imports.leases.lost() == []
+    assert lifecycle.get(running.id).status == "failed"
+    assert lifecycle.leases.lost() == []
 
 
 def test_a_new_servers_waiting_imports_are_queued_again(queued: list[Any]) -> None:
     found = create()
 
-    imports.leases.forget_queue()
+    lifecycle.leases.forget_queue()
     import_tasks.take_up_lost()
 
     assert queued == [found.id]
@@ -348,8 +348,8 @@ def test_uploaded_files_go_when_the_import_is_over(settings: Any, tmp_path: Path
     elsewhere = tmp_path / "kept"
     elsewhere.mkdir()
 
-    imports.perform(create(folder=str(folder)).id)
-    imports.perform(create(folder=str(elsewhere)).id)
+    lifecycle.perform(create(folder=str(folder)).id)
+    lifecycle.perform(create(folder=str(elsewhere)).id)
 
     assert not folder.exists()
     assert elsewhere.exists()
@@ -361,22 +361,22 @@ def test_deleting_an_import_deletes_its_timelines_and_the_disk_has_its_room_back
     storage.frame_at(timeline, 1)
     assert files(opened.folder())
 
-    imports.delete(done.id)
+    lifecycle.delete(done.id)
 
     assert Timeline.objects.count() == 0
     assert files(store) == files(opened.folder()) == []
-    with pytest.raises(imports.NoSuchImport):
-        imports.get(done.id)
+    with pytest.raises(lifecycle.NoSuchImport):
+        lifecycle.get(done.id)
 
 
 def test_a_timeline_goes_with_the_last_import_that_lists_it(store: Path) -> None:
     first, second = perform(), perform()
 
-    imports.delete(first.id)
+    lifecycle.delete(first.id)
     timeline = Timeline.objects.get()
     assert len(list(storage.every_entry(timeline))) == timeline.last
 
-    imports.delete(second.id)
+    lifecycle.delete(second.id)
     assert Timeline.objects.count() == 0
     assert files(store) == []
 
@@ -408,7 +408,7 @@ def test_until_cuts_a_log_at_its_time_and_from_leaves_out_what_ended_before() ->
 
 
 def test_a_stage_that_begins_is_announced(announced: list[dict[str, Any]]) -> None:
-    imports.perform(create().id)
+    lifecycle.perform(create().id)
 
     progress = [said for said in announced if said["type"] == "progress"]
     assert [said["stage"] for said in progress][:1] == ["Reading"]

@@ -14,7 +14,7 @@ from django.test import Client
 
 from explorer.pages.imports import uploading
 from explorer.pages.imports.uploading import safe_path
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.models import Import, Timeline
 from tests.pipeline.segments import FOO, sample_group
 
@@ -30,7 +30,7 @@ def queued(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Qu
     settings.STORE_URL = str(tmp_path / "store")
     sent: Queued = []
     monkeypatch.setattr(uploading.run_import, "delay", sent.append)
-    monkeypatch.setattr(imports, "JOB", "tests.pipeline.pretend_job")
+    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
     return sent
 
 
@@ -63,7 +63,7 @@ def test_the_sample_log_is_one_click(queued: Queued) -> None:
 def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queued) -> None:
     answer = upload(("backup/__consumer_offsets-17/00000000000000000000.log", sample_group().bytes()))
 
-    found = imports.get(answer.json()["import"])
+    found = lifecycle.get(answer.json()["import"])
     [kept] = [path for path in Path(found.paths[0]).rglob("*") if path.is_file()]
     assert kept.relative_to(found.paths[0]).as_posix() == "__consumer_offsets-17/00000000000000000000.log"
     assert kept.read_bytes() == sample_group().bytes()
@@ -71,13 +71,13 @@ def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queu
 
 
 def test_a_file_without_a_folder_does_not_get_the_imports_id_for_one() -> None:
-    found = imports.get(upload(("0.log", b"one")).json()["import"])
+    found = lifecycle.get(upload(("0.log", b"one")).json()["import"])
 
     assert (Path(found.paths[0]) / "upload" / "0.log").read_bytes() == b"one"
 
 
 def test_two_files_of_one_name_are_both_kept() -> None:
-    found = imports.get(upload(("0.log", b"one"), ("0.log", b"two")).json()["import"])
+    found = lifecycle.get(upload(("0.log", b"one"), ("0.log", b"two")).json()["import"])
 
     assert sorted(path.read_bytes() for path in Path(found.paths[0]).rglob("*") if path.is_file()) == [
         b"one",
@@ -88,7 +88,7 @@ def test_two_files_of_one_name_are_both_kept() -> None:
 def test_a_json_file_among_the_logs_gives_names() -> None:
     answer = upload(("0.log", sample_group().bytes()), ("names.json", orjson.dumps({FOO: "foo"})))
 
-    assert imports.get(answer.json()["import"]).options["topics"] == {FOO: "foo"}
+    assert lifecycle.get(answer.json()["import"]).options["topics"] == {FOO: "foo"}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_more_imports_than_the_server_takes_are_refused(monkeypatch: pytest.Monk
 
 
 def test_the_detail_tells_groups_verdicts_names_and_skipped() -> None:
-    done = imports.perform(imports.create(title="Ticket 4411", paths=["log"], named=True).id)
+    done = lifecycle.perform(lifecycle.create(title="Ticket 4411", paths=["log"], named=True).id)
 
     told = Client().get(f"/api/imports/{done.id}").json()
 
@@ -161,7 +161,7 @@ def test_the_detail_tells_groups_verdicts_names_and_skipped() -> None:
 
 
 def test_an_id_without_a_name_is_told_and_shows_the_name_that_a_user_gives() -> None:
-    done = imports.perform(imports.create(title="x", paths=["nameless"]).id)
+    done = lifecycle.perform(lifecycle.create(title="x", paths=["nameless"]).id)
     timeline = Timeline.objects.get()
     [before] = Client().get(f"/api/imports/{done.id}").json()["nameless"]
 
@@ -184,7 +184,7 @@ def test_cancel_ends_an_import_once() -> None:
 
 
 def test_delete_removes_an_import_and_what_it_made() -> None:
-    done = imports.perform(imports.create(title="x", paths=["log"]).id)
+    done = lifecycle.perform(lifecycle.create(title="x", paths=["log"]).id)
 
     assert Client().delete(f"/api/imports/{done.id}").status_code == 204
     assert Client().get(f"/api/imports/{done.id}").status_code == 404
@@ -227,7 +227,7 @@ def test_the_page_says_that_spark_is_being_made_ready(monkeypatch: pytest.Monkey
 
 
 def test_an_import_is_renamed_and_a_name_that_is_none_is_refused(queued: Queued, client: Client) -> None:
-    found = imports.get(upload(("0.log", b"one")).json()["import"])
+    found = lifecycle.get(upload(("0.log", b"one")).json()["import"])
     address = f"/api/imports/{found.id}"
 
     def patch(body: Any) -> Any:
@@ -246,8 +246,8 @@ def test_an_import_is_renamed_and_a_name_that_is_none_is_refused(queued: Queued,
 def test_the_page_lists_imports_with_their_zone_and_escapes_their_names(
     queued: Queued, client: Client
 ) -> None:
-    found = imports.get(upload(("0.log", b"one")).json()["import"])
-    imports.rename(found.id, "<b>loud</b>")
+    found = lifecycle.get(upload(("0.log", b"one")).json()["import"])
+    lifecycle.rename(found.id, "<b>loud</b>")
     page = client.get("/import/").content.decode()
     assert "&lt;b&gt;loud&lt;/b&gt;" in page
     assert re.search(r'<time data-ms="\d+">\d+ \w{3} \d{4}, \d\d:\d\d UTC</time>', page)

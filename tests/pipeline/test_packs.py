@@ -25,7 +25,7 @@ from groups.packs.packs import PACK_BYTES, PackWriter, Place, read_blob
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Progress
 from groups.pipeline.reading.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
-from groups.wire.commits import commit_payload
+from groups.wire.commit_payloads import commit_payload
 from tests.benchmarks.generated.mixes import churn
 from tests.pipeline.folds import MemoryFiles, fold_paths
 

@@ -10,8 +10,8 @@ import pytest
 
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.rows import Row
-from groups.pipeline.reading.sources import list_sources
 from groups.pipeline.reading.split_facts import SplitFacts
+from groups.pipeline.reading.splitting import list_sources
 from groups.pipeline.reading.tasks import read_split
 from groups.pipeline.reading.transactions import ABORTED
 from groups.wire.logs.batches import Compression

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groups.pipeline.reading.recognising import FileKind
-from groups.pipeline.reading.sources import list_sources
+from groups.pipeline.reading.splitting import list_sources
 from groups.wire.logs.batches import Compression
 from tests.pipeline.segments import Group, Segment, metadata_segment, sample_group
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.wire.logs.control import ControlType
 from tests.pipeline.folds import Folds, fold
 from tests.pipeline.segments import BAR, FOO, Group, Segment, sample_group
@@ -134,7 +134,7 @@ def test_damage_is_a_gap_of_the_groups_in_its_partition(imported: Imported, tmp_
 
 
 def test_the_sample_log_gives_its_groups_with_names_from_the_metadata_log(imported: Imported) -> None:
-    [sample] = [one for one in imports.samples() if one["name"] == "orders-enrich"]
+    [sample] = [one for one in lifecycle.samples() if one["name"] == "orders-enrich"]
 
     lines = imported(*map(Path, sample["paths"]))
 
@@ -148,7 +148,7 @@ def test_the_sample_log_gives_its_groups_with_names_from_the_metadata_log(import
 
 
 def test_the_samples_names_and_counts_are_proven_by_the_hash_alone(imported: Imported) -> None:
-    [sample] = [one for one in imports.samples() if one["name"] == "orders-enrich"]
+    [sample] = [one for one in lifecycle.samples() if one["name"] == "orders-enrich"]
     segments = sorted(Path(sample["paths"][0]).glob("__consumer_offsets-*/*.log"))
 
     with_log, alone = imported(*map(Path, sample["paths"])), imported(*segments)

@@ -18,7 +18,7 @@ from explorer.figures.epochs import collect, figure
 from explorer.pages.inspector.records import bytes_of_entry
 from explorer.sharing.bundle import CannotBundle, script
 from explorer.sharing.fingerprint import fingerprint
-from explorer.sharing.sealed import COMPARISON, LABORATORY, TIMELINE, Kind
+from explorer.sharing.one_file import COMPARISON, LABORATORY, TIMELINE, Kind
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
 from groups.history.frames.changes import apply

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
-from simulations.rehearsal.answering import Sheet, WaySheet, answer, asked, scenario_for
+from simulations.rehearsal.judging import Sheet, WaySheet, answer, asked, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.moments import document_of_frame, text_of
 from simulations.rehearsal.playing import play

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from groups.history.entries import Kind
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.world.engine.simulation import Simulation
-from simulations.world.scenario.environment import Network
+from simulations.world.scenario.environment import NetworkRates
 from tests.simulations.worlds import THREE, Disturbed, rough
 
 QUIET_FROM_MS = 20_000
@@ -38,7 +38,7 @@ DISTURBANCES = {
     "clock of C forwards": lambda world: world.jump_clock(world.acting.processes["C"], 8_000),
     "clock of C backwards": lambda world: world.jump_clock(world.acting.processes["C"], -3_000),
     "more partitions": lambda world: grow(world),
-    "quiet network": lambda world: world.change_network(Network()),
+    "quiet network": lambda world: world.change_network(NetworkRates()),
     "bad network": lambda world: world.change_network(rough(loss=0.3, duplicate=0.3, reorder=0.3)),
 }
 

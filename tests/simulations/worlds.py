@@ -12,7 +12,7 @@ from simulations.world.engine.checked_run import bounds_of
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import load
-from simulations.world.scenario.environment import Network
+from simulations.world.scenario.environment import NetworkRates
 
 THREE = """
 topics: {foo: {partitions: 6}}
@@ -63,5 +63,5 @@ class Disturbed:
         return {entry.payload["body"]["errorCode"] for entry in answers} - {0}
 
 
-def rough(**rates: Any) -> Network:
-    return Network(**{"delay_ms": (1, 20), **rates})
+def rough(**rates: Any) -> NetworkRates:
+    return NetworkRates(**{"delay_ms": (1, 20), **rates})

@@ -13,7 +13,7 @@ from groups import storage
 from groups.history.digests import window
 from groups.history.digests.answers import group_answer, member_answer, partition_answer
 from groups.history.state.group import Semantics
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.models import Timeline
 from groups.packs.index import StoredChunk
 from groups.storage import opened
@@ -255,7 +255,7 @@ def test_an_import_lists_its_timelines_and_one_that_goes_on_continues_them(kept:
     assert storage.get(timeline.pk).last == longer.last
     listed = [
         sorted(found.timelines.values_list("pk", flat=True))
-        for found in imports.Import.objects.order_by("created")
+        for found in lifecycle.Import.objects.order_by("created")
     ]
     assert listed == [[timeline.pk]] * 3
 

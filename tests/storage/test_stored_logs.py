@@ -22,7 +22,7 @@ from groups.history.metrics import Metrics
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION, replay
 from groups.history.state.group import initial_state
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.packs.files import Folder
@@ -59,7 +59,7 @@ def kept(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kept
     index_at.cache_clear()
 
     def run(segment: Segment) -> Timeline:
-        found = imports.create(title="log", paths=["log"])
+        found = lifecycle.create(title="log", paths=["log"])
         with mock.patch.multiple(timeline_folding, CHUNK_BYTES_LEAST=800, CHUNK_BYTES_GREATEST=1600):
             folds = fold_paths(
                 str(segment.write(tmp_path / found.id)),
@@ -312,7 +312,7 @@ def test_timelines_of_releases_before_packs_stay_listed_by_their_import() -> Non
         executor = MigrationExecutor(connection)
         executor.migrate(leaves)
 
-    listed = imports.get("import-1").timelines.values_list("pk", flat=True)
+    listed = lifecycle.get("import-1").timelines.values_list("pk", flat=True)
     assert sorted(listed) == ["t0", "t1", "t2"]
     assert set(Timeline.objects.values_list("index_place", "folder", "digest")) == {(None, "", "")}
 

@@ -23,7 +23,7 @@ from groups.history.entries import Entry
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.jobs.children import ParentStops
 from groups.models import Timeline
-from simulations.jobs import run_tasks as tasks
+from simulations.jobs import run_tasks
 from simulations.world import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +43,7 @@ until: 60s
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The queue as a list of the timelines that wait in it; nothing takes them."""
     waiting: list[str] = []
-    monkeypatch.setattr(tasks.run, "delay", waiting.append)
+    monkeypatch.setattr(run_tasks.run, "delay", waiting.append)
     return waiting
 
 
@@ -70,7 +70,7 @@ def test_a_run_is_queued_once_it_is_stored_and_stores_what_the_simulator_says(qu
     assert queued == [timeline.id]
     assert (timeline.source, timeline.status, timeline.last) == ("simulation", "running", 0)
 
-    tasks.run(timeline.id)
+    run_tasks.run(timeline.id)
     told = [entry for batch in recorded("kip848-basic") for entry in orjson.loads(batch.entries)]
     assert stored_entries(timeline.id) == told
     found = storage.get(timeline.id)
@@ -80,9 +80,9 @@ def test_a_run_is_queued_once_it_is_stored_and_stores_what_the_simulator_says(qu
 
 def test_a_task_that_is_delivered_twice_stores_the_run_once(queued: list[str]) -> None:
     timeline = start_run("kip848-basic")
-    tasks.run(timeline.id)
+    run_tasks.run(timeline.id)
     before = stored_entries(timeline.id)
-    tasks.run(timeline.id)
+    run_tasks.run(timeline.id)
     assert stored_entries(timeline.id) == before
 
 
@@ -90,7 +90,7 @@ def test_a_task_that_is_delivered_twice_at_once_stores_the_run_once(queued: list
     timeline = start_run("kip848-basic")
 
     def deliver() -> None:
-        tasks.run(timeline.id)
+        run_tasks.run(timeline.id)
         connection.close()
 
     threads = [threading.Thread(target=deliver) for _ in range(3)]
@@ -107,13 +107,13 @@ def test_a_task_that_is_delivered_twice_at_once_stores_the_run_once(queued: list
 def test_a_task_for_a_timeline_that_was_deleted_does_nothing(queued: list[str]) -> None:
     timeline = start_run("kip848-basic")
     storage.delete(timeline.id)
-    tasks.run(timeline.id)
+    run_tasks.run(timeline.id)
     assert not Timeline.objects.exists()
 
 
 def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(queued: list[str]) -> None:
     whole = start_run("kip848-six-partitions")
-    tasks.run(whole.id)
+    run_tasks.run(whole.id)
     timeline = start_run("kip848-six-partitions")
     # A writer stored the first half and died.
     writer = storage.open_writer(timeline.id, "dead")
@@ -124,7 +124,7 @@ def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(que
     housekeeping.sweep()
     housekeeping.sweep()
     assert queued == [timeline.id]
-    tasks.run(timeline.id)
+    run_tasks.run(timeline.id)
     assert stored_entries(timeline.id) == stored_entries(whole.id)
     found = storage.get(timeline.id)
     assert (found.status, found.attempts) == ("complete", 2)
@@ -159,7 +159,7 @@ def test_a_run_of_another_simulator_is_interrupted_and_keeps_what_it_has(queued:
 
 def test_a_run_that_brings_down_its_workers_is_not_tried_for_ever(queued: list[str]) -> None:
     timeline = start_run("kip848-basic")
-    for attempt in range(tasks.ATTEMPTS_MOST):
+    for attempt in range(run_tasks.ATTEMPTS_MOST):
         storage.open_writer(timeline.id, f"worker {attempt}")
         lose_lease(timeline.id)
         housekeeping.sweep()
@@ -174,8 +174,8 @@ def test_a_server_that_ends_gives_its_runs_back(queued: list[str], monkeypatch: 
         raise ParentStops("the server ends")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tasks, "run_child", stopped)
-        tasks.run(timeline.id)
+        patch.setattr(run_tasks, "run_child", stopped)
+        run_tasks.run(timeline.id)
     assert list(storage.lost_timelines()) == [storage.get(timeline.id)]
     queued.clear()
     housekeeping.sweep()
@@ -192,7 +192,7 @@ def test_a_run_that_finds_the_disk_full_ends_and_says_so_instead_of_being_tried_
 
     with monkeypatch.context() as patch:
         patch.setattr(storage.Writer, "append", full)
-        tasks.run(timeline.id)
+        run_tasks.run(timeline.id)
     ended = storage.get(timeline.id)
     assert (ended.status, ended.lease_until) == ("failed", None)
     assert "disk" in ended.problem
@@ -202,8 +202,8 @@ def test_a_simulation_that_fails_says_why_and_keeps_what_it_has(
     queued: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timeline = start_run("kip848-basic")
-    monkeypatch.setattr(tasks, "WORKER", "tests.tasks.nothing")
-    tasks.run(timeline.id)
+    monkeypatch.setattr(run_tasks, "WORKER", "tests.tasks.nothing")
+    run_tasks.run(timeline.id)
     found = storage.get(timeline.id)
     assert found.status == "failed"
     assert found.problem.startswith("tests.tasks.nothing ended with code 1")
@@ -214,17 +214,17 @@ def test_cancelling_a_run_ends_its_child_and_keeps_what_was_stored(
 ) -> None:
     timeline = start_run(long_scenario)
     ended = threading.Event()
-    run_child = tasks.run_child
+    run_child = run_tasks.run_child
 
     def watched(*args: Any, **options: Any) -> Iterator[dict[str, Any]]:
         yield from run_child(*args, **options)
         ended.set()
 
     def work() -> None:
-        tasks.run(timeline.id)
+        run_tasks.run(timeline.id)
         connection.close()
 
-    monkeypatch.setattr(tasks, "run_child", watched)
+    monkeypatch.setattr(run_tasks, "run_child", watched)
     worker = threading.Thread(target=work)
     worker.start()
     until(lambda: storage.get(timeline.id).last > 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from groups.clusters.cluster import Listed, Listing
+from groups.clusters.brokers import Listed, Listing
 from groups.history.polls.description import GroupDescription, GroupKind, MemberDescription, Undescribed
 from groups.watching.pulling import Round
 

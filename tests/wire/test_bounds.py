@@ -19,8 +19,7 @@ from groups.wire.codecs.primitives import (
     write_unsigned_varint,
     write_varlong,
 )
-from groups.wire.codecs.schema import Field, Message, Primitive
-from groups.wire.codecs.schema import struct as fields_of
+from groups.wire.codecs.schema import Field, Message, Primitive, fields
 from groups.wire.embedded.streams_user_data import (
     decode_assignment_info,
     decode_subscription_info,
@@ -117,7 +116,7 @@ def test_a_varint_that_is_cut_off_needs_one_byte_more_than_there_are() -> None:
 
 @pytest.mark.parametrize("version", ["1", None, -1, 4])
 def test_a_version_that_is_none_is_refused_when_it_is_written(version: Any) -> None:
-    message = Message("Four", fields_of(Field("on", Primitive.BOOL)), newest=3)
+    message = Message("Four", fields(Field("on", Primitive.BOOL)), newest=3)
     with pytest.raises(UnencodableError, match=f"Four has no version {version!r}; known are 0 to 3"):
         encode_versioned(message, {"version": version, "on": True})
     assert encode_versioned(message, {"version": 2, "on": True}) == (2, b"\1")
@@ -125,7 +124,7 @@ def test_a_version_that_is_none_is_refused_when_it_is_written(version: Any) -> N
 
 
 def test_of_fields_that_a_version_does_not_have_the_first_by_name_is_told() -> None:
-    message = Message("One", fields_of(Field("on", Primitive.BOOL)), newest=0)
+    message = Message("One", fields(Field("on", Primitive.BOOL)), newest=0)
     with pytest.raises(UnencodableError, match="version 0 has no field 'off'"):
         codec(message, 0).write(bytearray(), {"on": True, "up": 1, "off": 2})
 
@@ -221,7 +220,7 @@ def test_a_request_is_read_with_its_length_without_it_and_cut_off() -> None:
         request_frame((len(raw) + 9).to_bytes(4) + unknown)
 
 
-def test_the_oldest_commits_have_the_fields_of_their_versions() -> None:
+def test_the_oldest_commits_have_the_fields_their_versions() -> None:
     """The protocol guide's OffsetCommit v0 and v1, which no client of today writes and kio does not know."""
     request = APIS[8].request
     partition = {"partitionIndex": 1, "committedOffset": 7, "committedMetadata": None}

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.errors import UnencodableError, UnknownVersionError
 from tests.wire.strategies import bodies
 
 SWITCH = Message(
     "Switch",
-    struct(
+    fields(
         Field("on", Primitive.BOOL),
         Field("port", Primitive.UINT16),
         Field("row", Array(Primitive.BOOL), since=3, default=[]),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.fused_readers import fused_reader
 from groups.wire.codecs.primitives import Reader
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
@@ -17,10 +17,10 @@ from groups.wire.errors import RecordError
 from groups.wire.rpc.apis import APIS
 from tests.wire.strategies import bodies
 
-NESTED = struct(Field("name", Primitive.STRING), Field("late", Array(Primitive.UUID), since=1, tag=0))
+NESTED = fields(Field("name", Primitive.STRING), Field("late", Array(Primitive.UUID), since=1, tag=0))
 EVERYTHING = Message(
     "Everything",
-    struct(
+    fields(
         Field("small", Primitive.INT8),
         Field("id", Primitive.UUID),
         Field("plain", Primitive.PLAIN_STRING, nullable_since=1),
@@ -124,7 +124,7 @@ def test_lengths_of_two_bytes_are_read_without_the_closures():
         Primitive.BYTES,
         Array(Primitive.INT32),
         Array(Primitive.STRING),
-        Array(struct(Field("on", Primitive.BOOL))),
+        Array(fields(Field("on", Primitive.BOOL))),
     ],
     ids=["string", "bytes", "integers", "strings", "structs"],
 )
@@ -136,7 +136,7 @@ def test_a_null_where_none_may_be_is_refused_and_one_that_may_be_is_read(
     tail = b"\0" * 8
     for nullable in (False, True):
         nullable_since = {"nullable_since": 0} if nullable else {}
-        body = struct(Field("it", type_, **nullable_since), Field("last", Primitive.INT8))
+        body = fields(Field("it", type_, **nullable_since), Field("last", Primitive.INT8))
         message = Message("One", body, newest=0, flexible_since=since)
         mark = null[:2] if type_ is Primitive.STRING and not flexible else null
         careful = struct_reader(message.body, message.form(0))

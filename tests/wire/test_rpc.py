@@ -1,6 +1,7 @@
 """Requests and responses: the same bytes as kio's own serialiser, headers, and what bad bytes are told."""
 
 import base64
+import dataclasses
 import datetime
 import io
 import re
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import uuid
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -21,7 +22,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, fields
 from groups.wire.codecs.uuids import base64_to_uuid
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.inspection import guess
@@ -66,7 +67,7 @@ def entity(declared: Any, value: Any) -> Any:
     if value is None:
         return None
     arguments = {}
-    for field in fields(declared):
+    for field in dataclasses.fields(declared):
         kafka_type = field.metadata.get("kafka_type", "")
         first, *others = field.name.split("_")
         name = first + "".join(word.capitalize() for word in others)
@@ -307,20 +308,20 @@ def test_apis_that_are_none_of_ours_are_unknown():
     assert error_name(9999) is None
 
 
-FIRST = struct(Field("a", Primitive.INT32), Field("b", Array(struct(Field("x", Primitive.STRING)))))
+FIRST = fields(Field("a", Primitive.INT32), Field("b", Array(fields(Field("x", Primitive.STRING)))))
 
 
 @pytest.mark.parametrize(
     ("bodies", "sentence"),
     [
-        ({0: FIRST, 1: struct(), 2: FIRST}, "Made.a is away for a while between versions 0 and 2"),
-        ({0: FIRST, 1: struct(*reversed(FIRST.fields))}, "Made.a stands elsewhere in version 1 than before"),
-        ({0: FIRST, 1: struct(Field("a", Primitive.INT64))}, "Made.a changes its type"),
-        ({0: FIRST, 1: struct(Field("a", Primitive.INT32, tag=0))}, "Made.a changes its tag"),
+        ({0: FIRST, 1: fields(), 2: FIRST}, "Made.a is away for a while between versions 0 and 2"),
+        ({0: FIRST, 1: fields(*reversed(FIRST.fields))}, "Made.a stands elsewhere in version 1 than before"),
+        ({0: FIRST, 1: fields(Field("a", Primitive.INT64))}, "Made.a changes its type"),
+        ({0: FIRST, 1: fields(Field("a", Primitive.INT32, tag=0))}, "Made.a changes its tag"),
         (
             {
-                0: struct(Field("a", Primitive.STRING, nullable_since=0)),
-                1: struct(Field("a", Primitive.STRING)),
+                0: fields(Field("a", Primitive.STRING, nullable_since=0)),
+                1: fields(Field("a", Primitive.STRING)),
             },
             "Made.a ceases to be nullable",
         ),

@@ -3,11 +3,11 @@
 import pytest
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.schema import Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Field, Message, Primitive, fields
 from groups.wire.errors import MalformedError
 
 EPOCH = Message(
-    "Epoch", struct(Field("epoch", Primitive.INT8), Field("hash", Primitive.INT8, tag=0)), flexible_since=0
+    "Epoch", fields(Field("epoch", Primitive.INT8), Field("hash", Primitive.INT8, tag=0)), flexible_since=0
 )
 
 

@@ -11,7 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.clusters import tables
-from groups.clusters.cluster import Cluster, Listed, open_cluster
+from groups.clusters.brokers import Brokers, Listed, open_cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import Committed, committed, ends, group_configs
 from groups.clusters.options import add_cluster_options, settings_from
@@ -78,7 +78,7 @@ class Command(BaseCommand):
                 return await self.print_list(cluster, options)
             return await self.print_groups(cluster, options)
 
-    async def print_list(self, cluster: Cluster, options: dict[str, Any]) -> list[str]:
+    async def print_list(self, cluster: Brokers, options: dict[str, Any]) -> list[str]:
         kinds = [GroupKind(kind) for kind in options["type"] or ()]
         listing = await cluster.list_groups(states=options["state"] or (), kinds=kinds)
         rows = listing.groups.values()
@@ -103,7 +103,7 @@ class Command(BaseCommand):
             for node, error in listing.silent.items()
         ]
 
-    async def print_groups(self, cluster: Cluster, options: dict[str, Any]) -> list[str]:
+    async def print_groups(self, cluster: Brokers, options: dict[str, Any]) -> list[str]:
         listing = await cluster.list_groups()
         wanted: Sequence[str] = options["group"] or list(listing.groups)
         found: dict[str, Any] = dict(
@@ -121,7 +121,7 @@ class Command(BaseCommand):
         return missing
 
     async def print_one(
-        self, cluster: Cluster, told: GroupDescription, row: Listed | None, options: dict[str, Any]
+        self, cluster: Brokers, told: GroupDescription, row: Listed | None, options: dict[str, Any]
     ) -> None:
         verbose = options["verbose"]
         has: list[Committed] = []

@@ -19,7 +19,7 @@ from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest
 from django.utils.decorators import sync_and_async_middleware
 
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 
 COMING: Final = ".coming-"
 """The folder of an upload that is not complete begins so."""
@@ -55,7 +55,7 @@ class Keeping(FileUploadHandler):
     def new_file(self, *told: Any, **facts: Any) -> None:
         super().new_file(*told, **facts)
         if self.folder is None:
-            self.folder = imports.uploads() / f"{COMING}{secrets.token_hex(8)}"
+            self.folder = lifecycle.uploads() / f"{COMING}{secrets.token_hex(8)}"
             self.folder.mkdir(mode=0o700, parents=True)
         self.out = (self.folder / str(len(self.files))).open("wb")
 
@@ -112,7 +112,7 @@ def forgetting_uploads(get_response: Any) -> Any:
 
 def forget_cut_short() -> None:
     """Remove what uploads had brought when a server was killed."""
-    for folder in imports.uploads().glob(f"{COMING}*"):
+    for folder in lifecycle.uploads().glob(f"{COMING}*"):
         # Another process may be receiving: what has changed lately is not cut short.
         with contextlib.suppress(OSError):
             if time.time() - folder.stat().st_mtime > CUT_SHORT_S:

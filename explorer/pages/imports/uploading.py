@@ -15,7 +15,7 @@ from django.db import transaction
 
 from explorer.pages.imports.receiving import KeptFile
 from groups import storage
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.imports.tasks import run_import
 from groups.models import Import
@@ -50,7 +50,7 @@ class Refused(Exception):
 
 def start_sample(name: str | None = None) -> Import:
     """Queues the import of a bundled recorded log, the first one if no name is given."""
-    samples = imports.samples()
+    samples = lifecycle.samples()
     chosen = next((sample for sample in samples if name in (None, sample["name"])), None)
     if chosen is None:
         names = ", ".join(sample["name"] for sample in samples) or "none"
@@ -84,7 +84,7 @@ def start_upload(
             status=413,
         )
     import_id = storage.new_id()
-    folder = imports.uploads() / import_id
+    folder = lifecycle.uploads() / import_id
     topics: dict[str, Any] = {}
     kept: list[str] = []
     try:
@@ -125,7 +125,7 @@ def _queue(**facts: Any) -> Import:
             status=429,
         )
     with transaction.atomic():
-        created = imports.create(**facts)
+        created = lifecycle.create(**facts)
         # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
         transaction.on_commit(lambda: run_import.delay(created.id), robust=True)
     return created

@@ -14,7 +14,7 @@ from explorer.pages.imports.describing import detail, groups, listed, told
 from explorer.pages.imports.uploading import Refused, start_sample, start_upload
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
-from groups.imports import runs as imports
+from groups.imports import lifecycle
 from groups.models import Import
 from groups.spark_ready import install_spark, missing_packages
 
@@ -38,7 +38,7 @@ def new(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("import", found.id)
     context = {
-        "samples": imports.samples(),
+        "samples": lifecycle.samples(),
         "recent": [listed(found) | told(found) for found in Import.objects.all()[:RECENT_MOST]],
         "recent_more": max(0, Import.objects.count() - RECENT_MOST),
         "spark_ready": not missing_packages(),
@@ -52,8 +52,8 @@ def new(request: HttpRequest) -> HttpResponse:
 def show(request: HttpRequest, import_id: str) -> HttpResponse:
     """An import while it is read, and when it is done."""
     try:
-        found = imports.get(import_id)
-    except imports.NoSuchImport as error:
+        found = lifecycle.get(import_id)
+    except lifecycle.NoSuchImport as error:
         raise Http404(str(error)) from error
     context = {"found": found, "import_data": inlined("import-data", orjson.dumps(detail(found)))}
     return render(request, "imports/import.html", context)
@@ -93,15 +93,15 @@ def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
         raise BadRequest('Send the name as text: {"title": "Outage of 22 November"}.', field="title")
     _get(import_id)
     try:
-        return json_response(listed(imports.rename(import_id, title)))
-    except imports.BadTitle as error:
+        return json_response(listed(lifecycle.rename(import_id, title)))
+    except lifecycle.BadTitle as error:
         raise BadRequest(str(error), field="title") from error
 
 
 def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
     """Stop; nothing of it is kept. 409 if it had ended."""
     found = _get(import_id)
-    if not imports.cancel(import_id):
+    if not lifecycle.cancel(import_id):
         raise BadRequest(f"The import has ended: it is {found.status}.", status=409)
     return json_response(detail(_get(import_id)))
 
@@ -109,8 +109,8 @@ def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
 def api_delete(request: HttpRequest, import_id: str) -> HttpResponse:
     """Remove the import and the timelines that no other import tells of; one that runs is stopped first."""
     _get(import_id)
-    imports.cancel(import_id)
-    imports.delete(import_id)
+    lifecycle.cancel(import_id)
+    lifecycle.delete(import_id)
     return HttpResponse(status=204)
 
 
@@ -131,6 +131,6 @@ def _started(request: HttpRequest) -> Import:
 
 def _get(import_id: str) -> Import:
     try:
-        return imports.get(import_id)
-    except imports.NoSuchImport as error:
+        return lifecycle.get(import_id)
+    except lifecycle.NoSuchImport as error:
         raise BadRequest(str(error), status=404) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from simulations.rehearsal.answering import Sheet, StageRow, WaySheet
+from simulations.rehearsal.judging import Sheet, StageRow, WaySheet
 from simulations.rehearsal.markdown import group_text, settings_text
 
 HUES: Final = 6

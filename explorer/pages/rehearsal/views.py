@@ -27,7 +27,7 @@ from groups.models import Timeline
 from groups.storage import NoSuchTimeline, NotReady
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.protocol.coordinator.settings import MigrationPolicy
-from simulations.rehearsal.answering import Sheet
+from simulations.rehearsal.judging import Sheet
 from simulations.rehearsal.values import MEMBERS_MOST, PARTITIONS_MOST
 from simulations.rehearsal.ways import WayName
 

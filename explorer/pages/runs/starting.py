@@ -10,7 +10,7 @@ from django.db import transaction
 
 from groups import storage
 from groups.models import Timeline
-from simulations.jobs import run_tasks as tasks
+from simulations.jobs import run_tasks
 from simulations.world import studies
 from simulations.world.scenario import ScenarioError, load
 
@@ -60,10 +60,10 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
             semantics=str(semantics),
             scenario=text,
             seed=_seed(seed, loaded.seed),
-            engine=tasks.engine_digest(),
+            engine=run_tasks.engine_digest(),
         )
         # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
-        transaction.on_commit(lambda: tasks.run.delay(timeline.id), robust=True)
+        transaction.on_commit(lambda: run_tasks.run.delay(timeline.id), robust=True)
     return timeline
 
 

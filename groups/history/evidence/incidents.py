@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.steps import Step
-from groups.history.replay.events import FENCES
 from groups.history.replay.fields import mapping, text
+from groups.history.replay.volatile import FENCES
 from groups.history.state.group import Protocol, State
 from groups.history.state.plain import Plain
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 
-from groups.history.replay.epochs import fresh
+from groups.history.replay.epoch_groups import fresh
 from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.classic import COMPLETING_REBALANCE, OPEN, ClassicGroup, ClassicMember
 from groups.history.state.copying import replace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import Tombstone, Value, assignment_of, known_or_past, with_current
+from groups.history.replay import epoch_groups
+from groups.history.replay.epoch_groups import Tombstone, Value, assignment_of, known_or_past, with_current
 from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.consumer import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
 from groups.history.state.copying import replace
@@ -28,7 +28,7 @@ _PROTOCOL: Final = Protocol.CONSUMER
 
 def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
     """The state after one record of types 3 to 8 or 16; ``value`` is ``None`` for a tombstone."""
-    return modern.replay_record(
+    return epoch_groups.replay_record(
         state,
         _PROTOCOL,
         key,
@@ -79,7 +79,7 @@ def _member(state: State, key: Fields, value: Fields) -> State:
 
 def _target_member(state: State, key: Fields, value: Fields) -> State:
     """Type 7, with what a client-side assignor told beside the partitions, where KIP-848's record has it."""
-    state = modern.target_member(state, key, value)
+    state = epoch_groups.target_member(state, key, value)
     member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
     if note == notes.get(member_id, NO_NOTE):
         return state
@@ -156,17 +156,17 @@ def _regex_gone(state: State, key: Fields) -> State:
 
 
 _VALUES: Final[Mapping[int, Value]] = {
-    3: modern.group_epoch,
+    3: epoch_groups.group_epoch,
     4: _partition_metadata,
     5: _member,
-    6: modern.target_epoch,
+    6: epoch_groups.target_epoch,
     7: _target_member,
     8: _current_member,
     16: _regex,
 }
 
 _TOMBSTONES: Final[Mapping[int, Tombstone]] = {
-    **modern.TOMBSTONES,
+    **epoch_groups.TOMBSTONES,
     4: _partition_metadata_gone,
     16: _regex_gone,
 }

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.replay import classic, consumer, offsets, share, streams
-from groups.history.replay import events as volatile
+from groups.history.replay import classic, consumer, offsets, share, streams, volatile
 from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,

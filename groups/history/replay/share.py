@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import (
+from groups.history.replay import epoch_groups
+from groups.history.replay.epoch_groups import (
     Tombstone,
     Value,
     assignment_of,
@@ -28,7 +28,7 @@ UNKNOWN_TOPIC_NAME: Final = "<UNKNOWN>"
 
 def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
     """The state after one record of types 10 to 15; ``value`` is ``None`` for a tombstone."""
-    return modern.replay_record(
+    return epoch_groups.replay_record(
         state,
         Protocol.SHARE,
         key,
@@ -96,11 +96,11 @@ def _share_state_gone(state: State, _key: Fields) -> State:
 
 _VALUES: Final[Mapping[int, Value]] = {
     10: _member,
-    11: modern.group_epoch,
-    12: modern.target_epoch,
-    13: modern.target_member,
+    11: epoch_groups.group_epoch,
+    12: epoch_groups.target_epoch,
+    13: epoch_groups.target_member,
     14: _current_member,
     15: _share_state,
 }
 
-_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**modern.TOMBSTONES, SHARE_STATE: _share_state_gone}
+_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**epoch_groups.TOMBSTONES, SHARE_STATE: _share_state_gone}

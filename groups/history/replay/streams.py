@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
-from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import (
+from groups.history.replay import epoch_groups
+from groups.history.replay.epoch_groups import (
     Tombstone,
     Value,
     assignment_of,
@@ -27,7 +27,7 @@ SUBTOPOLOGY: Final = "subtopologyId"
 
 def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
     """The state after one record of types 17 or 19 to 23; ``value`` is ``None`` for a tombstone."""
-    return modern.replay_record(
+    return epoch_groups.replay_record(
         state,
         Protocol.STREAMS,
         key,
@@ -39,7 +39,7 @@ def replay_record(state: State, record_type: int, key: Fields, value: Fields | N
 
 def _group_epoch(state: State, key: Fields, value: Fields) -> State:
     """Type 17: the epoch, and which topology was found to have all its topics."""
-    state = modern.group_epoch(state, key, value)
+    state = epoch_groups.group_epoch(state, key, value)
     validated = integer(value.get("validatedTopologyEpoch", NOT_VALIDATED))
     return replace(state, streams=replace(state.streams, validated_topology_epoch=validated))
 
@@ -127,10 +127,10 @@ def _topology_gone(state: State, _key: Fields) -> State:
 _VALUES: Final[Mapping[int, Value]] = {
     17: _group_epoch,
     19: _member,
-    20: modern.target_epoch,
+    20: epoch_groups.target_epoch,
     21: _target_member,
     22: _current_member,
     23: _topology,
 }
 
-_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**modern.TOMBSTONES, TOPOLOGY: _topology_gone}
+_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**epoch_groups.TOMBSTONES, TOPOLOGY: _topology_gone}

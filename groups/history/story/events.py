@@ -9,9 +9,9 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload, Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
-from groups.history.replay.events import FENCES, told_assignment
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
+from groups.history.replay.volatile import FENCES, told_assignment
 from groups.history.state.group import UNREADABLE, State
 from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO, Final
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line, whole_number
+from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     MOST_BYTES,
@@ -103,7 +102,7 @@ class Command(BaseCommand):
             if options[each] not in (None, [])
         ]
         if options["key"] is not None and asked:
-            raise CommandError(f"{asked[0]} does not go with --key.", returncode=BAD_INPUT)
+            raise CommandError(f"{asked[0]} does not go with --key.", returncode=BAD_USAGE)
         if name == "segment" and file is not None and not asked:
             self.segment(file)
             return
@@ -115,18 +114,18 @@ class Command(BaseCommand):
             raise CommandError(
                 f"More than {MOST_BYTES} bytes, the most that are listed at once; "
                 "`decode segment FILE` lists a log file batch by batch.",
-                returncode=BAD_INPUT,
+                returncode=BAD_USAGE,
             )
         try:
             self.one(name, data, options)
         except RecordError as error:
-            raise CommandError(f"{error}.", returncode=BAD_INPUT) from error
+            raise CommandError(f"{error}.", returncode=BAD_USAGE) from error
 
     def one(self, name: str, data: bytes, options: dict[str, Any]) -> None:
         extra: dict[str, Any] = {}
         if options["key"] is not None:
             if name not in (AUTO, "record"):
-                raise CommandError(f"--key belongs to a record, not to {name}.", returncode=BAD_INPUT)
+                raise CommandError(f"--key belongs to a record, not to {name}.", returncode=BAD_USAGE)
             # Without any bytes for the value it is a tombstone.
             done = inspect_record(text_of("--key", options["key"]), data or None)
         else:
@@ -137,7 +136,7 @@ class Command(BaseCommand):
                 extra["hex"] = data.hex()
             if options["as_version"] is not None:
                 if options["as_version"] < 0:
-                    raise CommandError("--as-version: versions count from 0.", returncode=BAD_INPUT)
+                    raise CommandError("--as-version: versions count from 0.", returncode=BAD_USAGE)
                 self.tell({"kind": name, **seen_by(name, data, options["as_version"])})
                 return
             done = inspect(name, data, version=options["api_version"])
@@ -147,11 +146,11 @@ class Command(BaseCommand):
         perhaps = not any(each["likely"] for each in extra.get("guesses", [{"likely": True}])[:1])
         self.tell({**done.to_json(), "says": as_text(says(done, perhaps=perhaps)), **extra})
         if done.problem is not None:
-            raise CommandError(f"{done.kind}: {done.problem}.", returncode=BAD_INPUT)
+            raise CommandError(f"{done.kind}: {done.problem}.", returncode=BAD_USAGE)
         if extra.get("guesses") == []:
             raise CommandError(
                 f"No kind reads these {done.length} bytes to the end; {done.kind} leaves {done.length - done.read}.",
-                returncode=BAD_INPUT,
+                returncode=BAD_USAGE,
             )
 
     def against(self, done: Inspection, options: dict[str, Any]) -> None:
@@ -168,7 +167,7 @@ class Command(BaseCommand):
         )
         for side, which in ((done, "the bytes"), (other, "--against")):
             if side.problem is not None:
-                raise CommandError(f"{which}: {side.kind}: {side.problem}.", returncode=BAD_INPUT)
+                raise CommandError(f"{which}: {side.kind}: {side.problem}.", returncode=BAD_USAGE)
         if differing:
             sys.exit(DIFFERS)
 
@@ -192,7 +191,7 @@ class Command(BaseCommand):
                     done = inspect("batch", bytes(data[position : position + length]))
                     self.tell({"position": position, **done.to_json(), "says": as_text(says(done))})
         if damage:
-            raise CommandError(damage, returncode=BAD_INPUT)
+            raise CommandError(damage, returncode=BAD_USAGE)
 
     def tell(self, line: dict[str, Any]) -> None:
         self.stdout.write(orjson.dumps(line).decode())
@@ -209,7 +208,7 @@ def named(options: dict[str, Any]) -> tuple[str, str | None]:
         return AUTO, name
     raise CommandError(
         f"{name!r} is no kind of bytes, and no file; `manage.py decode --kinds` lists the kinds.",
-        returncode=BAD_INPUT,
+        returncode=BAD_USAGE,
     )
 
 
@@ -222,7 +221,7 @@ def bytes_of(options: dict[str, Any], file: str | None) -> bytes:
     if len(given) != 1:
         raise CommandError(
             "Which bytes? One of --hex TEXT, --base64 TEXT, or a FILE (- is standard input).",
-            returncode=BAD_INPUT,
+            returncode=BAD_USAGE,
         )
     ((where, text),) = given.items()
     if where == "FILE":
@@ -241,7 +240,7 @@ def text_of(option: str, text: str) -> bytes:
     try:
         return FORMS[option](text) if option in FORMS else bytes_from_text(text)[0]
     except RecordError as error:
-        raise CommandError(f"{option}: {error}.", returncode=BAD_INPUT) from error
+        raise CommandError(f"{option}: {error}.", returncode=BAD_USAGE) from error
 
 
 def contents(file: str) -> bytes:
@@ -252,7 +251,7 @@ def contents(file: str) -> bytes:
         with Path(file).open("rb") as opened:
             return opened.read(MOST_BYTES + 1)
     except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_INPUT) from error
+        raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_USAGE) from error
 
 
 def is_long_segment(data: bytes) -> bool:
@@ -263,7 +262,7 @@ def guessed(data: bytes) -> tuple[str, list[dict[str, Any]]]:
     """The likeliest kind, and all that the bytes could be read as to the end."""
     found = guess(data)
     if not data or not found:
-        raise CommandError("There are no bytes to guess at.", returncode=BAD_INPUT)
+        raise CommandError("There are no bytes to guess at.", returncode=BAD_USAGE)
     return found[0].kind, [each.to_json() for each in found if each.whole]
 
 
@@ -273,7 +272,7 @@ def edits_of(words: list[str]) -> Iterator[tuple[str, Any]]:
         path, separator, text = word.partition("=")
         if not separator or not path:
             raise CommandError(
-                f"--set {word}: expected PATH=VALUE, such as generationId=8.", returncode=BAD_INPUT
+                f"--set {word}: expected PATH=VALUE, such as generationId=8.", returncode=BAD_USAGE
             )
         try:
             yield path, orjson.loads(text)
@@ -295,7 +294,7 @@ def mapped(file: str) -> Iterator[mmap.mmap | bytes]:
                 shutil.copyfileobj(sys.stdin.buffer, opened)
             size = opened.seek(0, 2)
         except OSError as error:
-            raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_INPUT) from error
+            raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_USAGE) from error
         if size == 0:
             # Nothing can be mapped of an empty file, which is a segment without batches.
             yield b""

@@ -12,9 +12,8 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
-from groups.imports import runs as imports
+from groups.command_line import BAD_USAGE, in_one_line
+from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
@@ -74,11 +73,11 @@ class Command(BaseCommand):
         if missing:
             raise CommandError(
                 how_to_install(missing),
-                returncode=BAD_INPUT,
+                returncode=BAD_USAGE,
             )
         database.prepare()
         paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
-        created = imports.create(
+        created = lifecycle.create(
             title=title_of(paths),
             paths=paths,
             groups=options["group"],
@@ -89,12 +88,12 @@ class Command(BaseCommand):
             settings=given_settings(options),
         )
         self.told = ""
-        done = imports.perform(created.id, tell=self.tell)
+        done = lifecycle.perform(created.id, tell=self.tell)
         if done.status == Import.Status.FAILED:
             # What was looked into is told even where nothing of it could be read.
             if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
                 self.stdout.write(orjson.dumps(report_of(done.report)).decode())
-            raise CommandError(done.problem, returncode=BAD_INPUT)
+            raise CommandError(done.problem, returncode=BAD_USAGE)
         for line in same_lines(done.report):
             self.stderr.write(line)
         if options["group"] and not done.report["timelines"] and done.report["records"]["decoded"]:
@@ -136,11 +135,11 @@ def topics_of(file: str | None) -> dict[str, Any]:
         content = orjson.loads(Path(file).read_bytes())
         read_topics_file(content)
     except OSError as error:
-        raise CommandError(f"--topics {file}: {error.strerror}.", returncode=BAD_INPUT) from error
+        raise CommandError(f"--topics {file}: {error.strerror}.", returncode=BAD_USAGE) from error
     except orjson.JSONDecodeError as error:
-        raise CommandError(f"--topics {file} is no JSON: {error}.", returncode=BAD_INPUT) from error
+        raise CommandError(f"--topics {file} is no JSON: {error}.", returncode=BAD_USAGE) from error
     except BadTopicsFile as error:
-        raise CommandError(f"--topics {file}: {error}.", returncode=BAD_INPUT) from error
+        raise CommandError(f"--topics {file}: {error}.", returncode=BAD_USAGE) from error
     return dict(content)
 
 
@@ -149,7 +148,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, int]:
         return settings_of(options)
     except BadSetting as error:
         option = f"--{error.field.replace('_', '-')}"
-        raise CommandError(str(error).replace(error.field, option, 1), returncode=BAD_INPUT) from error
+        raise CommandError(str(error).replace(error.field, option, 1), returncode=BAD_USAGE) from error
 
 
 def title_of(paths: list[str]) -> str:
@@ -184,7 +183,7 @@ def moment_of(option: str, told: str | None) -> int | None:
     except ValueError as error:
         raise CommandError(
             f"{option} {told!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970.",
-            returncode=BAD_INPUT,
+            returncode=BAD_USAGE,
         ) from error
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 

@@ -7,7 +7,7 @@ import orjson
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Run
 from groups.pipeline.reading.group_blocks import Tables
-from groups.wire.commits import commit_payload
+from groups.wire.commit_payloads import commit_payload
 
 
 def commit_records(run: Run, group: str, tables: Tables) -> list[GroupRecord]:

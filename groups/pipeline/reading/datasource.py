@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import ROW, Row, Wanted, columns
-from groups.pipeline.reading.sources import SPLIT_BYTES, Split, list_sources
+from groups.pipeline.reading.splitting import SPLIT_BYTES, Split, list_sources
 from groups.pipeline.reading.tasks import read_split
 
 if TYPE_CHECKING:

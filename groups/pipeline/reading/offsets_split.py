@@ -24,11 +24,11 @@ from groups.pipeline.reading.group_blocks import (
     cut,
 )
 from groups.pipeline.reading.rows import Row, Wanted
-from groups.pipeline.reading.sources import Split
 from groups.pipeline.reading.split_facts import GROUPS_A_SPLIT_MOST, HOLES_A_SPLIT_MOST, LEADERS_A_SPLIT_MOST
 from groups.pipeline.reading.split_reading import SplitReading
+from groups.pipeline.reading.splitting import Split
 from groups.pipeline.reading.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
-from groups.wire.commits import TOMBSTONE, commit_payload
+from groups.wire.commit_payloads import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
 from groups.wire.logs.batches import RecordBatch
 from groups.wire.logs.control import ControlType, decode_control

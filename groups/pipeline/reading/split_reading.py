@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from groups.pipeline.reading.rows import Row
-from groups.pipeline.reading.sources import Split
 from groups.pipeline.reading.split_facts import PROBLEMS_A_SPLIT_MOST, SplitFacts
+from groups.pipeline.reading.splitting import Split
 from groups.wire.logs.batches import BatchProblem
 from groups.wire.logs.record_batch import GREATEST_BASE_OFFSET
 

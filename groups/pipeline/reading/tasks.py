@@ -10,7 +10,7 @@ from groups.pipeline.reading.metadata_split import MetadataReading
 from groups.pipeline.reading.offsets_split import OffsetsReading
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
-from groups.pipeline.reading.sources import Split
+from groups.pipeline.reading.splitting import Split
 
 
 def read_split(number: int, split: Split, wanted: Wanted = EVERYTHING) -> Iterator[Row]:

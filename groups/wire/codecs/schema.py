@@ -163,6 +163,6 @@ class Form:
     flexible: bool
 
 
-def struct(*fields: Field) -> Struct:
+def fields(*fields: Field) -> Struct:
     """The fields, in their order on the wire."""
     return Struct(fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.coordinator_schema.record_type import RecordType, record_type
 
 INT32, INT64 = Primitive.INT32, Primitive.INT64
@@ -14,16 +14,16 @@ LEGACY_OFFSET_COMMIT: Final = 0
 OFFSET_COMMIT: Final = 1
 GROUP_METADATA: Final = 2
 
-_OFFSET_KEY = struct(Field("group", STRING), Field("topic", STRING), Field("partition", INT32))
+_OFFSET_KEY = fields(Field("group", STRING), Field("topic", STRING), Field("partition", INT32))
 # Key version 0 is that of the first brokers that kept offsets in a topic. Today's only read it.
 _LEGACY_OFFSET_COMMIT = Message(
     "LegacyOffsetCommitValue",
-    struct(Field("offset", INT64), Field("metadata", STRING), Field("commitTimestamp", INT64)),
+    fields(Field("offset", INT64), Field("metadata", STRING), Field("commitTimestamp", INT64)),
 )
 
 _OFFSET_COMMIT = Message(
     "OffsetCommitValue",
-    struct(
+    fields(
         Field("offset", INT64),
         Field("leaderEpoch", INT32, since=3, default=-1),
         Field("metadata", STRING),
@@ -37,7 +37,7 @@ _OFFSET_COMMIT = Message(
 
 _GROUP_METADATA = Message(
     "GroupMetadataValue",
-    struct(
+    fields(
         Field("protocolType", STRING),
         Field("generation", INT32),
         Field("protocol", STRING, nullable_since=0),
@@ -46,7 +46,7 @@ _GROUP_METADATA = Message(
         Field(
             "members",
             Array(
-                struct(
+                fields(
                     Field("memberId", STRING),
                     Field("groupInstanceId", STRING, since=3, nullable_since=3, default=None),
                     Field("clientId", STRING),
@@ -66,5 +66,5 @@ _GROUP_METADATA = Message(
 CLASSIC_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
     record_type(LEGACY_OFFSET_COMMIT, "LEGACY_OFFSET_COMMIT", _OFFSET_KEY, _LEGACY_OFFSET_COMMIT),
     record_type(OFFSET_COMMIT, "OFFSET_COMMIT", _OFFSET_KEY, _OFFSET_COMMIT),
-    record_type(GROUP_METADATA, "GROUP_METADATA", struct(Field("group", STRING)), _GROUP_METADATA),
+    record_type(GROUP_METADATA, "GROUP_METADATA", fields(Field("group", STRING)), _GROUP_METADATA),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.coordinator_schema.record_type import GROUP_KEY, MEMBER_KEY, RecordType, record_type
 
 INT8, INT32, INT64 = Primitive.INT8, Primitive.INT32, Primitive.INT64
@@ -20,24 +20,24 @@ CONSUMER_GROUP_REGULAR_EXPRESSION: Final = 16
 
 _CONSUMER_GROUP_METADATA = Message(
     "ConsumerGroupMetadataValue",
-    struct(Field("epoch", INT32), Field("metadataHash", INT64, tag=0)),
+    fields(Field("epoch", INT32), Field("metadataHash", INT64, tag=0)),
     flexible_since=0,
 )
 
 # Brokers from 4.1 on write only tombstones of it; 4.0 wrote the topics.
 _CONSUMER_GROUP_PARTITION_METADATA = Message(
     "ConsumerGroupPartitionMetadataValue",
-    struct(
+    fields(
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     Field("topicId", UUID),
                     Field("topicName", STRING),
                     Field("numPartitions", INT32),
                     Field(
                         "partitionMetadata",
-                        Array(struct(Field("partition", INT32), Field("racks", Array(STRING)))),
+                        Array(fields(Field("partition", INT32), Field("racks", Array(STRING)))),
                     ),
                 )
             ),
@@ -48,7 +48,7 @@ _CONSUMER_GROUP_PARTITION_METADATA = Message(
 
 _CONSUMER_GROUP_MEMBER_METADATA = Message(
     "ConsumerGroupMemberMetadataValue",
-    struct(
+    fields(
         Field("instanceId", STRING, nullable_since=0),
         Field("rackId", STRING, nullable_since=0),
         Field("clientId", STRING),
@@ -61,9 +61,9 @@ _CONSUMER_GROUP_MEMBER_METADATA = Message(
         # not null but an empty one, so that a broker writes the null of every other member.
         Field(
             "classicMemberMetadata",
-            struct(
+            fields(
                 Field("sessionTimeoutMs", INT32),
-                Field("supportedProtocols", Array(struct(Field("name", STRING), Field("metadata", BYTES)))),
+                Field("supportedProtocols", Array(fields(Field("name", STRING), Field("metadata", BYTES)))),
             ),
             tag=0,
             nullable_since=0,
@@ -75,16 +75,16 @@ _CONSUMER_GROUP_MEMBER_METADATA = Message(
 
 _CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = Message(
     "ConsumerGroupTargetAssignmentMetadataValue",
-    struct(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
+    fields(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
     flexible_since=0,
 )
 
 _CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = Message(
     "ConsumerGroupTargetAssignmentMemberValue",
-    struct(
+    fields(
         Field(
             "topicPartitions",
-            Array(struct(Field("topicId", UUID), Field("partitions", Array(INT32)))),
+            Array(fields(Field("topicId", UUID), Field("partitions", Array(INT32)))),
         )
     ),
     flexible_since=0,
@@ -92,7 +92,7 @@ _CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = Message(
 
 # The epochs run parallel to the partitions (KIP-1251). Older brokers wrote none, which reads as an empty list.
 _PARTITIONS_WITH_EPOCHS = Array(
-    struct(
+    fields(
         Field("topicId", UUID),
         Field("partitions", Array(INT32)),
         Field("assignmentEpochs", Array(INT32), tag=0, nullable_since=0),
@@ -101,7 +101,7 @@ _PARTITIONS_WITH_EPOCHS = Array(
 
 _CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = Message(
     "ConsumerGroupCurrentMemberAssignmentValue",
-    struct(
+    fields(
         Field("memberEpoch", INT32),
         Field("previousMemberEpoch", INT32),
         Field("state", INT8),
@@ -113,7 +113,7 @@ _CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = Message(
 
 _CONSUMER_GROUP_REGULAR_EXPRESSION = Message(
     "ConsumerGroupRegularExpressionValue",
-    struct(Field("topics", Array(STRING)), Field("version", INT64), Field("timestamp", INT64)),
+    fields(Field("topics", Array(STRING)), Field("version", INT64), Field("timestamp", INT64)),
     flexible_since=0,
 )
 
@@ -152,7 +152,7 @@ CONSUMER_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
     record_type(
         CONSUMER_GROUP_REGULAR_EXPRESSION,
         "CONSUMER_GROUP_REGULAR_EXPRESSION",
-        struct(Field("groupId", STRING), Field("regularExpression", STRING)),
+        fields(Field("groupId", STRING), Field("regularExpression", STRING)),
         _CONSUMER_GROUP_REGULAR_EXPRESSION,
     ),
 )

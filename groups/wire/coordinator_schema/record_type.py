@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.wire.codecs.schema import Field, Message, Primitive, Struct, struct
+from groups.wire.codecs.schema import Field, Message, Primitive, Struct, fields
 
-GROUP_KEY: Final = struct(Field("groupId", Primitive.STRING))
-MEMBER_KEY: Final = struct(Field("groupId", Primitive.STRING), Field("memberId", Primitive.STRING))
+GROUP_KEY: Final = fields(Field("groupId", Primitive.STRING))
+MEMBER_KEY: Final = fields(Field("groupId", Primitive.STRING), Field("memberId", Primitive.STRING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.coordinator_schema.record_type import GROUP_KEY, MEMBER_KEY, RecordType, record_type
 
 INT8, INT32, INT64 = Primitive.INT8, Primitive.INT32, Primitive.INT64
@@ -23,7 +23,7 @@ SHARE_GROUP_STATE_PARTITION_METADATA: Final = 15
 
 _MEMBER_METADATA = Message(
     "ShareGroupMemberMetadataValue",
-    struct(
+    fields(
         Field("rackId", STRING, nullable_since=0),
         Field("clientId", STRING),
         Field("clientHost", STRING),
@@ -34,27 +34,27 @@ _MEMBER_METADATA = Message(
 
 _METADATA = Message(
     "ShareGroupMetadataValue",
-    struct(Field("epoch", INT32), Field("metadataHash", INT64)),
+    fields(Field("epoch", INT32), Field("metadataHash", INT64)),
     flexible_since=0,
 )
 
 _TARGET_ASSIGNMENT_METADATA = Message(
     "ShareGroupTargetAssignmentMetadataValue",
-    struct(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
+    fields(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
     flexible_since=0,
 )
 
-_TOPIC_PARTITIONS = Array(struct(Field("topicId", UUID), Field("partitions", Array(INT32))))
+_TOPIC_PARTITIONS = Array(fields(Field("topicId", UUID), Field("partitions", Array(INT32))))
 
 _TARGET_ASSIGNMENT_MEMBER = Message(
     "ShareGroupTargetAssignmentMemberValue",
-    struct(Field("topicPartitions", _TOPIC_PARTITIONS)),
+    fields(Field("topicPartitions", _TOPIC_PARTITIONS)),
     flexible_since=0,
 )
 
 _CURRENT_MEMBER_ASSIGNMENT = Message(
     "ShareGroupCurrentMemberAssignmentValue",
-    struct(
+    fields(
         Field("memberEpoch", INT32),
         Field("previousMemberEpoch", INT32),
         Field("state", INT8),
@@ -64,16 +64,16 @@ _CURRENT_MEMBER_ASSIGNMENT = Message(
 )
 
 _NAMED_PARTITIONS = Array(
-    struct(Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32)))
+    fields(Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32)))
 )
 
 # Which partitions have a state with the share coordinator, or are about to get or to lose one.
 _STATE_PARTITION_METADATA = Message(
     "ShareGroupStatePartitionMetadataValue",
-    struct(
+    fields(
         Field("initializingTopics", _NAMED_PARTITIONS),
         Field("initializedTopics", _NAMED_PARTITIONS),
-        Field("deletingTopics", Array(struct(Field("topicId", UUID), Field("topicName", STRING)))),
+        Field("deletingTopics", Array(fields(Field("topicId", UUID), Field("topicName", STRING)))),
     ),
     flexible_since=0,
 )

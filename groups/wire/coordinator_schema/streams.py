@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.coordinator_schema.record_type import GROUP_KEY, MEMBER_KEY, RecordType, record_type
 
 INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64
@@ -20,11 +20,11 @@ STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER: Final = 21
 STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT: Final = 22
 STREAMS_GROUP_TOPOLOGY: Final = 23
 
-_KEY_VALUES = Array(struct(Field("key", STRING), Field("value", STRING)))
+_KEY_VALUES = Array(fields(Field("key", STRING), Field("value", STRING)))
 
 _METADATA = Message(
     "StreamsGroupMetadataValue",
-    struct(
+    fields(
         Field("epoch", INT32),
         Field("metadataHash", INT64),
         Field("validatedTopologyEpoch", INT32, tag=0, default=-1),
@@ -38,7 +38,7 @@ _METADATA = Message(
 
 _MEMBER_METADATA = Message(
     "StreamsGroupMemberMetadataValue",
-    struct(
+    fields(
         Field("instanceId", STRING, nullable_since=0),
         Field("rackId", STRING, nullable_since=0),
         Field("clientId", STRING),
@@ -48,7 +48,7 @@ _MEMBER_METADATA = Message(
         Field("processId", STRING),
         Field(
             "userEndpoint",
-            struct(Field("host", STRING), Field("port", UINT16)),
+            fields(Field("host", STRING), Field("port", UINT16)),
             nullable_since=0,
             default=None,
         ),
@@ -59,21 +59,21 @@ _MEMBER_METADATA = Message(
 
 _TARGET_ASSIGNMENT_METADATA = Message(
     "StreamsGroupTargetAssignmentMetadataValue",
-    struct(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
+    fields(Field("assignmentEpoch", INT32), Field("assignmentTimestamp", INT64, tag=0)),
     flexible_since=0,
 )
 
-_TASKS = Array(struct(Field("subtopologyId", STRING), Field("partitions", Array(INT32))))
+_TASKS = Array(fields(Field("subtopologyId", STRING), Field("partitions", Array(INT32))))
 
 _TARGET_ASSIGNMENT_MEMBER = Message(
     "StreamsGroupTargetAssignmentMemberValue",
-    struct(Field("activeTasks", _TASKS), Field("standbyTasks", _TASKS), Field("warmupTasks", _TASKS)),
+    fields(Field("activeTasks", _TASKS), Field("standbyTasks", _TASKS), Field("warmupTasks", _TASKS)),
     flexible_since=0,
 )
 
 # The epochs run parallel to the partitions. Older brokers wrote none, which reads as an empty list.
 _TASKS_WITH_EPOCHS = Array(
-    struct(
+    fields(
         Field("subtopologyId", STRING),
         Field("partitions", Array(INT32)),
         Field("assignmentEpochs", Array(INT32), tag=0, nullable_since=0),
@@ -82,7 +82,7 @@ _TASKS_WITH_EPOCHS = Array(
 
 _CURRENT_MEMBER_ASSIGNMENT = Message(
     "StreamsGroupCurrentMemberAssignmentValue",
-    struct(
+    fields(
         Field("memberEpoch", INT32),
         Field("previousMemberEpoch", INT32),
         Field("state", INT8),
@@ -97,7 +97,7 @@ _CURRENT_MEMBER_ASSIGNMENT = Message(
 )
 
 _INTERNAL_TOPICS = Array(
-    struct(
+    fields(
         Field("name", STRING),
         Field("partitions", INT32),
         Field("replicationFactor", INT16),
@@ -107,12 +107,12 @@ _INTERNAL_TOPICS = Array(
 
 _TOPOLOGY = Message(
     "StreamsGroupTopologyValue",
-    struct(
+    fields(
         Field("epoch", INT32),
         Field(
             "subtopologies",
             Array(
-                struct(
+                fields(
                     Field("subtopologyId", STRING),
                     Field("sourceTopics", Array(STRING)),
                     Field("sourceTopicRegex", Array(STRING)),
@@ -123,7 +123,7 @@ _TOPOLOGY = Message(
                     Field(
                         "copartitionGroups",
                         Array(
-                            struct(
+                            fields(
                                 Field("sourceTopics", Array(INT16)),
                                 Field("sourceTopicRegex", Array(INT16)),
                                 Field("repartitionSourceTopics", Array(INT16)),

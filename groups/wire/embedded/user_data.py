@@ -21,8 +21,7 @@ from typing import Final
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.primitives import from_base64
-from groups.wire.codecs.schema import Array, Field, Message, Primitive
-from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError
 

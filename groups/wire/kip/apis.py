@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, fields
 from groups.wire.kip.records import METADATA, TOPIC_PARTITIONS
 from groups.wire.rpc.error_codes import error_name
 
@@ -62,7 +62,7 @@ _ERROR: Final = (
 _HEARTBEAT = _api(
     68,
     "ConsumerGroupHeartbeat",
-    struct(
+    fields(
         Field("groupId", STRING),
         Field("memberId", STRING),
         Field("memberEpoch", INT32),
@@ -75,7 +75,7 @@ _HEARTBEAT = _api(
         _nullable(
             "clientAssignors",
             Array(
-                struct(
+                fields(
                     Field("name", STRING),
                     Field("minimumVersion", INT16),
                     Field("maximumVersion", INT16),
@@ -86,7 +86,7 @@ _HEARTBEAT = _api(
         ),
         _nullable("topicPartitions", TOPIC_PARTITIONS),
     ),
-    struct(
+    fields(
         *_ERROR,
         _nullable("memberId", STRING),
         Field("memberEpoch", INT32),
@@ -94,7 +94,7 @@ _HEARTBEAT = _api(
         Field("heartbeatIntervalMs", INT32),
         _nullable(
             "assignment",
-            struct(
+            fields(
                 Field("error", INT8),
                 Field("assignedTopicPartitions", TOPIC_PARTITIONS),
                 # Assigned, and not to be used before their former owners have released them.
@@ -105,10 +105,10 @@ _HEARTBEAT = _api(
     ),
 )
 
-_DESCRIBED_ASSIGNMENT = struct(
+_DESCRIBED_ASSIGNMENT = fields(
     Field(
         "partitions",
-        Array(struct(Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32)))),
+        Array(fields(Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32)))),
     ),
     Field("error", INT8),
     *METADATA,
@@ -117,13 +117,13 @@ _DESCRIBED_ASSIGNMENT = struct(
 _DESCRIBE = _api(
     69,
     "ConsumerGroupDescribe",
-    struct(Field("groupIds", Array(STRING)), Field("includeAuthorizedOperations", BOOL)),
-    struct(
+    fields(Field("groupIds", Array(STRING)), Field("includeAuthorizedOperations", BOOL)),
+    fields(
         Field("throttleTimeMs", INT32),
         Field(
             "groups",
             Array(
-                struct(
+                fields(
                     Field("errorCode", INT16),
                     _nullable("errorMessage", STRING),
                     Field("groupId", STRING),
@@ -134,7 +134,7 @@ _DESCRIBE = _api(
                     Field(
                         "members",
                         Array(
-                            struct(
+                            fields(
                                 Field("memberId", STRING),
                                 _nullable("instanceId", STRING),
                                 _nullable("rackId", STRING),
@@ -160,21 +160,21 @@ _MEMBER = (Field("groupId", STRING), Field("memberId", STRING), Field("memberEpo
 _PREPARE = _api(
     PREPARE_ASSIGNMENT,
     "ConsumerGroupPrepareAssignment",
-    struct(*_MEMBER),
-    struct(
+    fields(*_MEMBER),
+    fields(
         *_ERROR,
         Field("groupEpoch", INT32),
         Field("assignorName", STRING),
         Field(
             "members",
             Array(
-                struct(
+                fields(
                     Field("memberId", STRING),
                     Field("memberEpoch", INT32),
                     _nullable("instanceId", STRING),
                     _nullable("rackId", STRING),
                     Field("subscribedTopicIds", Array(UUID)),
-                    Field("assignor", struct(Field("reason", INT8), *METADATA)),
+                    Field("assignor", fields(Field("reason", INT8), *METADATA)),
                     # The member's target, not what it has.
                     Field("topicPartitions", TOPIC_PARTITIONS),
                 )
@@ -182,7 +182,7 @@ _PREPARE = _api(
         ),
         Field(
             "topics",
-            Array(struct(Field("topicId", UUID), Field("topicName", STRING), Field("numPartitions", INT32))),
+            Array(fields(Field("topicId", UUID), Field("topicName", STRING), Field("numPartitions", INT32))),
         ),
     ),
 )
@@ -190,16 +190,16 @@ _PREPARE = _api(
 _INSTALL = _api(
     INSTALL_ASSIGNMENT,
     "ConsumerGroupInstallAssignment",
-    struct(
+    fields(
         *_MEMBER,
         Field("groupEpoch", INT32),
         Field("error", INT8),
         Field(
             "members",
-            Array(struct(Field("memberId", STRING), Field("partitions", TOPIC_PARTITIONS), *METADATA)),
+            Array(fields(Field("memberId", STRING), Field("partitions", TOPIC_PARTITIONS), *METADATA)),
         ),
     ),
-    struct(*_ERROR),
+    fields(*_ERROR),
 )
 
 # A topic goes by its name or by its id, in the same version; the released Kafka takes ids from version 10 on.
@@ -208,7 +208,7 @@ _TOPIC = (_nullable("name", STRING), Field("topicId", UUID))
 _OFFSET_COMMIT = _api(
     8,
     "OffsetCommit",
-    struct(
+    fields(
         Field("groupId", STRING),
         Field("generationIdOrMemberEpoch", INT32, default=-1),
         Field("memberId", STRING),
@@ -216,12 +216,12 @@ _OFFSET_COMMIT = _api(
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     *_TOPIC,
                     Field(
                         "partitions",
                         Array(
-                            struct(
+                            fields(
                                 Field("partitionIndex", INT32),
                                 Field("committedOffset", INT64),
                                 Field("committedLeaderEpoch", INT32, default=-1),
@@ -233,16 +233,16 @@ _OFFSET_COMMIT = _api(
             ),
         ),
     ),
-    struct(
+    fields(
         Field("throttleTimeMs", INT32),
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     *_TOPIC,
                     Field(
                         "partitions",
-                        Array(struct(Field("partitionIndex", INT32), Field("errorCode", INT16))),
+                        Array(fields(Field("partitionIndex", INT32), Field("errorCode", INT16))),
                     ),
                 )
             ),
@@ -254,17 +254,17 @@ _OFFSET_COMMIT = _api(
 _OFFSET_FETCH = _api(
     9,
     "OffsetFetch",
-    struct(
+    fields(
         Field("generationIdOrMemberEpoch", INT32, default=-1),
         Field("memberId", STRING),
         Field(
             "groups",
             Array(
-                struct(
+                fields(
                     Field("groupId", STRING),
                     Field(
                         "topics",
-                        Array(struct(*_TOPIC, Field("partitionIndexes", Array(INT32)))),
+                        Array(fields(*_TOPIC, Field("partitionIndexes", Array(INT32)))),
                         nullable_since=0,
                     ),
                 )
@@ -272,22 +272,22 @@ _OFFSET_FETCH = _api(
         ),
         Field("requireStable", BOOL, default=False),
     ),
-    struct(
+    fields(
         Field("throttleTimeMs", INT32),
         Field(
             "groups",
             Array(
-                struct(
+                fields(
                     Field("groupId", STRING),
                     Field(
                         "topics",
                         Array(
-                            struct(
+                            fields(
                                 *_TOPIC,
                                 Field(
                                     "partitions",
                                     Array(
-                                        struct(
+                                        fields(
                                             Field("partitionIndex", INT32),
                                             Field("committedOffset", INT64),
                                             Field("committedLeaderEpoch", INT32, default=-1),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, struct
+from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, fields
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -28,7 +28,7 @@ from groups.wire.records import KnownRecords, decode_record, encode_record
 INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64
 STRING, BYTES, UUID = Primitive.STRING, Primitive.BYTES, Primitive.UUID
 
-TOPIC_PARTITIONS: Final = Array(struct(Field("topicId", UUID), Field("partitions", Array(INT32))))
+TOPIC_PARTITIONS: Final = Array(fields(Field("topicId", UUID), Field("partitions", Array(INT32))))
 """How the proposal writes a row of partitions, in records and in requests."""
 
 METADATA: Final = (Field("metadataVersion", INT16), Field("metadataBytes", BYTES))
@@ -53,7 +53,7 @@ _OFFSET_COMMIT = RecordType(
     key=RECORD_TYPES[OFFSET_COMMIT].key,
     value=Message(
         "OffsetCommitValue",
-        struct(
+        fields(
             *(field for field in RECORD_TYPES[OFFSET_COMMIT].value.body.fields if field.name != "topicId"),
             Field("topicId", UUID, since=4),
         ),
@@ -63,12 +63,12 @@ _OFFSET_COMMIT = RecordType(
     group_field=RECORD_TYPES[OFFSET_COMMIT].group_field,
 )
 
-_PARTITION_METADATA = struct(
+_PARTITION_METADATA = fields(
     Field("epoch", INT32),
-    Field("topics", Array(struct(Field("topicId", UUID), Field("numPartitions", INT32)))),
+    Field("topics", Array(fields(Field("topicId", UUID), Field("numPartitions", INT32)))),
 )
 
-_MEMBER_METADATA = struct(
+_MEMBER_METADATA = fields(
     Field("groupEpoch", INT32),
     Field("instanceId", STRING, nullable_since=0),
     Field("rackId", STRING, nullable_since=0),
@@ -79,7 +79,7 @@ _MEMBER_METADATA = struct(
     Field(
         "assignors",
         Array(
-            struct(
+            fields(
                 Field("name", STRING),
                 Field("minimumVersion", INT16),
                 Field("maximumVersion", INT16),
@@ -91,11 +91,11 @@ _MEMBER_METADATA = struct(
     ),
 )
 
-_TARGET_ASSIGNMENT_MEMBER = struct(
+_TARGET_ASSIGNMENT_MEMBER = fields(
     Field("error", INT8), Field("topicPartitions", TOPIC_PARTITIONS), *METADATA
 )
 
-_CURRENT_MEMBER_ASSIGNMENT = struct(
+_CURRENT_MEMBER_ASSIGNMENT = fields(
     Field("memberEpoch", INT32),
     Field("error", INT8),
     Field("topicPartitions", TOPIC_PARTITIONS),
@@ -109,10 +109,10 @@ KIP_RECORD_TYPES: Final[dict[int, RecordType]] = {
         RECORD_TYPES[LEGACY_OFFSET_COMMIT],
         _OFFSET_COMMIT,
         RECORD_TYPES[GROUP_METADATA],
-        _value(CONSUMER_GROUP_METADATA, struct(Field("epoch", INT32))),
+        _value(CONSUMER_GROUP_METADATA, fields(Field("epoch", INT32))),
         _value(CONSUMER_GROUP_PARTITION_METADATA, _PARTITION_METADATA),
         _value(CONSUMER_GROUP_MEMBER_METADATA, _MEMBER_METADATA),
-        _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, struct(Field("assignmentEpoch", INT32))),
+        _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, fields(Field("assignmentEpoch", INT32))),
         _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, _TARGET_ASSIGNMENT_MEMBER),
         _value(CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT, _CURRENT_MEMBER_ASSIGNMENT),
     )

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.schema import Field, Message, Primitive
-from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.schema import Field, Message, Primitive, fields
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     MalformedError,

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 
 INT16, INT32, INT64, STRING = Primitive.INT16, Primitive.INT32, Primitive.INT64, Primitive.STRING
 
 _OFFSET_COMMIT_REQUEST: Final = Message(
     "OffsetCommitRequest",
-    struct(
+    fields(
         Field("groupId", STRING),
         Field("generationIdOrMemberEpoch", INT32, since=1, default=-1),
         Field("memberId", STRING, since=1),
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     Field("name", STRING),
                     Field(
                         "partitions",
                         Array(
-                            struct(
+                            fields(
                                 Field("partitionIndex", INT32),
                                 Field("committedOffset", INT64),
                                 # The one version in which a client chose the time from which a commit expires.
@@ -43,15 +43,15 @@ _OFFSET_COMMIT_REQUEST: Final = Message(
 
 _OFFSET_COMMIT_RESPONSE: Final = Message(
     "OffsetCommitResponse",
-    struct(
+    fields(
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     Field("name", STRING),
                     Field(
                         "partitions",
-                        Array(struct(Field("partitionIndex", INT32), Field("errorCode", INT16))),
+                        Array(fields(Field("partitionIndex", INT32), Field("errorCode", INT16))),
                     ),
                 )
             ),
@@ -63,24 +63,24 @@ _OFFSET_COMMIT_RESPONSE: Final = Message(
 # Version 0 of a fetch has the fields of version 1, and reads from ZooKeeper.
 _OFFSET_FETCH_REQUEST: Final = Message(
     "OffsetFetchRequest",
-    struct(
+    fields(
         Field("groupId", STRING),
-        Field("topics", Array(struct(Field("name", STRING), Field("partitionIndexes", Array(INT32))))),
+        Field("topics", Array(fields(Field("name", STRING), Field("partitionIndexes", Array(INT32))))),
     ),
 )
 
 _OFFSET_FETCH_RESPONSE: Final = Message(
     "OffsetFetchResponse",
-    struct(
+    fields(
         Field(
             "topics",
             Array(
-                struct(
+                fields(
                     Field("name", STRING),
                     Field(
                         "partitions",
                         Array(
-                            struct(
+                            fields(
                                 Field("partitionIndex", INT32),
                                 Field("committedOffset", INT64),
                                 Field("metadata", STRING, nullable_since=0),

@@ -15,8 +15,7 @@ import orjson
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
+from groups.command_line import BAD_USAGE, in_one_line
 from simulations.assignor_files import AssignorFileError, client_assignors
 from simulations.protocol.assignors.spec_document import ORDERS, SpecError, answer_to
 
@@ -64,7 +63,7 @@ class Command(BaseCommand):
         try:
             clients = client_assignors((*settings.ASSIGNOR_FILES, *options["assignor_file"]))
         except AssignorFileError as error:
-            raise CommandError(str(error), returncode=BAD_INPUT) from None
+            raise CommandError(str(error), returncode=BAD_USAGE) from None
         ask = partial(answer_to, order=options["order"], explain=options["explain"], clients=clients)
         try:
             if named == "-":
@@ -76,7 +75,7 @@ class Command(BaseCommand):
             # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
-            raise CommandError(f"{named}: {error.strerror}", returncode=BAD_INPUT) from None
+            raise CommandError(f"{named}: {error.strerror}", returncode=BAD_USAGE) from None
 
     def answer(self, source: BinaryIO, named: str, ask: Ask, *, stream: bool) -> None:
         if stream:
@@ -89,7 +88,7 @@ class Command(BaseCommand):
             try:
                 answer = ask(parsed(line))
             except SpecError as error:
-                raise CommandError(f"{named}{place}: {error}", returncode=BAD_INPUT) from None
+                raise CommandError(f"{named}{place}: {error}", returncode=BAD_USAGE) from None
             refused = refused or "error" in answer
             self.write(answer)
         if refused:
@@ -111,7 +110,7 @@ def documents(text: bytes) -> Iterator[tuple[str, bytes]]:
     """One document that may span lines, or JSON Lines; each with its place in words."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
-        raise CommandError("no assignment spec: the input is empty", returncode=BAD_INPUT)
+        raise CommandError("no assignment spec: the input is empty", returncode=BAD_USAGE)
     if len(lines) > 1 and not all_whole(line for _, line in lines[:1]):
         yield "", text
     else:

@@ -7,8 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
+from groups.command_line import BAD_USAGE, in_one_line
 from groups.history.state.group import Semantics
 from simulations.proof.differences import DIFFERENCES, Difference, play
 from simulations.proof.differences.pages import markdown
@@ -27,7 +26,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         asked = [bool(options["case"]), options["list"], options["markdown"]]
         if sum(asked) != 1:
-            raise CommandError("give one of CASE, --list and --markdown", returncode=BAD_INPUT)
+            raise CommandError("give one of CASE, --list and --markdown", returncode=BAD_USAGE)
         if options["markdown"]:
             self.stdout.write(markdown(DIFFERENCES))
             return
@@ -41,7 +40,7 @@ def _named(name: str) -> Difference:
         if difference.id == name:
             return difference
     raise CommandError(
-        f"there is no difference {name!r}; compare_semantics --list names all", returncode=BAD_INPUT
+        f"there is no difference {name!r}; compare_semantics --list names all", returncode=BAD_USAGE
     )
 
 
@@ -64,7 +63,7 @@ def _compared(difference: Difference) -> list[dict[str, Any]]:
     """A line for each operation with what both did, and one with what tells them apart."""
     case = difference.case
     if case is None:
-        raise CommandError(f"{difference.id} has no case: {difference.unshown}", returncode=BAD_INPUT)
+        raise CommandError(f"{difference.id} has no case: {difference.unshown}", returncode=BAD_USAGE)
     both = {semantics: play(case, semantics) for semantics in Semantics}
     steps = []
     for number, operation in enumerate(case.operations):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
+from groups.command_line import BAD_USAGE, in_one_line
 
 if TYPE_CHECKING:
     from simulations.proof.conformance import ImageChange, Judge
@@ -206,4 +205,4 @@ def write_timeline(file: str, judges: list[Judge]) -> None:
 
 
 def usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_INPUT)
+    return CommandError(message, returncode=BAD_USAGE)

@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from simulations.rehearsal.answering import DONE, NOTHING, answer, scenario_for
+        from simulations.rehearsal.judging import DONE, NOTHING, answer, scenario_for
         from simulations.rehearsal.markdown import markdown_of
         from simulations.rehearsal.values import RehearsalError
         from simulations.rehearsal.ways import WayName

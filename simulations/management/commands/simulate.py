@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
+from groups.command_line import BAD_USAGE, in_one_line
 
 if TYPE_CHECKING:
     from groups.history.entries import Entry
@@ -205,4 +204,4 @@ def chosen(option: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_INPUT)
+    return CommandError(message, returncode=BAD_USAGE)

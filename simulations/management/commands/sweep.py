@@ -11,8 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line
+from groups.command_line import BAD_USAGE, in_one_line
 from groups.spark_ready import how_to_install, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
@@ -71,11 +70,11 @@ class Command(BaseCommand):
             }
             self.axes = axes_of(asked)
         except AxesError as error:
-            raise CommandError(str(error), returncode=BAD_INPUT) from None
+            raise CommandError(str(error), returncode=BAD_USAGE) from None
         if missing := missing_packages():
             raise CommandError(
                 how_to_install(missing),
-                returncode=BAD_INPUT,
+                returncode=BAD_USAGE,
             )
         database.prepare()
         sweep = sweep_runs.create(self.axes, master=options["master"])
@@ -91,7 +90,7 @@ class Command(BaseCommand):
             sweep_runs.cancel(sweep.id)
             raise
         if done.status != Sweep.Status.COMPLETE:
-            raise CommandError(done.problem or f"The sweep is {done.status}.", returncode=BAD_INPUT)
+            raise CommandError(done.problem or f"The sweep is {done.status}.", returncode=BAD_USAGE)
         self.stderr.write(f"{done.done:,} cases in {done.took_ms / 1_000:.1f} s, on {done.cores} cores.")
 
     def tell(self, sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Coordinator, Wrongs
-from simulations.proof.exploration.coordinators import CoordinatorStep as CoordinatorStep
+from simulations.proof.exploration.coordinators import Coordinator, CoordinatorStep, Wrongs
 from simulations.proof.exploration.plan import OF_TOPICS
 from simulations.proof.exploration.processes import Done, Process
 from simulations.proof.exploration.state_layout import COORDINATOR, PROCESSES, SCRIPT, UNBORN, World

@@ -16,8 +16,13 @@ from simulations.invariants import rules
 from simulations.proof.exploration.actions import ActionKind, Budgets, Step, packed
 from simulations.proof.exploration.canonical import as_they_are, canonical
 from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Answer, Coordinator, CoordinatorRuntime, Wrongs
-from simulations.proof.exploration.coordinators import CoordinatorStep as CoordinatorStep
+from simulations.proof.exploration.coordinators import (
+    Answer,
+    Coordinator,
+    CoordinatorRuntime,
+    CoordinatorStep,
+    Wrongs,
+)
 from simulations.proof.exploration.interning import Interner
 from simulations.proof.exploration.moves import Moves, Taken
 from simulations.proof.exploration.partition_bits import Bits

@@ -40,7 +40,7 @@ from simulations.protocol.assignors.client_side import (
 STANDBY_VERSION: Final = 2
 """From this version of the metadata on an instance reads which standby tasks it has."""
 
-NAME: Final = "streams"
+STREAMS_LIKE: Final = "streams"
 
 
 class StreamsError(IntEnum):
@@ -75,7 +75,7 @@ class StreamsLike(ClientAssignor):
     standbys: int = 1
     wants: Reason = Reason.NONE
     lags: Mapping[int, int] | None = None
-    name: str = NAME
+    name: str = STREAMS_LIKE
 
     def reason(self) -> int:
         return int(self.wants)

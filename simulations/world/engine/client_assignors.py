@@ -9,8 +9,7 @@ from typing import Any
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
 from simulations.protocol.assignors.interface import Topic
-from simulations.protocol.assignors.streams_like import NAME as STREAMS
-from simulations.protocol.assignors.streams_like import Reason, StreamsLike
+from simulations.protocol.assignors.streams_like import STREAMS_LIKE, Reason, StreamsLike
 from simulations.protocol.client.classic import RELEASES, ClassicConfig
 from simulations.protocol.client.classic.config import Metadata
 from simulations.protocol.client.consumer import ConsumerConfig
@@ -86,7 +85,7 @@ def changed(member: Member, changes: Mapping[str, Any]) -> Member:
 def brought(member: Member) -> tuple[ClientAssignor, ...]:
     """In the order of the member's preference. The source topics of an instance of Streams are those it subscribes to."""
     return tuple(
-        _streams(member) if name == STREAMS else CLIENT_ASSIGNORS[name]() for name in member.assignors
+        _streams(member) if name == STREAMS_LIKE else CLIENT_ASSIGNORS[name]() for name in member.assignors
     )
 
 

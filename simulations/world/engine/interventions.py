@@ -19,7 +19,7 @@ from simulations.world.engine.queue import EventQueue
 from simulations.world.engine.step_events import Seen
 from simulations.world.scenario import Action, Event, How, Scenario, Verb
 from simulations.world.scenario.actions import EVERYTHING
-from simulations.world.scenario.environment import Network as Rates
+from simulations.world.scenario.environment import NetworkRates
 
 
 class InterventionEnvironment(Protocol):
@@ -54,7 +54,7 @@ class InterventionEnvironment(Protocol):
     def heal(self, who: str | None = None, peer: str | None = None) -> None:
         """Mends a cut; without ``who`` every one, and the network is calm from here on."""
 
-    def change_network(self, rates: Rates) -> None:
+    def change_network(self, rates: NetworkRates) -> None:
         """Delays and chances of whatever is sent from here on."""
 
     def jump_clock(self, process: Process | None, by_ms: int) -> None:

@@ -23,7 +23,7 @@ from typing import Final
 from groups.history.entries import Kind
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
-from simulations.world.scenario.environment import Network as Rates
+from simulations.world.scenario.environment import NetworkRates
 
 _ARRIVAL: Final = Priority.ARRIVAL
 
@@ -39,7 +39,7 @@ Told = Mapping[str, object]
 """What an entry says of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
 
 
-def longest_ms(rates: Rates) -> int:
+def longest_ms(rates: NetworkRates) -> int:
     """The longest that one message may take on its way, if none is before it."""
     longest = rates.delay_ms[1]
     return longest + (_held_up_ms(longest) if rates.reorder else 0)
@@ -63,7 +63,7 @@ class _Connection:
 class Network:
     """Plans arrivals. ``rates`` may be changed at any time and hold for messages that are sent from then on."""
 
-    def __init__(self, queue: EventQueue, log: Log, rates: Rates, seed: int) -> None:
+    def __init__(self, queue: EventQueue, log: Log, rates: NetworkRates, seed: int) -> None:
         self.rates = rates
         self._queue = queue
         self._log = log
@@ -74,7 +74,7 @@ class Network:
     def calm(self) -> None:
         """No cut any more, and nothing gets lost, comes twice or is held up; the delays stay."""
         self._cuts.clear()
-        self.rates = Rates(delay_ms=self.rates.delay_ms)
+        self.rates = NetworkRates(delay_ms=self.rates.delay_ms)
 
     def cut(self, end: str, peer: str = ANYONE) -> None:
         self._cuts[frozenset((end, peer))] = None
@@ -154,7 +154,7 @@ class Network:
         lost()
         return True
 
-    def _arrival_ms(self, rates: Rates, connection: _Connection) -> int:
+    def _arrival_ms(self, rates: NetworkRates, connection: _Connection) -> int:
         low, high = rates.delay_ms
         at_ms = self._queue.now_ms + low + int(connection.delays() * (high - low + 1))
         if rates.reorder > 0 and connection.chances() < rates.reorder:

@@ -33,7 +33,7 @@ from simulations.world.engine.process import Process
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import Answer
 from simulations.world.scenario import ENTRIES_MAX, Scenario
-from simulations.world.scenario.environment import Network as Rates
+from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.values import ClassicStart
 
 OFFSETS_PARTITIONS: Final = 50
@@ -201,7 +201,7 @@ class Simulation:
         if not self.network.is_cut(self.cluster.coordinator.name, self.cluster.coordinator.name):
             self.cluster.coordinating.partition.go_on()
 
-    def change_network(self, rates: Rates) -> None:
+    def change_network(self, rates: NetworkRates) -> None:
         """Delays and chances of whatever is sent from here on."""
         self.network.rates = rates
         if self.log.checker is not None:

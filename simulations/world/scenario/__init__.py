@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulations.world.scenario.actions import Action, Event, How, Verb
-from simulations.world.scenario.environment import Network
+from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.reading import load
 from simulations.world.scenario.values import (
@@ -23,7 +23,7 @@ __all__ = [
     "How",
     "Member",
     "NarratedStep",
-    "Network",
+    "NetworkRates",
     "Scenario",
     "ScenarioError",
     "ScenarioTopic",

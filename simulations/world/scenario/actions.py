@@ -187,4 +187,4 @@ class Action:
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with. ``Any``: each field has its type."""
     rates: NetworkFields = field(default_factory=NetworkFields)
-    """The fields of ``Network`` that ``network`` sets."""
+    """The fields of ``NetworkRates`` that ``network`` sets."""

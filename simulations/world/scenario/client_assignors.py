@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS
-from simulations.protocol.assignors.streams_like import NAME as STREAMS
-from simulations.protocol.assignors.streams_like import STANDBY_VERSION, Reason
+from simulations.protocol.assignors.streams_like import STANDBY_VERSION, STREAMS_LIKE, Reason
 from simulations.world.scenario.errors import nearest
 from simulations.world.scenario.nodes import Node
 
 CLIENT: Final = "client:"
 """Before the name of an assignor that runs on the members."""
 
-BROUGHT: Final = (*CLIENT_ASSIGNORS, STREAMS)
+BROUGHT: Final = (*CLIENT_ASSIGNORS, STREAMS_LIKE)
 """The client-side assignors that a scenario can name."""
 
 STREAMS_KEYS: Final = ("topology", "version", "standbys")

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class NetworkRates:
     """One way of a message takes between the two of ``delay_ms``, evenly spread; the rest are shares of messages.
 
     ``loss`` never arrive. ``duplicate`` arrive twice, as when the sender tries again. ``reorder`` are held up, and
@@ -22,7 +22,7 @@ class Network:
 
 
 class NetworkFields(TypedDict, total=False):
-    """Fields of ``Network`` that something sets."""
+    """Fields of ``NetworkRates`` that something sets."""
 
     delay_ms: tuple[int, int]
     loss: float
@@ -47,7 +47,7 @@ class FaultRates:
 class World:
     """A preset. ``replication_ms`` and ``metadata_delay_ms`` as in ``Scenario``."""
 
-    network: Network = field(default_factory=Network)
+    network: NetworkRates = field(default_factory=NetworkRates)
     replication_ms: int = 0
     metadata_delay_ms: int = 0
     pauses: FaultRates | None = None
@@ -68,7 +68,7 @@ WORLDS: Final[Mapping[str, World]] = {
     # every few minutes, replicas and metadata that lag visibly. A group is to get through it without losing members
     # that live.
     "stormy": World(
-        network=Network(delay_ms=(1, 250), loss=0.01, duplicate=0.005, reorder=0.05),
+        network=NetworkRates(delay_ms=(1, 250), loss=0.01, duplicate=0.005, reorder=0.05),
         replication_ms=10,
         metadata_delay_ms=500,
         pauses=FaultRates(every_ms=60_000, length_ms=(1_000, 20_000)),
@@ -77,7 +77,7 @@ WORLDS: Final[Mapping[str, World]] = {
     # Everything that may go wrong does, oftener than timeouts can bear: pauses and cuts beyond the session timeout,
     # coordinators that lose the end of their log. Only what the protocol promises whatever happens still holds.
     "hostile": World(
-        network=Network(delay_ms=(1, 2_000), loss=0.1, duplicate=0.05, reorder=0.2),
+        network=NetworkRates(delay_ms=(1, 2_000), loss=0.1, duplicate=0.05, reorder=0.2),
         replication_ms=100,
         metadata_delay_ms=5_000,
         pauses=FaultRates(every_ms=30_000, length_ms=(1_000, 90_000)),

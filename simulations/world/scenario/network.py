@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from simulations.world.scenario.environment import Network, NetworkFields
+from simulations.world.scenario.environment import NetworkFields, NetworkRates
 from simulations.world.scenario.nodes import Node
 
 SHARES: Final = ("loss", "duplicate", "reorder")
@@ -19,14 +19,14 @@ SHARE_MAX: Final = 0.9
 """With more of all messages lost nothing ever gets through, and the run shows nothing."""
 
 
-def read_network(node: Node | None, usual: Network | None = None) -> Network:
+def read_network(node: Node | None, usual: NetworkRates | None = None) -> NetworkRates:
     """What the mapping says, and ``usual`` for what it does not."""
-    usual = usual or Network()
+    usual = usual or NetworkRates()
     return replace(usual, **read_rates(node)) if node is not None else usual
 
 
 def read_rates(node: Node) -> NetworkFields:
-    """The fields of ``Network`` that the mapping sets."""
+    """The fields of ``NetworkRates`` that the mapping sets."""
     keys = node.mapping(NETWORK_KEYS)
     told: NetworkFields = {}
     if "loss" in keys:

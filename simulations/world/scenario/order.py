@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from simulations.protocol.assignors.streams_like import NAME as STREAMS
+from simulations.protocol.assignors.streams_like import STREAMS_LIKE
 from simulations.protocol.coordinator import group_config
 from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import Settings
@@ -88,8 +88,8 @@ class _Order:
         if action.verb in self._checks:
             self._checks[action.verb](action, line, when)
         elif action.verb in _ALLOWED:
-            if action.verb is Verb.REPORT and STREAMS not in self._members[action.who].assignors:
-                raise line.wrong(f"report {action.who}: it does not bring the assignor {STREAMS}")
+            if action.verb is Verb.REPORT and STREAMS_LIKE not in self._members[action.who].assignors:
+                raise line.wrong(f"report {action.who}: it does not bring the assignor {STREAMS_LIKE}")
             state = self._states[action.who]
             if state not in _ALLOWED[action.verb]:
                 raise line.wrong(f"{action.verb} {action.who}: it {state} {when}")

@@ -11,7 +11,7 @@ from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import Action, Event
 from simulations.world.scenario.classic import Classic
 from simulations.world.scenario.client_assignors import Streams
-from simulations.world.scenario.environment import CALM, Network
+from simulations.world.scenario.environment import CALM, NetworkRates
 
 MEMBERS_MAX: Final = 1_000
 """A board of more lanes is not readable, and a target of more members takes seconds to compute in Python."""
@@ -140,7 +140,7 @@ class Scenario:
     start: Start | None = None
     classic_start: ClassicStart | None = None
     world: str = CALM
-    network: Network = field(default_factory=Network)
+    network: NetworkRates = field(default_factory=NetworkRates)
     replication_ms: int = 0
     """From when a batch is appended until its replicas have it, and the answers that wait for it leave."""
     metadata_delay_ms: int = 0

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from groups.clusters.cluster import Cluster, open_cluster
+from groups.clusters.brokers import Brokers, open_cluster
 from groups.clusters.settings import settings_of
 from groups.history.frames.frame import frame
 from groups.history.polls.description import GroupDescription, GroupKind
@@ -71,7 +71,7 @@ class Sampler:
 
     tool: Tool
     runner: asyncio.Runner
-    cluster: Cluster
+    cluster: Brokers
     facts: Callable[[dict[str, Any]], GroupFacts]
     """A frame in the words of the tool."""
 

@@ -22,8 +22,8 @@ from groups.history.findings.patterns.pattern import (
     Severity,
 )
 from groups.history.findings.repeated import several
-from groups.history.replay.events import JOIN_EPOCH
 from groups.history.replay.fields import mapping, text
+from groups.history.replay.volatile import JOIN_EPOCH
 from groups.history.words import duration
 
 PATTERN: Final = Pattern(

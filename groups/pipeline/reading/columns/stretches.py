@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from groups.pipeline.reading.columns.chains import Chain, Run, follow
-from groups.pipeline.reading.columns.commits import KeyMemory, are_commits, read_keys, read_values
+from groups.pipeline.reading.columns.commit_fields import KeyMemory, are_commits, read_keys, read_values
 from groups.pipeline.reading.columns.framing import Records, frame
 from groups.pipeline.reading.columns.values import Commits, Damage, Other, Stretch
 from groups.pipeline.reading.columns.window import Int64, Window

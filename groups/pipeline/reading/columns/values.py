@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groups.wire.commits import commit_payload
+from groups.wire.commit_payloads import commit_payload
 from groups.wire.logs.batches import BatchProblem, RecordBatch
 
 Int8 = NDArray[np.int8]

@@ -14,7 +14,7 @@ an operation          ``operation``, ``coordinator``
 the join phase        ``join_requests``, ``join_phase``; static members in ``static_members``
 the sync phase        ``syncing``
 staying and leaving   ``sessions``
-commits, deletion     ``commits``, ``subscribed``
+commits, deletion     ``commit_checks``, ``subscribed``
 a new coordinator     ``loading``
 described and listed  ``describing``
 records               ``records``

@@ -11,7 +11,7 @@ from typing import Final
 
 from groups.history.state.classic import ClassicGroup
 from simulations.protocol.assignors.java_orders import utf16
-from simulations.protocol.coordinator.classic import commits as classic_commits
+from simulations.protocol.coordinator.classic import commit_checks
 from simulations.protocol.coordinator.classic.loading import classic_group, group_of_records
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
@@ -45,7 +45,7 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     if group is None and not context.group_exists and request.member_epoch < 0:
         group = group_of_records(ClassicGroup(), context.now_ms)
     if group is not None:
-        refused = classic_commits.refusal(group, request)
+        refused = commit_checks.refusal(group, request)
     else:
         refused = _refusal(context, request, offsets, older_epochs=older_epochs)
     expires_ms = context.now_ms + request.retention_ms if request.retention_ms != NO_RETENTION else None
@@ -59,7 +59,7 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     return Outcome(
         answer=CommitAnswer(error_codes=tuple(codes)),
         records=tuple(written),
-        timers=classic_commits.timers(group, request) if group is not None and accepted else (),
+        timers=commit_checks.timers(group, request) if group is not None and accepted else (),
         memory=replace(context.memory, classic=group) if group is not context.memory.classic else None,
     )
 

@@ -19,7 +19,7 @@ from groups.pipeline.reading.columns.window import Bools, Int64, Window
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.primitives import LONGEST_STRING
 from groups.wire.codecs.uuids import UUID_BYTES, uuid_to_base64
-from groups.wire.commits import NO_EXPIRATION, NO_LEADER_EPOCH, TOMBSTONE
+from groups.wire.commit_payloads import NO_EXPIRATION, NO_LEADER_EPOCH, TOMBSTONE
 from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
 from groups.wire.errors import RecordError
 

@@ -82,7 +82,7 @@ class Link:
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Cluster:
+class Brokers:
     """Brokers that are asked in parallel, over one connection each. Use ``open_cluster``."""
 
     def __init__(self, settings: ClusterSettings, *, sent: Sent = lambda key, version: None) -> None:
@@ -273,9 +273,9 @@ class Cluster:
 @asynccontextmanager
 async def open_cluster(
     settings: ClusterSettings, *, sent: Sent = lambda key, version: None
-) -> AsyncIterator[Cluster]:
+) -> AsyncIterator[Brokers]:
     """A cluster whose brokers are known; all connections are closed at the end."""
-    cluster = Cluster(settings, sent=sent)
+    cluster = Brokers(settings, sent=sent)
     try:
         await cluster.refresh()
         yield cluster
