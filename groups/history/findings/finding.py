@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
 
-class _Finding(TypedDict):
+class BasicFinding(TypedDict):
     kind: str
     says: str
     sequences: list[int]
@@ -17,7 +17,7 @@ class _Finding(TypedDict):
     """False where it is inferred."""
 
 
-class Finding(_Finding, total=False):
+class Finding(BasicFinding, total=False):
     """A fact with its proof. ``count`` is the number of all such facts, of which only the first or the longest are told.
 
     Times are ``at_ms`` or ``from_ms`` and ``to_ms``, on the log's clock; ``forming`` marks what belongs to the group's first
