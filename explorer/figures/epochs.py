@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
@@ -29,6 +29,27 @@ FROM_ZERO_UP_TO: Final = 10
 
 TICKS_MOST: Final = 8
 """So few epochs have a tick each; left alone, Plotly would put ticks at halves and write each number twice."""
+
+
+class Trace(TypedDict):
+    """A staircase, by Plotly's names."""
+
+    type: str
+    mode: str
+    name: str
+    x: list[int]
+    y: list[int | None]
+    customdata: list[int]
+    line: dict[str, str | float]
+    hovertemplate: str
+    meta: dict[str, str]
+
+
+class Figure(TypedDict):
+    """``layout`` is Plotly's own, and read by nobody else."""
+
+    data: list[Trace]
+    layout: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +95,7 @@ def collect(chunks: Iterable[tuple[Frame, Sequence[Change]]]) -> Epochs:
     return epochs
 
 
-def figure(epochs: Epochs) -> dict[str, Any]:
+def figure(epochs: Epochs) -> Figure:
     """Plotly JSON: ``data`` and ``layout``; no data where no epoch was seen."""
     lines: list[tuple[str, str | None, str, list[Point]]] = [
         ("group", None, "generation" if epochs.classic else "group epoch", epochs.group)
@@ -94,7 +115,7 @@ def figure(epochs: Epochs) -> dict[str, Any]:
     lowest, highest = min(seen, default=0), max(seen, default=0)
     from_zero = lowest <= FROM_ZERO_UP_TO
     few = highest - (0 if from_zero else lowest) <= TICKS_MOST
-    layout = {
+    layout: dict[str, object] = {
         "margin": {"l": 44, "r": 14, "t": 8, "b": 38},
         "showlegend": False,
         "hovermode": "closest",
@@ -175,7 +196,7 @@ def _by_sequence(changes: Sequence[Change]) -> Iterable[tuple[int, list[Change]]
 
 def _trace(
     line: str, member: str | None, name: str, points: Sequence[Point], *, end_ms: int | None, budget: int
-) -> dict[str, Any]:
+) -> Trace:
     kept = points[-budget:]
     # A static member that left for now is at epoch -2, which is a word and no height: the line pauses.
     y = [point.epoch if point.epoch is None or point.epoch >= 0 else None for point in kept]

@@ -11,7 +11,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 STEPS: Final = 9
 DARK_FROM: Final = 6
@@ -27,7 +27,7 @@ ROOM: Final = 6
 """Places that the number of a dot takes."""
 
 NAMES_PX: Final = 128
-LEFT: Final[dict[str, Any]] = {"xanchor": "left", "showarrow": False}
+LEFT: Final[dict[str, object]] = {"xanchor": "left", "showarrow": False}
 
 APART: Final = 0.12
 """How far such dots are from each other, in lines."""
@@ -37,6 +37,13 @@ GRID: Final = 4
 
 PARTS: Final = (1, 2, 2.5, 5, 10)
 """How large such a part may be, times a power of ten."""
+
+
+class Figure(TypedDict):
+    """Both are Plotly's own, and read by nobody else."""
+
+    data: list[dict[str, object]]
+    layout: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def heat_map(
     texts: Sequence[Sequence[str]],
     rows: Sequence[str],
     columns: Sequence[str],
-) -> dict[str, Any]:
+) -> Figure:
     """One map, the first row on top; a place without a step has no value yet."""
     return {
         "data": [
@@ -87,10 +94,10 @@ def heat_map(
     }
 
 
-def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> dict[str, Any]:
+def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> Figure:
     """Each value a dot, the lines above each other, the median a stroke; values in many places once, with their number."""
     top = axis_end(max((value for line in lines for value in line.values), default=0), percent=percent)
-    data = []
+    data: list[dict[str, object]] = []
     for place, line in enumerate(lines):
         data.append(_dots(line, place, top, chosen=place == chosen, unit=unit))
     medians = [(place, statistics.median(line.values)) for place, line in enumerate(lines) if line.values]
@@ -106,7 +113,7 @@ def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> di
         }
     )
     names = [f"<b>{line.name}</b>" if place == chosen else line.name for place, line in enumerate(lines)]
-    layout: dict[str, Any] = {
+    layout: dict[str, object] = {
         "margin": {"l": NAMES_PX, "r": 16, "t": 4, "b": 24},
         "showlegend": False,
         "xaxis": {
@@ -146,7 +153,7 @@ def axis_end(most: float, *, percent: bool) -> float:
     return float(f"{GRID * part * power:.4g}")
 
 
-def _dots(line: Line, place: int, top: float, *, chosen: bool, unit: str) -> dict[str, Any]:
+def _dots(line: Line, place: int, top: float, *, chosen: bool, unit: str) -> dict[str, object]:
     dots = [
         dot
         for values, alone in _bins(line.values, top)

@@ -205,7 +205,7 @@ def written(
     kind: Kind,
     actor: str,
     provenance: Provenance,
-    payload: Mapping[str, Any],
+    payload: Payload,
     *,
     cause: int | None = None,
     settled: bool = True,
@@ -218,6 +218,7 @@ def written(
 
     The library sets each field of a frozen object by a call. Here they are set plainly, and then it is frozen.
     """
+    # ``Any``: to a type checker the fields of the class that it extends stay frozen.
     new: Any = _NEW(_Unwritten)
     new.sequence = sequence
     new.at_ms = at_ms

@@ -11,7 +11,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict, cast
+from typing import Final, TypedDict, cast
 
 import orjson
 
@@ -103,7 +103,7 @@ def _unzipped(content: bytes) -> bytes:
     return text
 
 
-def _head(line: bytes) -> dict[str, Any]:
+def _head(line: bytes) -> dict[str, object]:
     try:
         told = orjson.loads(line)
     except orjson.JSONDecodeError as error:

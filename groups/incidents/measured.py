@@ -6,10 +6,11 @@ A value is written where it changes, so a moment costs what it moves. A page sho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from groups.history.entries import Entry
 from groups.history.metrics import Metrics
+from groups.history.metrics.shapes import MetricNotTold, MetricValue
 from groups.incidents.pieces import Piece, frames_at_moments
 
 CLIENTS_MOST: Final = 8
@@ -23,7 +24,8 @@ class Measure(TypedDict):
     """``member`` is null for one of the coordinator's; ``at`` are sequences, ``values`` what holds from each on."""
 
     member: str | None
-    about: dict[str, Any]
+    about: Mapping[str, object]
+    """All of the metric but its value (``groups.history.metrics.shapes``)."""
     at: list[int]
     values: list[float | int | None]
 
@@ -34,7 +36,7 @@ class Measured(TypedDict):
     measures: list[Measure]
     members: list[str]
     clients: int
-    not_told: list[dict[str, Any]]
+    not_told: list[MetricNotTold]
 
 
 def measured(pieces: Sequence[Piece]) -> Measured | None:
@@ -44,7 +46,7 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
     members = _members(pieces)
     shown = members[:CLIENTS_MOST]
     measures: dict[tuple[str | None, str, str], Measure] = {}
-    not_told: list[dict[str, Any]] = []
+    not_told: list[MetricNotTold] = []
     for piece in pieces:
         metrics, entries = Metrics.from_json(piece.metrics), iter(piece.entries)
         entry = next(entries, None)
@@ -54,8 +56,8 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
                 entry = next(entries, None)
             told = metrics.values(frame, shown)
             not_told = told["not_told"]
-            for found in told["broker"]:
-                _note(measures, None, found, moment["sequence"])
+            for metric in told["broker"]:
+                _note(measures, None, metric, moment["sequence"])
             for client in told["clients"]:
                 for found in client["metrics"]:
                     _note(measures, client["member"], found, moment["sequence"])
@@ -77,7 +79,7 @@ def _members(pieces: Sequence[Piece]) -> list[str]:
 def _note(
     measures: dict[tuple[str | None, str, str], Measure],
     member: str | None,
-    found: Mapping[str, Any],
+    found: MetricValue,
     sequence: int,
 ) -> None:
     value = found["value"]

@@ -6,9 +6,8 @@ first and last entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -17,6 +16,7 @@ from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.recorder import RecordedBatch
+from groups.history.state.plain import Plain
 from groups.history.story.moment import Moment
 
 
@@ -30,7 +30,7 @@ class Piece:
     first: int
     last: int
     frame: Frame
-    metrics: Mapping[str, Any]
+    metrics: Plain
     changes: list[Change]
     moments: list[Moment]
     entries: list[EntryLine]

@@ -15,12 +15,13 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from groups.history.entries import EntryLine
 from groups.history.evidence.display_names import REPLACEMENT_MARK
 from groups.incidents import fields
 from groups.wire.embedded.consumer_protocol import (
+    TopicPartition,
     decode_assignment,
     decode_subscription,
     encode_assignment,
@@ -133,7 +134,7 @@ class _Walk:
         payload = {key: self._field(key, value, "") for key, value in entry["payload"].items()}
         return {**entry, "actor": self._replace("member", entry["actor"]), "payload": payload}
 
-    def _field(self, key: str, value: Any, within: str) -> Any:
+    def _field(self, key: str, value: object, within: str) -> object:
         """The value of a field ``key``, which stands in an object that is the value of ``within``."""
         if isinstance(value, str):
             return self._text(key, value, within)
@@ -153,7 +154,7 @@ class _Walk:
             return int.from_bytes(self._digest(f"hash\0{value}")[:8], signed=True)
         return value
 
-    def _fields(self, value: Mapping[str, Any], within: str) -> dict[str, Any]:
+    def _fields(self, value: Mapping[str, object], within: str) -> dict[str, object]:
         return {
             name if fields.FIELD_NAME.fullmatch(name) else self._replace(fields.TEXT, name): self._field(
                 name, held, within
@@ -161,7 +162,7 @@ class _Walk:
             for name, held in value.items()
         }
 
-    def _map(self, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    def _map(self, key: str, value: Mapping[str, object]) -> dict[str, object]:
         """An object whose keys are names. Where its values are objects, too, those have fields."""
         kind = fields.FIELDS[key]
         held_kind = "topics" if key == "regexes" else key
@@ -194,8 +195,8 @@ class _Walk:
             told["topics"] = [self._replace("topic", topic) for topic in told["topics"]]
             self._owned(told.get("ownedPartitions") or ())
             told["userData"] = None
-            if told.get("rackId"):
-                told["rackId"] = self._replace("rack", told["rackId"])
+            if rack := told.get("rackId"):
+                told["rackId"] = self._replace("rack", rack)
             return base64.b64encode(encode_subscription(told)).decode()
         except (WireError, ValueError):
             return ""
@@ -209,6 +210,6 @@ class _Walk:
         except (WireError, ValueError):
             return ""
 
-    def _owned(self, partitions: Iterable[dict[str, Any]]) -> None:
+    def _owned(self, partitions: Iterable[TopicPartition]) -> None:
         for owned in partitions:
             owned["topic"] = self._replace("topic", owned["topic"])

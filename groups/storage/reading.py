@@ -14,6 +14,7 @@ from groups.history.frames.changes import Change, apply
 from groups.history.frames.frame import frame
 from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
+from groups.history.metrics.shapes import MetricsSheet
 from groups.history.state.group import Semantics, initial_state
 from groups.models import Timeline
 from groups.packs.opening import join
@@ -177,7 +178,7 @@ def last_with_members(timeline: Timeline) -> int:
     return timeline.last
 
 
-def metrics_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
+def metrics_at(timeline: Timeline, sequence: int) -> MetricsSheet | None:
     """Kafka's metrics as of entry ``sequence`` (see ``Metrics.values``); null beyond the end. One chunk is read."""
     shown = frame_at(timeline, sequence)
     if shown is None:

@@ -6,12 +6,13 @@ an assignor, a bound of the group, or a broker that is not the coordinator answe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from groups.history.entries import Entry
 from simulations.invariants.handled_request import HandledRequest
 from simulations.invariants.model import LEFT_FOR_NOW, Member, listed
+from simulations.invariants.payloads import AnyAnswer, AnyRequest
 from simulations.invariants.violations import Violations
 
 NONE: Final = 0
@@ -71,7 +72,7 @@ class AnswerChecks:
             self._add("accepted_or_refused", says, entry, asked, who)
 
     def _wanted(
-        self, who: str, body: Mapping[str, Any], before: Member | None, holder: tuple[str, Member] | None
+        self, who: str, body: AnyRequest, before: Member | None, holder: tuple[str, Member] | None
     ) -> frozenset[int] | None:
         """The codes that the table has for the request; ``None`` where it has none."""
         epoch = body.get("memberEpoch", 0)
@@ -115,7 +116,7 @@ class AnswerChecks:
         self._violations.add(invariant, says, (asked.entry.sequence, asked.wrote, entry.sequence), (who,))
 
 
-def _answers(body: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
+def _answers(body: AnyAnswer) -> Iterator[tuple[str, int, int]]:
     for topic in body.get("topics") or ():
         for partition in topic.get("partitions") or ():
             name = str(topic.get("name") or topic.get("topicId"))

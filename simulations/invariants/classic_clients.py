@@ -9,11 +9,13 @@ rolling bounces), and so does ``sticky`` before KIP-341 (KAFKA-7026).
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.classic import JoinAnswerBody
+from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.invariants.classic_groups import ClassicGroupChecker
@@ -22,6 +24,7 @@ from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import RoundChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
+from simulations.invariants.payloads import AnyAnswer
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
 ONE_PROCESSOR: Final = "one_processor_of_a_generation"
@@ -65,7 +68,7 @@ RENAMED: Final = frozenset({22, 25})
 """ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID: who hears that may come back under another id."""
 
 
-def commit_codes(body: Mapping[str, Any]) -> set[int]:
+def commit_codes(body: AnyAnswer) -> set[int]:
     """The errors of an answer to OffsetCommit."""
     return {partition["errorCode"] for topic in body.get("topics") or () for partition in topic["partitions"]}
 
@@ -219,7 +222,7 @@ class ClassicClientChecker:
                 self._clients[who] = client
                 client.generation, client.stale = -1, set(client.owned)
 
-    def _recorded(self, value: Mapping[str, Any] | None) -> None:
+    def _recorded(self, value: GroupMetadataValue | None) -> None:
         """Who is none of the members that a record names was removed, or another process has its instance."""
         if value is None:
             self._generation, self._written, self._converted = -1, -1, True
@@ -246,7 +249,7 @@ class ClassicClientChecker:
         self._generation = min(self._generation, self._written)
 
     def _joined(self, entry: Entry) -> None:
-        body: Mapping[str, Any] = entry.payload["body"]
+        body: JoinAnswerBody = entry.payload["body"]
         if body["errorCode"]:
             return
         who, generation = entry.payload["to"], body["generationId"]

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.classic import JoinAnswerBody, SyncAnswerBody
+from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violation, Violations
 
@@ -93,7 +95,7 @@ class _Generation:
     """What members of a generation were told. ``joined`` have been answered, ``listed`` is what the leader was told."""
 
     leader: str = ""
-    protocol: tuple[Any, Any] = (None, None)
+    protocol: tuple[str | None, str | None] = (None, None)
     joined: set[str] = field(default_factory=set)
     listed: dict[str, bool] = field(default_factory=dict)
     assigned: dict[str, str] | None = None
@@ -186,7 +188,7 @@ class ClassicGroupChecker:
                 says = f"A heartbeat of {who} in generation {generation} is accepted; the group is at {self._number}"
                 self._add(PRESENT, says, entry, request)
 
-    def _joined(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
+    def _joined(self, entry: Entry, request: Entry, body: JoinAnswerBody) -> None:
         who, number = body["memberId"], body["generationId"]
         if any(other > request.sequence for other in self._joins.get(who, ())):
             self._add(ANSWERED_ONCE, f"{who} has sent another JoinGroup since this one", entry, request)
@@ -233,7 +235,7 @@ class ClassicGroupChecker:
                 return instance
         return None
 
-    def _synced(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
+    def _synced(self, entry: Entry, request: Entry, body: SyncAnswerBody) -> None:
         who, number = request.payload["body"]["memberId"], request.payload["body"]["generationId"]
         if number != self._number:
             says = f"{who} is given an assignment of generation {number}; the group is at {self._number}"
@@ -250,7 +252,7 @@ class ClassicGroupChecker:
             says = f"{strange[0]} is a member of generation {number} and has not joined it"
             self._add(BARRIER, says, entry, request)
 
-    def _record(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+    def _record(self, entry: Entry, value: GroupMetadataValue | None) -> None:
         if value is None:
             self._written = 0, []
             if (entry.cause or entry.sequence) < self._told_at:
@@ -264,7 +266,7 @@ class ClassicGroupChecker:
             # The group was there when the log began: who is in it took part in its generation.
             self._number = number
             self._told = _Generation(
-                leader=value["leader"],
+                leader=value["leader"] or "",
                 protocol=(value["protocolType"], value["protocol"]),
                 joined=set(assignments),
             )

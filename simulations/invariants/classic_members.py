@@ -7,11 +7,12 @@ asked where records wait for replicas. What the records make of the group is the
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.classic import ClassicHeartbeatBody, SyncGroupBody
+from groups.history.payloads.records import GroupMetadataValue
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from groups.wire.errors import RecordError
 from simulations.invariants.classic_operations import DELETES, TURNED_AWAY, stalls
@@ -131,7 +132,7 @@ class MemberChecks:
         self._joining: set[str] = set()
         """Members whose time to join runs."""
         self._generation = 0
-        self._classic: Mapping[str, Any] | None = None
+        self._classic: GroupMetadataValue | None = None
         """The classic group's last record."""
         self._gone: set[str] = set()
         """Of its members, those whose session has run out or who have left since."""
@@ -197,21 +198,21 @@ class MemberChecks:
             told = [set(each.names) for who, each in self._speaks.items() if who in members]
             operation.listed_by_all = frozenset(set[str].intersection(*told)) if told else None
             return
-        who, instance = body["memberId"], body["groupInstanceId"]
+        who = body["memberId"]
         operation.sender, operation.speaks = members.get(who), self._speaks.get(who)
         operation.joins_late = who in self._joining
-        operation.due = self._refusal(who, instance, body, entry.payload["version"], api)
+        operation.due = self._refusal(body, body if api == "SyncGroup" else None, entry.payload["version"])
         if entry.payload.get("steady"):
             operation.code = NONE  # It has no answer of its own.
 
     def _refusal(
-        self, who: str, instance: str | None, body: Mapping[str, Any], version: int, api: str
+        self, body: ClassicHeartbeatBody | SyncGroupBody, sync: SyncGroupBody | None, version: int
     ) -> int:
-        """The code that SyncGroup and Heartbeat of a member are to be answered with."""
-        sync = api == "SyncGroup"
-        if sync and version >= SYNC_TELLS_PROTOCOL and None in (body["protocolType"], body["protocolName"]):
+        """The code that SyncGroup and Heartbeat of a member are to be answered with; ``sync`` is ``None`` of a Heartbeat."""
+        told = (sync["protocolType"], sync["protocolName"]) if sync is not None else ()
+        if version >= SYNC_TELLS_PROTOCOL and None in told:
             return INCONSISTENT
-        members = self._group.members
+        who, instance, members = body["memberId"], body["groupInstanceId"], self._group.members
         if instance is not None:
             holders = [name for name, each in members.items() if each.instance == instance]
             if not holders:
@@ -223,10 +224,10 @@ class MemberChecks:
             return UNKNOWN_MEMBER
         if body["generationId"] != member.epoch:
             return ILLEGAL_GENERATION
-        if sync and body["protocolName"] not in (None, speaks.names[0]):
+        if sync is not None and sync["protocolName"] not in (None, speaks.names[0]):
             return INCONSISTENT
         behind = member.epoch < self._group.targets.epoch
-        if sync:
+        if sync is not None:
             return REBALANCE if behind and member.state != UNREVOKED else NONE
         steps = member.state == UNREVOKED or (member.state == UNRELEASED and not self._waits(who, member))
         return REBALANCE if behind or steps else NONE
@@ -307,7 +308,7 @@ class MemberChecks:
                 says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
                 self._add(CONVERTED, says, operation.entry, entry, member["memberId"])
 
-    def _downgrades(self, entry: Entry, value: Mapping[str, Any]) -> None:
+    def _downgrades(self, entry: Entry, value: GroupMetadataValue) -> None:
         """A consumer group ends in a classic one, whose members have their targets."""
         operation = self._operation
         if operation is None or not operation.was_consumer or not self._knows:

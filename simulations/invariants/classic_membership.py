@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
+from groups.history.payloads.classic import ClassicHeartbeatBody, LeavingMemberBody, SyncGroupBody
 from simulations.invariants.classic_parts import (
     FENCED_INSTANCE,
     ILLEGAL_GENERATION,
@@ -53,7 +52,7 @@ class ClassicMembership:
 
     # Who is a member.
 
-    def _leaves(self, leaving: Mapping[str, Any]) -> int:
+    def _leaves(self, leaving: LeavingMemberBody) -> int:
         who, instance = leaving["memberId"], leaving.get("groupInstanceId")
         if not who:
             who = self._instances.get(instance or "", "")
@@ -118,13 +117,13 @@ class ClassicMembership:
                 return FENCED_INSTANCE
         return NONE if who in self.members else UNKNOWN_MEMBER
 
-    def _generation_refusal(self, body: Mapping[str, Any]) -> int:
+    def _generation_refusal(self, body: ClassicHeartbeatBody | SyncGroupBody) -> int:
         if not self.exists:
             return UNKNOWN_MEMBER
         code = self._unknown(body["memberId"], body["groupInstanceId"])
         return code or (NONE if body["generationId"] == self.generation else ILLEGAL_GENERATION)
 
-    def _sync_refusal(self, version: int, body: Mapping[str, Any]) -> int:
+    def _sync_refusal(self, version: int, body: SyncGroupBody) -> int:
         kind, name = body["protocolType"], body["protocolName"]
         if version >= SYNC_TELLS_PROTOCOL and (kind is None or name is None):
             return INCONSISTENT

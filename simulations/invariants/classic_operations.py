@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.classic import LeaveGroupBody, LeavingMemberBody
+from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_parts import ClassicLimits, Effects, Told
 from simulations.invariants.classic_picture import ClassicPicture
 from simulations.invariants.invariants import Invariant
+from simulations.invariants.payloads import AnyAnswer
 from simulations.invariants.violations import Violations
 
 ANSWERED: Final = "answered_by_the_rules"
@@ -93,7 +96,7 @@ class OperationChecks:
         """Whether the picture is the group's: not of one that was there before the log, nor while nothing is committed."""
         self._operation: _Operation | None = None
         self._asked: dict[int, Entry] = {}
-        self._last: Mapping[str, Any] | None = None
+        self._last: GroupMetadataValue | None = None
         self._offsets: set[tuple[str, int]] = set()
         self._loading: tuple[int, int, Effects] | None = None
         """The fail-over's entry, when the log is read, and what that has to start."""
@@ -224,7 +227,7 @@ class OperationChecks:
             case "Heartbeat":
                 return self._without_session(picture.beats(body), steady=bool(payload.get("steady")))
             case "LeaveGroup":
-                return picture.leave(body.get("members") or ({"memberId": body.get("memberId")},))
+                return picture.leave(_leaving(body))
             case "OffsetCommit":
                 answered = [
                     code
@@ -327,18 +330,25 @@ def _key(entry: Entry) -> tuple[str, str | None]:
     return entry.payload["timer"], entry.payload["member"]
 
 
-def _codes(body: Mapping[str, Any]) -> list[int]:
+def _leaving(body: LeaveGroupBody) -> list[LeavingMemberBody]:
+    """Who leaves: below version 3 the member stands in the request itself."""
+    return body.get("members") or [
+        {"memberId": body.get("memberId", ""), "groupInstanceId": None, "reason": None}
+    ]
+
+
+def _codes(body: AnyAnswer) -> list[int]:
     if "errorCode" in body:
         return [body["errorCode"]]
     return [each["errorCode"] for topic in body.get("topics") or () for each in topic["partitions"]]
 
 
-def _difference(told: Told, body: Mapping[str, Any]) -> str:
+def _difference(told: Told, body: Mapping[str, object]) -> str:
     """What is answered instead of what, in words; empty where all is as it is to be."""
     for key, due in told.items():
         got = body.get(key)
         if key == "members":
-            got = [each["memberId"] for each in got or ()]
+            got = [each["memberId"] for each in got] if isinstance(got, list) else []
         if got != due:
             return f"{key} {got!r}, not {due!r}"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import Final, TypedDict
 
 NEW_MEMBER_MS: Final = 300_000
 """Until its first join phase ends a member has five minutes (``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``)."""
@@ -50,8 +50,18 @@ class Member:
     assignment: str = ""
 
 
-Told = dict[str, Any]
-"""Fields of an answer's body, those that are to be so."""
+class Told(TypedDict, total=False):
+    """Fields of an answer's body, those that are to be so; ``members`` by their ids."""
+
+    errorCode: int
+    generationId: int
+    protocolName: str | None
+    leader: str
+    memberId: str
+    skipAssignment: bool
+    members: list[str]
+    assignment: str
+
 
 Written = tuple[int, str | None, tuple[str, ...]]
 """Of a group's record: generation, leader, and its members in order."""

@@ -8,9 +8,16 @@ knows only a log in which every record takes effect at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from groups.history.payloads.classic import (
+    ClassicHeartbeatBody,
+    JoinGroupBody,
+    LeavingMemberBody,
+    SyncGroupBody,
+)
+from groups.history.payloads.consumer import OffsetCommitBody
+from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_membership import ClassicMembership
 from simulations.invariants.classic_parts import (
     FENCED_INSTANCE,
@@ -44,7 +51,7 @@ class ClassicPicture(ClassicMembership):
         self._clear()
         self.exists = False
 
-    def loads(self, value: Mapping[str, Any] | None) -> Effects:
+    def loads(self, value: GroupMetadataValue | None) -> Effects:
         """A new coordinator knows the last record (``None``: there is none), and starts every member's session."""
         self.effects = Effects()
         self._clear()
@@ -75,7 +82,7 @@ class ClassicPicture(ClassicMembership):
 
     # Requests.
 
-    def joins(self, ticket: int, who: str, version: int, body: Mapping[str, Any]) -> Effects:
+    def joins(self, ticket: int, who: str, version: int, body: JoinGroupBody) -> Effects:
         """A JoinGroup; ``who`` is the id that the coordinator draws where the request has none."""
         self.effects = Effects()
         if not self._limits.least_session_ms <= body["sessionTimeoutMs"] <= self._limits.most_session_ms:
@@ -105,7 +112,7 @@ class ClassicPicture(ClassicMembership):
             self._joins_again(ticket, name, body)
         return self.effects
 
-    def syncs(self, ticket: int, version: int, body: Mapping[str, Any]) -> Effects:
+    def syncs(self, ticket: int, version: int, body: SyncGroupBody) -> Effects:
         """A SyncGroup; what a leader assigns is in the log at once."""
         self.effects = Effects()
         if code := self._sync_refusal(version, body):
@@ -126,7 +133,7 @@ class ClassicPicture(ClassicMembership):
             self.phase = Phase.STABLE
         return self.effects
 
-    def beats(self, body: Mapping[str, Any]) -> Effects:
+    def beats(self, body: ClassicHeartbeatBody) -> Effects:
         """A Heartbeat."""
         self.effects = Effects()
         self.effects.refusal = self._generation_refusal(body) or (
@@ -136,7 +143,7 @@ class ClassicPicture(ClassicMembership):
             self._session(body["memberId"])
         return self.effects
 
-    def leave(self, leaving: Iterable[Mapping[str, Any]]) -> Effects:
+    def leave(self, leaving: Iterable[LeavingMemberBody]) -> Effects:
         """A LeaveGroup of some members."""
         self.effects = Effects()
         codes = [self._leaves(each) for each in leaving]
@@ -148,7 +155,7 @@ class ClassicPicture(ClassicMembership):
         self.effects.refusals = tuple(codes)
         return self.effects
 
-    def commits(self, body: Mapping[str, Any], *, any_known: bool) -> Effects:
+    def commits(self, body: OffsetCommitBody, *, any_known: bool) -> Effects:
         """An OffsetCommit. ``any_known``: whether the broker has a partition of it; else nobody asks the group."""
         self.effects = Effects()
         generation, who = body["generationIdOrMemberEpoch"], body["memberId"]
@@ -213,7 +220,7 @@ class ClassicPicture(ClassicMembership):
             return (member is not None and member.join != 0) or self._joined < most
         return member is not None or len(self.members) < most
 
-    def _supports(self, body: Mapping[str, Any]) -> bool:
+    def _supports(self, body: JoinGroupBody) -> bool:
         """Of what it lists one protocol is listed by all; an empty group takes whoever lists any."""
         if self.phase is Phase.EMPTY:
             return bool(body["protocolType"] and body["protocols"])
@@ -221,7 +228,7 @@ class ClassicPicture(ClassicMembership):
             self._listed[each["name"]] == len(self.members) for each in body["protocols"]
         )
 
-    def _joins_without_id(self, ticket: int, who: str, version: int, body: Mapping[str, Any]) -> None:
+    def _joins_without_id(self, ticket: int, who: str, version: int, body: JoinGroupBody) -> None:
         instance = body["groupInstanceId"]
         if instance is not None and instance in self._instances:
             self._takes_over(ticket, who, version, body, self._instances[instance])
@@ -232,7 +239,7 @@ class ClassicPicture(ClassicMembership):
         else:
             self._adds(ticket, who, body)
 
-    def _joins_again(self, ticket: int, who: str, body: Mapping[str, Any]) -> None:
+    def _joins_again(self, ticket: int, who: str, body: JoinGroupBody) -> None:
         member = self.members[who]
         same = member.offers == _offers(body)
         if same and (self.phase is Phase.COMPLETING or (self.phase is Phase.STABLE and who != self.leader)):
@@ -244,7 +251,7 @@ class ClassicPicture(ClassicMembership):
             self._takes(member, ticket, body)
             self._rebalance_or_complete()
 
-    def _adds(self, ticket: int, who: str, body: Mapping[str, Any]) -> None:
+    def _adds(self, ticket: int, who: str, body: JoinGroupBody) -> None:
         if self.phase is Phase.PREPARING and self._is_first:
             self._more_came = True
         if not self.members:
@@ -255,7 +262,7 @@ class ClassicPicture(ClassicMembership):
         self.effects.timers[SESSION, who] = NEW_MEMBER_MS
         self._rebalance_or_complete()
 
-    def _takes_over(self, ticket: int, who: str, version: int, body: Mapping[str, Any], holder: str) -> None:
+    def _takes_over(self, ticket: int, who: str, version: int, body: JoinGroupBody, holder: str) -> None:
         """A static member is back under another id: the old one is fenced, the group stays as it is if it can."""
         led = self.leader
         old = self.members[holder]
@@ -288,7 +295,7 @@ class ClassicPicture(ClassicMembership):
         leads = self.leader == who
         return {**self._joined_as(who, with_members=leads), "skipAssignment": leads}
 
-    def _takes(self, member: Member, ticket: int, body: Mapping[str, Any]) -> None:
+    def _takes(self, member: Member, ticket: int, body: JoinGroupBody) -> None:
         """What the request tells of its member, which waits from now on; one that waited before is never answered."""
         self._listed.subtract({name for name, _ in member.offers})
         member.offers = _offers(body)
@@ -375,5 +382,5 @@ class ClassicPicture(ClassicMembership):
         return max(in_table_order(first_put, SMALLEST), key=lambda name: votes[name])
 
 
-def _offers(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _offers(body: JoinGroupBody) -> tuple[tuple[str, str], ...]:
     return tuple((each["name"], each["metadata"]) for each in body["protocols"])

@@ -11,10 +11,17 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from groups.history.entries import Entry, Kind
-from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+from groups.history.entries import Entry, Kind, NotedTopic
+from groups.history.payloads.classic import JoinAnswerBody, JoinGroupBody
+from groups.history.payloads.records import GroupMetadataValue, MemberMetadata
+from groups.wire.embedded.consumer_protocol import (
+    Subscription,
+    TopicPartition,
+    decode_assignment,
+    decode_subscription,
+)
 from groups.wire.errors import RecordError
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
@@ -266,24 +273,24 @@ class RoundChecks:
         if gone := assigned - there:
             yield f"{named(gone)} is given to a member, and is not there"
 
-    def _told(self, body: Mapping[str, Any]) -> None:
+    def _told(self, body: JoinAnswerBody) -> None:
         """Who is told of a generation that a record knows has come back to it, as a static member may."""
         if body["generationId"] == self._generation and body["leader"] not in self._members:
             self.unjudged = LEADERLESS
 
-    def _topics(self, entry: Entry, topics: Mapping[str, Any]) -> None:
+    def _topics(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
         self._changed_ms |= dict.fromkeys(topics, entry.at_ms)
         first = not self._now and not self._counts
         for name, topic in topics.items():
             counts = self._counts.setdefault(name, set() if first else {0})
-            self._now[name] = topic["partitions"] if topic is not None else 0
+            self._now[name] = (topic["partitions"] or 0) if topic is not None else 0
             counts.add(self._now[name])
         self._disturb(entry)
 
     def _disturb(self, entry: Entry) -> None:
         self._disturbed, self._rounds = entry, 0
 
-    def _joins(self, entry: Entry, body: Mapping[str, Any]) -> None:
+    def _joins(self, entry: Entry, body: JoinGroupBody) -> None:
         who, reason = entry.actor, body.get("reason")
         if who in self._dead:
             return  # It was on its way when its process died.
@@ -313,7 +320,7 @@ class RoundChecks:
             says += "owns" if which & owned else "does not own"
             self._violations.add(JOINS_WITH, says, (entry.sequence,), (who,), which)
 
-    def _recorded(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+    def _recorded(self, entry: Entry, value: GroupMetadataValue | None) -> None:
         before, self._members, self._wrote = self._members, {}, entry.sequence
         self._disturbed = entry
         if value is None:
@@ -361,9 +368,9 @@ class RoundChecks:
             if self.known_fault is None:
                 self._gives(entry)
 
-    def _fault(self, protocol: str, leader: str) -> str | None:
+    def _fault(self, protocol: str | None, leader: str | None) -> str | None:
         """What the leader is known to get wrong with what its members told it."""
-        members, version = self._members.values(), self._versions.get(leader, 0)
+        members, version = self._members.values(), self._versions.get(leader or "", 0)
         if protocol in STICKY and any(_is_given_more(each) for each in members):
             return NOT_SUBSCRIBED
         if version <= BEFORE_OWNED and any(each.claims for each in members):
@@ -422,14 +429,14 @@ def _is_given_more(member: _Member) -> bool:
     return any(name not in member.topics for name, _ in member.assigned)
 
 
-def _subscription(data: str) -> Mapping[str, Any] | None:
+def _subscription(data: str) -> Subscription | None:
     try:
         return decode_subscription(b64decode(data))
     except RecordError:
         return None
 
 
-def is_given_more(member: Mapping[str, Any]) -> bool:
+def is_given_more(member: MemberMetadata) -> bool:
     """Whether a member of a group's record is given what it does not subscribe to."""
     told, assigned = _subscription(member["subscription"]), assigned_by(member["assignment"])
     return any(name not in told["topics"] for name, _ in assigned or ()) if told is not None else False
@@ -445,5 +452,5 @@ def assigned_by(data: str) -> frozenset[Partition] | None:
         return None
 
 
-def _partitions(topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
+def _partitions(topics: Iterable[TopicPartition]) -> frozenset[Partition]:
     return frozenset((str(topic["topic"]), int(number)) for topic in topics for number in topic["partitions"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Final
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, NotedTopic
+from groups.history.payloads.consumer import OffsetCommitBody
+from groups.history.payloads.records import TopicPartitions
 from groups.history.state.group import Semantics
 from simulations.invariants import rules
 from simulations.invariants.coordinator import GroupChecks
@@ -80,7 +82,7 @@ class ClientChecks:
         if who in self._unbegun:
             self._heard[who] = body["memberEpoch"]
 
-    def _says(self, entry: Entry, who: str, told: Sequence[Mapping[str, Any]]) -> None:
+    def _says(self, entry: Entry, who: str, told: Sequence[TopicPartitions]) -> None:
         """A heartbeat that says what its sender owns; nearly all say nothing."""
         named = listed(told)
         said = self._topics.named(named)
@@ -105,7 +107,7 @@ class ClientChecks:
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
             self._committed(entry, asked)
 
-    def topics_told(self, told: Mapping[str, Any]) -> None:
+    def topics_told(self, told: Mapping[str, NotedTopic | None]) -> None:
         """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
 
         Nor who was told of such a part and has not begun with it: it may, once, until it names a part of the next one.
@@ -395,11 +397,13 @@ class ClientChecks:
         for invariant, says, which in found:
             self._violations.add(invariant, says, proof, who, which)
 
-    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Any = ()) -> None:
+    def _add(
+        self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Iterable[Partition] = ()
+    ) -> None:
         self._violations.add(invariant, says, proof, (who,), which)
 
 
-def _committed_partitions(body: Any) -> list[tuple[str, int]]:
+def _committed_partitions(body: OffsetCommitBody) -> list[tuple[str, int]]:
     return [
         (topic["topicId"], partition["partitionIndex"])
         for topic in body.get("topics", ())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Payload
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
 from simulations.invariants.violations import Violations
@@ -19,7 +17,7 @@ class CompactionChecks:
 
     def __init__(self, violations: Violations) -> None:
         self._violations = violations
-        self._newest: dict[Key, Mapping[str, Any]] = {}
+        self._newest: dict[Key, Payload] = {}
 
     def record(self, entry: Entry) -> None:
         payload = entry.payload

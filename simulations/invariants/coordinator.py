@@ -5,15 +5,23 @@ Work is bounded by what a record tells: only members, partitions and topics that
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, Self
+from collections.abc import Hashable, Sequence
+from typing import Final, Self
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.consumer import AssignmentBody
+from groups.history.payloads.records import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataValue,
+    TopicPartitions,
+)
 from groups.history.state.group import Semantics, State
 from simulations.invariants.answers import SERVER_ERROR, AnswerChecks
 from simulations.invariants.group import Group
 from simulations.invariants.handled_request import HandledRequest
 from simulations.invariants.model import Held, Member, Topics, listed
+from simulations.invariants.payloads import AnyAnswer
 from simulations.invariants.steps import StepChecks
 from simulations.invariants.targets import TargetChecks
 from simulations.invariants.timers import TimerChecks
@@ -249,23 +257,25 @@ class GroupChecks(Group):
                 self._topics.matches(key["regularExpression"], value and value["topics"], entry.sequence)
                 self.targets.subscriptions_changed()
 
-    def _group_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+    def _group_epoch(self, entry: Entry, value: ConsumerGroupMetadataValue | None) -> None:
         if value is not None and value["epoch"] != self.epoch + 1 and self.epoch_wrote:
             says = f"The group epoch goes from {self.epoch} to {value['epoch']}"
             self._violations.add("group_epochs", says, (self.epoch_wrote, entry.sequence))
         self.new_epoch(entry, value)
 
-    def _member(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
+    def _member(self, entry: Entry, name: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
         member = self.subscribes(entry, name, value)
         self._timers.wrote(entry, name, member)
         self.targets.subscribes(name, self._topics.of(member) if member is not None else frozenset())
 
-    def _assignment(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
+    def _assignment(
+        self, entry: Entry, name: str, value: ConsumerGroupCurrentMemberAssignmentValue | None
+    ) -> None:
         self._once(entry, "one_holder", name, value["assignedPartitions"] if value is not None else None)
         self._timers.wrote(entry, name, self.holds(entry, name, value))
 
     def _once(
-        self, entry: Entry, invariant: str, name: str, topics: Sequence[Mapping[str, Any]] | None
+        self, entry: Entry, invariant: str, name: str, topics: Sequence[TopicPartitions] | None
     ) -> None:
         """No record names a partition twice."""
         if topics and sum(len(topic["partitions"]) for topic in topics) != len(listed(topics)):
@@ -283,21 +293,21 @@ class GroupChecks(Group):
             self._violations.add("group_state", says, (self.epoch_wrote, entry.sequence))
         self.targets.settle(entry, self.members, self.epoch, state)
 
-    def _told(self, entry: Entry, who: str, assignment: Mapping[str, Any]) -> None:
+    def _told(self, entry: Entry, who: str, assignment: AssignmentBody) -> None:
         """What an answer of the proposal leaves out is to be given up."""
         member = self.members.get(who)
         if member is None:
             return
         kept: set[Held] = set()
-        for part in ("topicPartitions", "assignedTopicPartitions"):
-            kept |= listed(assignment.get(part) or ()).keys()
+        for part in (assignment.get("topicPartitions"), assignment.get("assignedTopicPartitions")):
+            kept |= listed(part or ()).keys()
         self._timers.told_less(entry, who, self._topics.named(member.assigned.keys() - kept))
 
     def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str) -> None:
         self._violations.add(invariant, says, proof, (who,))
 
 
-def _turned_away(body: Mapping[str, Any]) -> bool:
+def _turned_away(body: AnyAnswer) -> bool:
     """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit says so of each partition."""
     codes = [
         answer.get("errorCode")

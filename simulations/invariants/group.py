@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 from groups.history.entries import Entry
+from groups.history.payloads.records import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataValue,
+)
 from simulations.invariants.model import STABLE, Held, Member, listed
 
 
@@ -40,13 +44,15 @@ class Group:
     def begin_unit(self) -> None:
         self.touched, self.replaced = {}, {}
 
-    def new_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+    def new_epoch(self, entry: Entry, value: ConsumerGroupMetadataValue | None) -> None:
         if value is None:
             self.epoch, self.epoch_wrote = self._first_epoch, 0
         else:
             self.epoch, self.epoch_wrote = value["epoch"], entry.sequence
 
-    def subscribes(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> Member | None:
+    def subscribes(
+        self, entry: Entry, name: str, value: ConsumerGroupMemberMetadataValue | None
+    ) -> Member | None:
         """A type 5 record; the member after it."""
         old = self._touch(name)
         if value is None:
@@ -70,7 +76,9 @@ class Group:
         self._replace(name, member)
         return member
 
-    def holds(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> Member:
+    def holds(
+        self, entry: Entry, name: str, value: ConsumerGroupCurrentMemberAssignmentValue | None
+    ) -> Member:
         """A type 8 record; the member after it."""
         member = (self._touch(name) or Member()).copy()
         member.wrote = entry.sequence

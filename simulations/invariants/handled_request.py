@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from groups.history.entries import Entry
+from simulations.invariants.payloads import AnyRequest
 
 
 @dataclass(slots=True)
@@ -17,6 +16,6 @@ class HandledRequest:
     wrote: int = 0
 
     @property
-    def body(self) -> Mapping[str, Any]:
-        body: Mapping[str, Any] = self.entry.payload["body"]
+    def body(self) -> AnyRequest:
+        body: AnyRequest = self.entry.payload["body"]
         return body

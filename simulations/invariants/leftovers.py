@@ -6,9 +6,8 @@ Nothing more may go: offsets of a topic that is there go with their group, or pa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, NotedTopic
 from simulations.invariants.model import Member, Topics
 from simulations.invariants.violations import Partition, Violations, named
 
@@ -62,7 +61,7 @@ class LeftoverChecks:
             case "topics":
                 self._topics_told(entry, entry.payload["topics"])
 
-    def _topics_told(self, entry: Entry, topics: Mapping[str, Any]) -> None:
+    def _topics_told(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
         for name, topic in topics.items():
             if topic is not None and topic.get("id") in (None, self._topics.ids.get(name, topic.get("id"))):
                 self._gone.pop(name, None)

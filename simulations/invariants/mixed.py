@@ -7,11 +7,12 @@ two members. What coordinators answer each protocol is the affair of the checker
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import Semantics, State
 from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes
 from simulations.invariants.classic_members import MemberChecks
@@ -284,7 +285,7 @@ class MixedChecker:
             says = "Records tell of a classic group and of a consumer group at once"
             self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
 
-    def _downgraded(self, value: Mapping[str, Any]) -> None:
+    def _downgraded(self, value: GroupMetadataValue) -> None:
         """4.3.1 writes each member's target as what it has."""
         for member in value["members"]:
             client = self._clients.get(member["memberId"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import re2
+
+from groups.history.entries import NotedTopic
+from groups.history.payloads.records import TopicPartitions
 
 STABLE: Final = 0
 UNREVOKED: Final = 1
@@ -41,12 +44,12 @@ class Member:
         return self.assigned.keys() | self.pending.keys()
 
 
-def listed(topics: Iterable[Mapping[str, Any]]) -> dict[Held, int | None]:
-    """``[{"topicId", "partitions", "assignmentEpochs"?}]``, flat."""
+def listed(topics: Iterable[TopicPartitions]) -> dict[Held, int | None]:
+    """Flat, each with the epoch at which it was assigned where that is told."""
     result: dict[Held, int | None] = {}
     for topic in topics:
         numbers = topic["partitions"]
-        epochs = topic.get("assignmentEpochs") or [None] * len(numbers)
+        epochs: Sequence[int | None] = topic.get("assignmentEpochs") or [None] * len(numbers)
         for number, epoch in zip(numbers, epochs, strict=True):
             result[topic["topicId"], number] = epoch
     return result
@@ -84,22 +87,26 @@ class Topics:
             setattr(topics, name, dict(told))
         return topics
 
-    def told(self, topics: Mapping[str, Any]) -> None:
+    def told(self, topics: Mapping[str, NotedTopic | None]) -> None:
         for name, topic in topics.items():
             if topic is None:
                 self.ids.pop(name, None)
                 self.counts.pop(name, None)
-            elif topic.get("id") is not None and topic.get("partitions") is not None:
-                self.ids[name], self.counts[name] = topic["id"], topic["partitions"]
-                self.names[topic["id"]] = name
+                continue
+            topic_id, partitions = topic.get("id"), topic.get("partitions")
+            if topic_id is not None and partitions is not None:
+                self.ids[name], self.counts[name] = topic_id, partitions
+                self.names[topic_id] = name
 
-    def there_are(self, topics: Mapping[str, Any]) -> None:
+    def there_are(self, topics: Mapping[str, NotedTopic | None]) -> None:
         """The cluster's own word."""
         for name, topic in topics.items():
             if topic is None:
                 self.now.pop(name, None)
-            elif topic.get("id") is not None and topic.get("partitions") is not None:
-                self.now[name] = topic["id"], topic["partitions"]
+                continue
+            topic_id, partitions = topic.get("id"), topic.get("partitions")
+            if topic_id is not None and partitions is not None:
+                self.now[name] = topic_id, partitions
         self.told(topics)
 
     def matching(self, regex: str) -> frozenset[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
-from typing import Any
 
 from groups.history.entries import Entry
+from groups.history.payloads.records import (
+    ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
 from groups.history.state.group import State
 from simulations.invariants.model import STABLE, Held, Member, Topics, flat, listed
 from simulations.invariants.violations import Violations, named
@@ -74,7 +77,7 @@ class TargetChecks:
         self._stale = True
         self._rests = None
 
-    def new_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+    def new_epoch(self, entry: Entry, value: ConsumerGroupTargetAssignmentMetadataValue | None) -> None:
         if value is None:
             self.epoch, self.wrote = self._first, 0
             return
@@ -85,7 +88,7 @@ class TargetChecks:
         self._is_current = self._is_new = True
         self._rests = None
 
-    def member(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
+    def member(self, entry: Entry, name: str, value: ConsumerGroupTargetAssignmentMemberValue | None) -> None:
         old = self._targets.pop(name, NOTHING)
         new = frozenset(listed(value["topicPartitions"])) if value is not None else NOTHING
         for held in old - new:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 Partition = tuple[str, int]
 """Topic name (its id where no name is known) and number."""
@@ -14,6 +14,16 @@ VIOLATIONS_MAX: Final = 100
 
 NAMED_MAX: Final = 5
 """Partitions that a sentence names."""
+
+
+class ViolationFields(TypedDict):
+    """A violation in the payload of its entry, beside ``fault`` and ``member``; ``partitions`` by topic."""
+
+    invariant: str
+    says: str
+    sequences: list[int]
+    members: list[str]
+    partitions: dict[str, list[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +36,7 @@ class Violation:
     members: tuple[str, ...] = ()
     partitions: tuple[Partition, ...] = ()
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> ViolationFields:
         """What is beside ``fault`` in its entry."""
         by_topic: dict[str, list[int]] = {}
         for topic, number in self.partitions:

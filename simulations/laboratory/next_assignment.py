@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import re2
 
+from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.words import partition_name
 from simulations.protocol.assignors import ASSIGNORS
 from simulations.protocol.assignors.spec_document import SpecError, answer_to
@@ -46,6 +47,15 @@ class Comparison(TypedDict):
     differences: list[Moved]
 
 
+class _Asks(TypedDict):
+    """A member in an assignor's spec (``spec_document``)."""
+
+    subscribed_topics: list[str]
+    owned: dict[str, list[int]]
+    instance_id: str | None
+    rack_id: str | None
+
+
 class NotForetold(ValueError):
     """Nothing can be foretold; the message says why."""
 
@@ -61,8 +71,8 @@ class Foretold:
 
 
 def foretell(
-    frame: Mapping[str, Any],
-    before: Mapping[str, Any] | None = None,
+    frame: Frame,
+    before: Frame | None = None,
     *,
     assignor: str | None,
     leaves: str | None = None,
@@ -79,7 +89,7 @@ def foretell(
             f"Assignments are foretold of consumer and classic groups; this is {protocol or 'unknown'}."
         )
     name, assumed = _assignor(protocol, assignor)
-    members: dict[str, Any] = dict(frame["members"])
+    members = dict(frame["members"])
     if leaves is not None and members.pop(leaves, None) is None:
         raise NotForetold(f"No member {leaves} is in the group at this moment.")
     held = holdings(before if before is not None else frame)
@@ -92,10 +102,20 @@ def foretell(
         raise NotForetold(
             f"Foretold are groups of {MEMBERS_MOST:,} members and {PARTITIONS_MOST:,} partitions at most."
         )
-    subscriptions = {member: _subscribed(frame, each, counts, assumed) for member, each in members.items()}
+    asks = {
+        member: _Asks(
+            subscribed_topics=_subscribed(frame, each, counts, assumed),
+            owned=held.get(member, {}),
+            instance_id=each.get("instance_id"),
+            rack_id=each.get("rack_id"),
+        )
+        for member, each in members.items()
+    }
     if joins:
-        subscriptions[JOINER] = next(iter(subscriptions.values()))
-        members[JOINER] = {}
+        first = next(iter(asks.values()))
+        asks[JOINER] = _Asks(
+            subscribed_topics=first["subscribed_topics"], owned={}, instance_id=None, rack_id=None
+        )
     # A topic whose id no source tells stands under its name.
     ids = {
         topic: told["id"]
@@ -106,15 +126,7 @@ def foretell(
         "protocol": protocol,
         "assignor": name,
         "topics": {topic: {"partitions": count, "id": ids.get(topic)} for topic, count in counts.items()},
-        "members": {
-            member: {
-                "subscribed_topics": subscriptions[member],
-                "owned": held.get(member, {}),
-                "instance_id": members[member].get("instance_id"),
-                "rack_id": members[member].get("rack_id"),
-            }
-            for member in members
-        },
+        "members": asks,
     }
     try:
         answer = answer_to(document, "broker")
@@ -128,7 +140,7 @@ def foretell(
     )
 
 
-def follows(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def follows(before: Frame, after: Frame) -> bool:
     """Whether the target of ``after`` was made of that of ``before``: the next one, and not what a log or a scenario begins with."""
     was, now = before.get("assignment_epoch"), after.get("assignment_epoch")
     if before.get("protocol") not in ("consumer", None) or after.get("protocol") != "consumer":
@@ -138,7 +150,7 @@ def follows(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return not before["members"] or any((before.get("target") or {}).values())
 
 
-def holdings(frame: Mapping[str, Any]) -> Target:
+def holdings(frame: Frame) -> Target:
     """Who has what, as an assignor is told it: the target of a consumer group, what the leader gave in a classic one."""
     target = frame.get("target") or {}
     held: Target = {}
@@ -189,7 +201,7 @@ def _assignor(protocol: str, told: str | None) -> tuple[str, list[str]]:
     ]
 
 
-def _partition_counts(frame: Mapping[str, Any], held: Target) -> tuple[dict[str, int], list[str]]:
+def _partition_counts(frame: Frame, held: Target) -> tuple[dict[str, int], list[str]]:
     """Partitions of each topic, and the topics of which they are not told."""
     counts: dict[str, int] = {}
     unknown: list[str] = []
@@ -197,8 +209,9 @@ def _partition_counts(frame: Mapping[str, Any], held: Target) -> tuple[dict[str,
     for topics in (*held.values(), *holdings(frame).values()):
         for topic, partitions in topics.items():
             seen[topic] = max(seen.get(topic, 0), partitions[-1] + 1)
-    for topic in sorted({*(frame.get("topics") or {}), *seen}):
-        told = (frame.get("topics") or {}).get(topic, {}).get("partitions")
+    known = frame.get("topics") or {}
+    for topic in sorted({*known, *seen}):
+        told = known[topic].get("partitions") if topic in known else None
         count = told if told is not None else seen.get(topic, 0)
         if told is None and count:
             unknown.append(topic)
@@ -208,7 +221,7 @@ def _partition_counts(frame: Mapping[str, Any], held: Target) -> tuple[dict[str,
 
 
 def _subscribed(
-    frame: Mapping[str, Any], member: Mapping[str, Any], counts: Mapping[str, int], assumed: list[str]
+    frame: Frame, member: MemberFrame, counts: Mapping[str, int], assumed: list[str]
 ) -> list[str]:
     names = dict.fromkeys(member.get("subscribed") or ())
     pattern = member.get("subscribed_regex")
@@ -221,7 +234,7 @@ def _subscribed(
     return list(names)
 
 
-def _matching(pattern: str, topics: Mapping[str, int]) -> Sequence[str]:
+def _matching(pattern: str, topics: Mapping[str, int]) -> list[str]:
     """A broker uses RE2/J, and the whole name must match."""
     try:
         compiled = re2.compile(pattern)

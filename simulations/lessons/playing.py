@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -12,6 +12,7 @@ from groups.history.entries import Entry
 from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import Recorder
+from groups.history.passes.summaries import Summary
 from groups.history.state.group import Semantics
 from groups.history.story.moment import Moment
 from simulations.lessons.document import Kind, Lesson, Place
@@ -32,7 +33,7 @@ class Run:
     title: str
     moments: tuple[Moment, ...]
     frames: tuple[Frame, ...]
-    summary: Mapping[str, Any]
+    summary: Summary
     settings: Settings | None
     scenario: Scenario | None
     ids: Mapping[str, str]

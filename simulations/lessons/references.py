@@ -133,7 +133,10 @@ def value_of(path: str, index: int, context: Context) -> Value:
     if name == "time":
         return Duration(int(run.moments[index]["at_ms"]) - int(run.moments[0]["at_ms"]))
     if name == "verdict":
-        return Said(run.summary["verdict"]["text"].replace(THIN_SPACE, " "))
+        verdict = run.summary["verdict"]
+        if verdict is None:
+            raise BadReference("nothing is said of this run")
+        return Said(verdict["text"].replace(THIN_SPACE, " "))
     if name == "happens":
         return Said(str(run.moments[index]["says"]).replace(THIN_SPACE, " "))
     head, dot, tail = name.partition(".")
@@ -328,7 +331,7 @@ def _of_a_partition(name: str, asked: str, frame: Frame, run: Run) -> Value:
             return _members(run, reading)
         case "unassigned":
             lengths = [
-                finding["length_ms"]
+                finding["length_ms"] or 0
                 for finding in run.summary["findings"]
                 # Before its first owner it was nobody's to hand over.
                 if finding["kind"] == "no_owner" and finding["partition"] == name and not finding.get("first")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import orjson
 
-from groups.history.frames.shapes import Frame
+from groups.history.evidence.display_names import NamedMember
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame, TopicFrame
+from groups.history.story.epochs import EpochStart
+from groups.history.story.moment import Moment
 from simulations.lessons.document import Beat, Kind, Lesson, Table
 from simulations.lessons.filling import Problem, RunFilling
 from simulations.lessons.hands import Hands, HandsSheet
@@ -48,8 +52,37 @@ class TableSheet(TypedDict):
     slip: list[TextPart] | None
 
 
+class RunSummary(TypedDict):
+    """What a board shows of a run at its head, as in the summary of a timeline."""
+
+    cast: Sequence[NamedMember]
+    topics: Mapping[str, TopicFrame]
+    epochs: Sequence[EpochStart]
+    first_ms: int | None
+    last_ms: int
+    protocol: str | None
+
+
+class RunChunk(TypedDict):
+    """All of a run: its first frame, and what came after that."""
+
+    first: int
+    last: int
+    frame: Frame
+    changes: list[Change]
+    moments: list[Moment]
+
+
+class RunSheet(TypedDict):
+    """What a board needs of a run."""
+
+    title: str
+    summary: RunSummary
+    chunk: RunChunk
+
+
 class Sheet(TypedDict):
-    """``run`` is what the board needs (``title``, ``summary``, ``chunk``), or None for a case, which is in ``hands``.
+    """``run`` is None for a case, which is in ``hands``.
 
     ``replayable``: whether a reader can take over and play on; of a recorded log nobody can.
     """
@@ -61,7 +94,7 @@ class Sheet(TypedDict):
     of: str
     kind: str
     replayable: bool
-    run: Mapping[str, Any] | None
+    run: RunSheet | None
     hands: HandsSheet | None
     table: TableSheet | None
     beats: list[BeatSheet]
@@ -92,7 +125,7 @@ def sheet_of(lesson: Lesson, source: Source) -> Made:
         "of": lesson.of if lesson.kind is not Kind.SCENARIO else "",
         "kind": lesson.kind,
         "replayable": run.scenario is not None,
-        "run": _played(run),
+        "run": played(run),
         "hands": None,
         "table": table,
         "beats": [_beat(beat, filler, table) for beat in lesson.beats],
@@ -101,23 +134,24 @@ def sheet_of(lesson: Lesson, source: Source) -> Made:
     return Made(sheet=sheet, problems=tuple(sorted(set(filler.problems))))
 
 
-def played(run: Run) -> dict[str, Any]:
+def played(run: Run) -> RunSheet:
     """What a board needs of a run."""
-    return dict(_played(run))
-
-
-def _played(run: Run) -> Mapping[str, Any]:
+    summary = run.summary
     return {
         "title": run.title,
         "summary": {
-            name: run.summary[name]
-            for name in ("cast", "topics", "epochs", "first_ms", "last_ms", "protocol")
+            "cast": summary["cast"],
+            "topics": summary["topics"],
+            "epochs": summary["epochs"],
+            "first_ms": summary["first_ms"],
+            "last_ms": summary["last_ms"],
+            "protocol": summary["protocol"],
         },
         "chunk": _untold(orjson.loads(run.chunk)),
     }
 
 
-def _untold(chunk: dict[str, Any]) -> dict[str, Any]:
+def _untold(chunk: RunChunk) -> RunChunk:
     """Without the case study's own story: it would answer what is asked."""
     for moment in chunk["moments"]:
         moment.pop("narration", None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple, NotRequired, TypedDict
 
 import yaml
 
@@ -38,6 +38,23 @@ TAIL_MS: Final = 90_000
 ACT_KEYS: Final = ("at_ms", "do", "who", "to")
 
 
+class Act(NamedTuple):
+    """Something that a reader did; ``to`` is the number of partitions, as it was given."""
+
+    at_ms: int
+    verb: Verb
+    who: str
+    to: object
+
+
+class _ScenarioParts(TypedDict):
+    """What is looked at of a scenario's document."""
+
+    script: list[dict[str, object]]
+    members: dict[str, dict[str, object]]
+    steps: NotRequired[list[object] | None]
+
+
 class ActError(ValueError):
     """What cannot be done, in one line; ``field`` says where it stands in the request."""
 
@@ -46,7 +63,7 @@ class ActError(ValueError):
         self.field = field
 
 
-def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]) -> str:
+def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, object]]) -> str:
     """The scenario's text with its script cut off after ``at_ms`` (of the run's clock), and ``acts`` in its place.
 
     An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` says which cannot be read. The rows
@@ -54,31 +71,35 @@ def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]
     """
     if len(acts) > ACTS_MAX:
         raise ActError(f"at most {ACTS_MAX} things are done by hand, these are {len(acts)}", "acts")
-    document: dict[str, Any] = yaml.safe_load(scenario.text)
+    # A scenario has been read from this text, so that its parts are what they have to be.
+    given: _ScenarioParts = yaml.safe_load(scenario.text)
+    document: dict[str, object] = {**given}
     nodes = parse(scenario.text).mapping()
-    lines = zip(nodes["script"].items(), document["script"], strict=True)
+    lines = zip(nodes["script"].items(), given["script"], strict=True)
     from_ms = at_ms - scenario.start_ms
+    done = [_act(act, number, scenario, from_ms) for number, act in enumerate(acts)]
     script = [line for node, line in lines if _at_ms(node) <= from_ms]
-    script += [_line(act, number, scenario, from_ms) for number, act in enumerate(acts)]
-    members = document["members"]
+    script += [_line(act, scenario) for act in done]
+    members = given["members"]
     like = next(iter(members.values()))
-    for act in acts:
-        if act["do"] == Verb.JOIN and act["who"] not in members:
+    for act in done:
+        if act.verb is Verb.JOIN and act.who not in members:
             # A newcomer is like the first member, but no second one of the same instance.
-            members[act["who"]] = {key: value for key, value in like.items() if key != "instance_id"}
-    last_ms = max([from_ms, *(int(act["at_ms"]) - scenario.start_ms for act in acts)])
+            members[act.who] = {key: value for key, value in like.items() if key != "instance_id"}
+    last_ms = max([from_ms, *(act.at_ms - scenario.start_ms for act in done)])
     document |= {
         "name": scenario.title,
         "group": scenario.group,
+        "members": members,
         "script": script,
         "until": f"{min(last_ms + TAIL_MS, UNTIL_MAX_MS)}ms",
-        "steps": (document.get("steps") or [])[: _rows_reached(scenario, at_ms)],
+        "steps": (given.get("steps") or [])[: _rows_reached(scenario, at_ms)],
     }
     document.pop("title", None)
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
 
 
-def played_on(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]) -> tuple[Run, str]:
+def played_on(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, object]]) -> tuple[Run, str]:
     """The run from its beginning, and the text of its scenario. ``ActError`` where what was done cannot happen."""
     text = taken_over(scenario, at_ms, acts)
     try:
@@ -98,12 +119,13 @@ def _at_ms(line: Node) -> int:
     return line.mapping()["at"].duration_ms(UNTIL_MAX_MS)
 
 
-def _line(act: Mapping[str, Any], number: int, scenario: Scenario, from_ms: int) -> dict[str, Any]:
+def _act(act: Mapping[str, object], number: int, scenario: Scenario, from_ms: int) -> Act:
+    """An act of the request, checked."""
     field = f"acts[{number}]"
     if unknown := [key for key in act if key not in ACT_KEYS]:
         raise ActError(f"{unknown[0][:40]} is no field of an act; there are {', '.join(ACT_KEYS)}", field)
     verb, who, at = act.get("do"), act.get("who"), act.get("at_ms")
-    if verb not in VERBS:
+    if not isinstance(verb, str) or verb not in VERBS:
         raise ActError(f"do must be one of {', '.join(VERBS)}", f"{field}.do")
     if not isinstance(who, str) or not who:
         raise ActError("who must be a member's or a topic's name", f"{field}.who")
@@ -113,7 +135,11 @@ def _line(act: Mapping[str, Any], number: int, scenario: Scenario, from_ms: int)
         or not from_ms <= at - scenario.start_ms <= UNTIL_MAX_MS
     ):
         raise ActError("at_ms must be a time of the run from the moment of taking over on", f"{field}.at_ms")
-    line: dict[str, Any] = {"at": f"{at - scenario.start_ms}ms", str(verb): who}
-    if verb == Verb.ADD_PARTITIONS:
-        line["to"] = act.get("to")
+    return Act(at, Verb(verb), who, act.get("to"))
+
+
+def _line(act: Act, scenario: Scenario) -> dict[str, object]:
+    line: dict[str, object] = {"at": f"{act.at_ms - scenario.start_ms}ms", str(act.verb): act.who}
+    if act.verb is Verb.ADD_PARTITIONS:
+        line["to"] = act.to
     return line

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from simulations.rehearsal import sentences
 from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
+from simulations.rehearsal.documents import MemberDocument, QuestionDocument
 from simulations.rehearsal.playing import Played, Stage, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.tracing import TraceStep, trace_of
-from simulations.rehearsal.values import Question
+from simulations.rehearsal.values import GroupMember, Question
 from simulations.rehearsal.warnings import Warned, warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
 
@@ -34,6 +35,33 @@ class MemberCell(TypedDict):
     status: str
 
 
+class EpochRow(TypedDict):
+    """An epoch that the group came to, of the protocol that it had then."""
+
+    protocol: str
+    epoch: int
+
+
+class RefusalRow(TypedDict):
+    """A process that was refused for good, by Kafka's name and number of the error."""
+
+    member: str
+    code: int
+    error: str
+    message: str | None
+    sequence: int
+
+
+class ViolationRow(TypedDict):
+    """An invariant that was broken; ``proof``: the sequences that show it."""
+
+    says: str
+    sequence: int
+    at_ms: int
+    proof: list[int]
+    members: list[str]
+
+
 class StageRow(TypedDict):
     """A bounce; number 0 is the group before. ``first`` and ``last`` are the sequences of its entries in the run."""
 
@@ -48,7 +76,7 @@ class StageRow(TypedDict):
     protocol: str | None
     epoch: int
     assignor: str | None
-    epochs: list[dict[str, Any]]
+    epochs: list[EpochRow]
     members: list[MemberCell]
     stopped: dict[str, int]
     without_reader_ms: int
@@ -56,8 +84,8 @@ class StageRow(TypedDict):
     unread: int
     conversion: str | None
     read_twice: list[str]
-    refusals: list[dict[str, Any]]
-    violations: list[dict[str, Any]]
+    refusals: list[RefusalRow]
+    violations: list[ViolationRow]
     says: list[str]
     way_back: dict[str, str]
 
@@ -82,7 +110,7 @@ class Sheet(TypedDict):
     """What ``GET /api/rehearsal`` answers."""
 
     title: str
-    question: dict[str, Any]
+    question: QuestionDocument
     says: list[str]
     outcome: str
     assumed: list[str]
@@ -121,23 +149,12 @@ def scenario_for(question: Question, name: WayName) -> tuple[str, Way]:
     return scenario_of(question, way), way
 
 
-def asked(question: Question) -> dict[str, Any]:
+def asked(question: Question) -> QuestionDocument:
     """The question as a document that ``question_of`` takes."""
-    document: dict[str, Any] = {
+    document: QuestionDocument = {
         "group": question.group,
         "topics": dict(question.topics),
-        "members": {
-            member.name: {
-                "subscribe": list(member.topics),
-                "protocol": member.protocol,
-                "client": member.client,
-                **({"assignors": list(member.assignors)} if member.is_classic else {}),
-                **({"instance_id": member.instance_id} if member.instance_id is not None else {}),
-                "session_timeout_ms": member.session_timeout_ms,
-                "rebalance_timeout_ms": member.rebalance_timeout_ms,
-            }
-            for member in question.members
-        },
+        "members": {member.name: _member(member) for member in question.members},
         "to": question.to,
         "brokers": question.brokers,
         "new_client": question.new_client,
@@ -156,6 +173,21 @@ def asked(question: Question) -> dict[str, Any]:
     if question.timeline is not None:
         document["timeline"], document["at"] = question.timeline
     return document
+
+
+def _member(member: GroupMember) -> MemberDocument:
+    told: MemberDocument = {
+        "subscribe": list(member.topics),
+        "protocol": member.protocol,
+        "client": member.client,
+    }
+    if member.is_classic:
+        told["assignors"] = list(member.assignors)
+    if member.instance_id is not None:
+        told["instance_id"] = member.instance_id
+    told["session_timeout_ms"] = member.session_timeout_ms
+    told["rebalance_timeout_ms"] = member.rebalance_timeout_ms
+    return told
 
 
 def outcome_of(played: Played) -> str:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Final
 
+from groups.history.evidence.display_names import NamedMember
+from groups.history.frames.shapes import Frame, MemberFrame
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import CUSTOM_USER_DATA
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
-from simulations.rehearsal.reading import name_of
+from simulations.rehearsal.documents import GroupDocument, MemberDocument, StartDocument
+from simulations.rehearsal.reading import TIMEOUT_MOST_MS, name_of
 from simulations.rehearsal.values import RehearsalError
 from simulations.world.scenario.topics import NAME
 
+SESSION_LEAST_MS: Final = 6_000
+"""``group.min.session.timeout.ms``"""
+
 
 def document_of_frame(
-    frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = (), *, client: str | None = None
-) -> dict[str, Any]:
+    frame: Frame, cast: Sequence[NamedMember] = (), *, client: str | None = None
+) -> GroupDocument:
     """The members of a moment with their topics, ids and timeouts, as ``question_of`` takes them.
 
     What a log cannot tell is assumed, and each assumption told in a sentence: the client's release, unless ``client`` is given,
     and the assignors beside the one that the group goes by.
     """
     protocol = frame.get("protocol")
-    members: Mapping[str, Mapping[str, Any]] = frame["members"] if protocol in ("classic", "consumer") else {}
+    members = frame["members"]
     if protocol not in ("classic", "consumer"):
         told = f"a {protocol} group" if protocol else "a group that is not known yet"
         raise RehearsalError(f"this moment shows {told}; a classic group is rehearsed", "at")
@@ -45,8 +51,7 @@ def document_of_frame(
     start = _start(frame, names, counts)
     if start is None:
         assumed.append("The group forms anew: at this moment it is not a classic group that is Stable.")
-    return {
-        **({"start": start} if start is not None else {}),
+    document: GroupDocument = {
         "group": frame["group"] if NAME.fullmatch(str(frame["group"])) else "group",
         "topics": counts,
         "members": {
@@ -55,13 +60,15 @@ def document_of_frame(
         },
         "assumed": assumed,
     }
+    if start is not None:
+        document["start"] = start
+    return document
 
 
-def _start(
-    frame: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, int]
-) -> dict[str, Any] | None:
+def _start(frame: Frame, names: Mapping[str, str], counts: Mapping[str, int]) -> StartDocument | None:
     """What the group is at this moment, if it is a classic one at rest whose partitions have one owner each."""
-    if frame.get("protocol") != "classic" or frame.get("state") != "Stable" or not frame.get("generation"):
+    generation = frame.get("generation")
+    if frame.get("protocol") != "classic" or frame.get("state") != "Stable" or not generation:
         return None
     owned = {
         names[member_id]: {
@@ -75,22 +82,24 @@ def _start(
     if len(set(every)) < len(every):
         return None
     leader = names.get(frame.get("leader") or "")
-    return {
-        "generation": frame["generation"],
-        **({"leader": leader} if leader is not None else {}),
+    begun: StartDocument = {
+        "generation": generation,
         "members": {name: {"owned": owned[name]} for name in names.values() if name in owned},
     }
+    if leader is not None:
+        begun["leader"] = leader
+    return begun
 
 
 def _member(
     member_id: str,
-    member: Mapping[str, Any],
+    member: MemberFrame,
     counts: Mapping[str, int],
     assignors: Sequence[str],
     client: str | None,
-) -> dict[str, Any]:
+) -> MemberDocument:
     classic = member.get("protocol") == "classic"
-    told: dict[str, Any] = {
+    told: MemberDocument = {
         "protocol": "classic" if classic else "consumer",
         "subscribe": [topic for topic in member.get("subscribed") or () if topic in counts]
         or [topic for topic in member.get("assigned") or () if topic in counts]
@@ -102,14 +111,15 @@ def _member(
     instance_id = member.get("instance_id")
     if instance_id is not None and NAME.fullmatch(str(instance_id)):
         told["instance_id"] = instance_id
-    for key, least in (("session_timeout_ms", 6_000), ("rebalance_timeout_ms", 1)):
-        value = member.get(key)
-        if isinstance(value, int) and least <= value <= 1_800_000:
-            told[key] = value
+    session_ms, rebalance_ms = member.get("session_timeout_ms"), member.get("rebalance_timeout_ms")
+    if session_ms is not None and SESSION_LEAST_MS <= session_ms <= TIMEOUT_MOST_MS:
+        told["session_timeout_ms"] = session_ms
+    if rebalance_ms is not None and 1 <= rebalance_ms <= TIMEOUT_MOST_MS:
+        told["rebalance_timeout_ms"] = rebalance_ms
     return told
 
 
-def _assignors(frame: Mapping[str, Any], assumed: list[str]) -> list[str]:
+def _assignors(frame: Frame, assumed: list[str]) -> list[str]:
     """What all members list, as far as the log tells: the one that was chosen."""
     chosen = frame.get("protocol_name")
     if chosen is None:
@@ -127,7 +137,7 @@ def _assignors(frame: Mapping[str, Any], assumed: list[str]) -> list[str]:
     return [CUSTOM_USER_DATA]
 
 
-def _names(members: Mapping[str, Any], cast: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def _names(members: Mapping[str, MemberFrame], cast: Sequence[NamedMember]) -> dict[str, str]:
     """Member id → its name on the board, or A, B, C where those are no names for a scenario or not one each; in order of joining."""
     order = {each["id"]: place for place, each in enumerate(cast)}
     ids = sorted(members, key=lambda member_id: order.get(member_id, len(order)))
@@ -138,7 +148,7 @@ def _names(members: Mapping[str, Any], cast: Sequence[Mapping[str, str]]) -> dic
     return dict(zip(ids, names, strict=True))
 
 
-def _partition_counts(frame: Mapping[str, Any]) -> dict[str, int]:
+def _partition_counts(frame: Frame) -> dict[str, int]:
     """Partitions of each topic that somebody subscribes to or has, as far as they are told or seen."""
     counts: dict[str, int] = {}
     for topic, told in (frame.get("topics") or {}).items():
@@ -154,6 +164,6 @@ def _partition_counts(frame: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def text_of(document: Mapping[str, Any]) -> str:
+def text_of(document: Mapping[str, object]) -> str:
     """A document as text for ``question_of``."""
     return json.dumps(document)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.payloads.consumer import ErrorBody
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, State, initial_state
 from groups.wire.rpc import error_name
@@ -257,9 +258,9 @@ class _Watcher:
 
     def _answered(self, entry: Entry) -> None:
         payload = entry.payload
-        body: Mapping[str, Any] = payload.get("body") or {}
-        code = body.get("errorCode", 0)
-        if code in HARMLESS or not payload.get("to"):
+        body: ErrorBody | None = payload.get("body")
+        code = body.get("errorCode", 0) if body is not None else 0
+        if body is None or code in HARMLESS or not payload.get("to"):
             return
         member = _name(payload["to"])
         if any(each.member == member and each.code == code for each in self._stage.refusals):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.rehearsal.documents import StartDocument
 from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
 from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
 from simulations.rehearsal.ways import Settings, Way
@@ -20,6 +21,34 @@ REST_MS: Final = 20_000
 """After a process is back: several heartbeats of every member, so that cooperative members, too, have come to rest."""
 
 
+class ScenarioMember(TypedDict):
+    """A member in a scenario; what is not required is of the classic protocol, but for the instance."""
+
+    protocol: str
+    subscribe: list[str]
+    rebalance_timeout_ms: int
+    instance_id: NotRequired[str]
+    client: NotRequired[str]
+    assignors: NotRequired[list[str]]
+    session_timeout_ms: NotRequired[int]
+    heartbeat_interval_ms: NotRequired[int]
+
+
+class BounceSettings(TypedDict):
+    """With what a process starts again; all but the protocol of the classic one alone."""
+
+    protocol: str
+    client: NotRequired[str]
+    assignors: NotRequired[list[str]]
+    upgrade_from: NotRequired[bool]
+    session_timeout_ms: NotRequired[int]
+    heartbeat_interval_ms: NotRequired[int]
+
+
+Line = dict[str, str | list[str] | BounceSettings]
+"""A line of a scenario's script: its time, its verb with who, and what the verb needs."""
+
+
 def stage_ms(question: Question) -> int:
     """From one bounce to the next."""
     return question.away_ms + REST_MS
@@ -32,13 +61,13 @@ def begins_ms(question: Question, bounce: int) -> int:
 
 def scenario_of(question: Question, way: Way) -> str:
     """The YAML of the run (each value is JSON)."""
-    joins: list[dict[str, Any]] = []
+    joins: list[Line] = []
     if question.start is None:
         joins.append({"at": "0s", "join": [member.name for member in question.classic]})
     new = [member.name for member in question.members if not member.is_classic]
     if new:
         joins.append({"at": f"{JOIN_MS}ms", "join": new})
-    script = [
+    script: list[Line] = [
         {
             "at": f"{begins_ms(question, number)}ms",
             "bounce": name,
@@ -50,7 +79,7 @@ def scenario_of(question: Question, way: Way) -> str:
     ]
     # The sort is stable: without a wish the broker's own order stays.
     assignors = sorted(SERVER_ASSIGNORS, key=lambda name: name != (question.server_assignor or name))
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "name": f"{question.group}: {way.title[:1].lower()}{way.title[1:]}",
         "group": question.group,
         "semantics": "kafka",
@@ -69,7 +98,7 @@ def scenario_of(question: Question, way: Way) -> str:
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
 
 
-def start_of(begun: Begun) -> dict[str, Any]:
+def start_of(begun: Begun) -> StartDocument:
     """A scenario's ``start``."""
     return {
         "generation": begun.generation,
@@ -81,8 +110,8 @@ def start_of(begun: Begun) -> dict[str, Any]:
     }
 
 
-def _member(member: GroupMember) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _member(member: GroupMember) -> ScenarioMember:
+    told: ScenarioMember = {
         "protocol": member.protocol,
         "subscribe": list(member.topics),
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
@@ -99,7 +128,7 @@ def _member(member: GroupMember) -> dict[str, Any]:
     return told
 
 
-def _with(settings: Settings, question: Question, name: str) -> dict[str, Any]:
+def _with(settings: Settings, question: Question, name: str) -> BounceSettings:
     if settings.protocol == CONSUMER:
         return {"protocol": CONSUMER}
     member = next(each for each in question.members if each.name == name)

@@ -252,6 +252,8 @@ export interface Finding {
   open?: boolean;
   member?: string | null;
   name?: string;
+  /** The id of the member that waits for `member`. */
+  waiter?: string;
   members?: any[];
   names?: string[];
   lane?: string;

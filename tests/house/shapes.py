@@ -121,7 +121,7 @@ def written(hint: Any, *, named: bool = True) -> str:
     for name, known in NAMED.items() if named else ():
         if hint == known:
             return name
-    if hint is Any:
+    if hint in (Any, object):
         return "any"
     if hint in PLAIN:
         return PLAIN[hint]
@@ -193,7 +193,7 @@ def object_schema(shape: type) -> dict[str, object]:
 
 
 def schema_of(hint: Any) -> dict[str, object]:
-    if hint is Any:
+    if hint in (Any, object):
         return {}
     if hint in JSON_TYPES:
         return {"type": JSON_TYPES[hint]}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from simulations.world import studies
 from simulations.world.engine import run
 from simulations.world.scenario import ScenarioError, load
-from tests.simulations.test_scenario import BASE, EVERYTHING, GOOD
+from tests.simulations.test_scenario import EVERYTHING, GOOD
+from tests.simulations.test_scenario_mistakes import BASE
 
 STUDIES = ("kip848-six-partitions", "released-fail-over", "incident-static-churn")
 DOCUMENTS = [GOOD, EVERYTHING, BASE, *(studies.text(name) for name in STUDIES)]

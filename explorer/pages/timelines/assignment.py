@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from django.http import HttpRequest, HttpResponse
 
 from explorer.web.endpoint import BadRequest, json_response, no_such_entry, number
 from groups import storage
+from groups.history.frames.shapes import Frame
 from groups.models import Timeline
 from simulations.laboratory.next_assignment import (
     Comparison,
@@ -73,9 +73,7 @@ def next_assignment(request: HttpRequest, timeline_id: str) -> HttpResponse:
     )
 
 
-def answer_at(
-    timeline: Timeline, at: int, frame: Mapping[str, Any], leaves: str | None, *, joins: bool
-) -> Answer:
+def answer_at(timeline: Timeline, at: int, frame: Frame, leaves: str | None, *, joins: bool) -> Answer:
     answer: Answer = {
         "sequence": at,
         "assignor": None,
@@ -96,7 +94,7 @@ def answer_at(
     return answer
 
 
-def _next(frame: Mapping[str, Any], foretold: Foretold) -> Next:
+def _next(frame: Frame, foretold: Foretold) -> Next:
     epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
     due = epoch is not None and target_epoch is not None and epoch > target_epoch
     return {
@@ -107,7 +105,7 @@ def _next(frame: Mapping[str, Any], foretold: Foretold) -> Next:
     }
 
 
-def _came(timeline: Timeline, at: int, frame: Mapping[str, Any], assignor: str | None) -> Came | None:
+def _came(timeline: Timeline, at: int, frame: Frame, assignor: str | None) -> Came | None:
     """Null where the target was there before the log begins, or is a leader's."""
     epoch = frame.get("assignment_epoch")
     if frame.get("protocol") != "consumer" or epoch is None:
@@ -125,7 +123,7 @@ def _came(timeline: Timeline, at: int, frame: Mapping[str, Any], assignor: str |
     return {"epoch": epoch, "sequence": changed, **compared}
 
 
-def assignor_at(timeline: Timeline, at: int, frame: Mapping[str, Any]) -> str | None:
+def assignor_at(timeline: Timeline, at: int, frame: Frame) -> str | None:
     """What the leader chose in a classic group; in a consumer group the one that most members ask for, as a coordinator takes it."""
     if frame.get("protocol") == "classic":
         return frame.get("protocol_name")

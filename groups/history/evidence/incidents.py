@@ -7,7 +7,7 @@ An incremental fold over steps, like ``Ownership``; ``trouble_findings`` makes f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.steps import Step
@@ -43,12 +43,54 @@ BEGINNINGS: Final[Mapping[str, str]] = {"pause": "stood_still", "cut": "cut_off"
 ENDS: Final[Mapping[str, str]] = {"resume": "stood_still", "heal": "cut_off"}
 
 
+class IncidentFields(TypedDict, total=False):
+    """What is kept of one thing that went wrong: each kind (``KINDS``) has some of these."""
+
+    at_ms: int
+    from_ms: int
+    to_ms: int | None
+    """Null while it goes on."""
+    member: str | None
+    error: str
+    code: int
+    old: str
+    """Of a member that was replaced, as the next three: both ids, whether it committed in the step, whether it was another process."""
+    new: str
+    active: bool
+    other_process: bool
+    invariant: str
+    says: str
+    members: list[str]
+    partitions: dict[str, list[int]]
+    proof: list[int]
+    what: str
+    loading_ms: int | None
+    records: int | None
+    leader_epoch: int
+    topic: str
+    regex: str
+    topics: list[str]
+    count: int
+
+
+class Incident(IncidentFields):
+    """With the entry that told of it."""
+
+    sequence: int
+
+
+def member_of(one: Incident) -> str:
+    """The member of a kind that is never the coordinator's."""
+    member = one["member"]
+    assert member is not None
+    return member
+
+
 class Incidents:
     """``kept[kind]`` are the first of a kind, each with its ``sequence``; ``counts[kind]`` how many there were."""
 
     def __init__(self) -> None:
-        # ``Any``: each kind has fields of its own, which ``troubles`` tells.
-        self.kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+        self.kept: dict[str, list[Incident]] = {kind: [] for kind in KINDS}
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
 
     def add(self, step: Step, active: Collection[str] = ()) -> None:
@@ -163,7 +205,7 @@ class Incidents:
                     at_ms=step.after.at_ms,
                 )
 
-    def _keep(self, kind: str, sequence: int, **told: object) -> None:
+    def _keep(self, kind: str, sequence: int, **told: Unpack[IncidentFields]) -> None:
         self.counts[kind] += 1
         if len(self.kept[kind]) < KEPT_MAX:
             self.kept[kind].append({"sequence": sequence, **told})
@@ -174,7 +216,7 @@ class Incidents:
     @classmethod
     def from_json(cls, data: Plain) -> Incidents:
         troubles = cls()
-        troubles.kept = {kind: [dict(one) for one in data["kept"][kind]] for kind in KINDS}
+        troubles.kept = {kind: [one.copy() for one in data["kept"][kind]] for kind in KINDS}
         troubles.counts = dict(data["counts"])
         return troubles
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
 
-class _Finding(TypedDict):
+class BasicFinding(TypedDict):
     kind: str
     says: str
     sequences: list[int]
@@ -17,7 +17,7 @@ class _Finding(TypedDict):
     """False where it is inferred."""
 
 
-class Finding(_Finding, total=False):
+class Finding(BasicFinding, total=False):
     """A fact with its proof. ``count`` is the number of all such facts, of which only the first or the longest are told.
 
     Times are ``at_ms`` or ``from_ms`` and ``to_ms``, on the log's clock; ``forming`` marks what belongs to the group's first
@@ -33,7 +33,9 @@ class Finding(_Finding, total=False):
     open: bool
     member: str | None
     name: str
-    members: Sequence[Any]
+    waiter: str
+    """The id of the member that waits for ``member``."""
+    members: Sequence[object]
     names: list[str]
     lane: str
     back_ms: int | None
@@ -44,14 +46,14 @@ class Finding(_Finding, total=False):
     looks_like: str | None
     because: str
     partition: str
-    partitions: Any
+    partitions: object
     noun: str
     first: int | bool | None
     """Of epochs the first one; of an unassigned partition whether nobody had owned it before."""
     last: int | None
     steps: list[int]
     """Where each of the things that it counts happened, for stepping through them."""
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     pattern: bool
     """Whether it is an incident's name (``patterns``); the next ones are of these alone."""
     title: str

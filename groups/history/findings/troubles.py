@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.incidents import Incident, member_of
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
@@ -19,10 +20,6 @@ from groups.history.words import counted, duration, listed
 
 TOPICS_NAMED_MAX = 6
 """Topics that one sentence names; more are counted."""
-
-
-Kept = Mapping[str, Any]
-"""One trouble, as ``Incidents`` keeps it. ``Any``: each kind has fields of its own, which its teller knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +54,24 @@ def found_incidents(facts: Facts) -> list[Finding]:
     return found
 
 
-def _violation(one: Kept, cast: DisplayNames) -> Told:
-    facts = {name: one[name] for name in ("invariant", "members", "partitions")} | {"at": one["sequence"]}
+def _violation(one: Incident, cast: DisplayNames) -> Told:
+    facts: dict[str, object] = {
+        "invariant": one["invariant"],
+        "members": one["members"],
+        "partitions": one["partitions"],
+        "at": one["sequence"],
+    }
     return Told(f"An invariant is broken: {one['says']}", ["notes"], facts)
 
 
-def _difference(one: Kept, cast: DisplayNames) -> Told:
+def _difference(one: Incident, cast: DisplayNames) -> Told:
     return Told(f"The simulated coordinator differs: {one['what']}", ["requests"], {"what": one["what"]})
 
 
-def _away(verb: str) -> Callable[[Kept, DisplayNames], Told]:
+def _away(verb: str) -> Callable[[Incident, DisplayNames], Told]:
     """Of a member, or of the coordinator, that did nothing or was not heard for a while."""
 
-    def tell(one: Kept, cast: DisplayNames) -> Told:
+    def tell(one: Incident, cast: DisplayNames) -> Told:
         who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
         length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
         for_how_long = f"for {duration(length_ms)}" if length_ms is not None else "to the end"
@@ -79,31 +81,31 @@ def _away(verb: str) -> Callable[[Kept, DisplayNames], Told]:
     return tell
 
 
-def _refused(one: Kept, cast: DisplayNames) -> Told:
-    who, error = cast.name(one["member"]), ERROR_NAMES.get(one["code"], f"error {one['code']}")
+def _refused(one: Incident, cast: DisplayNames) -> Told:
+    who, error = cast.name(member_of(one)), ERROR_NAMES.get(one["code"], f"error {one['code']}")
     facts = {"member": one["member"], "name": who, "error": error}
     return Told(f"{who} was refused: {error}", ["requests"], facts)
 
 
-def _failed_over(one: Kept, cast: DisplayNames) -> Told:
+def _failed_over(one: Incident, cast: DisplayNames) -> Told:
     loads = f" and loaded for {duration(one['loading_ms'])}" if one["loading_ms"] else ""
     return Told(f"The coordinator failed over{loads}", ["notes"], {"loading_ms": one["loading_ms"]})
 
 
-def _lost(one: Kept, cast: DisplayNames) -> Told:
+def _lost(one: Incident, cast: DisplayNames) -> Told:
     what = counted(one["records"], "record") if one["records"] is not None else "A batch"
     one_was = one["records"] in (None, 1)
     were, they_were = ("was", "it was") if one_was else ("were", "they were")
     return Told(f"{what} {were} lost before {they_were} replicated", ["notes"], {"records": one["records"]})
 
 
-def _fenced(one: Kept, cast: DisplayNames) -> Told:
-    who = cast.name(one["member"])
+def _fenced(one: Incident, cast: DisplayNames) -> Told:
+    who = cast.name(member_of(one))
     facts = {"member": one["member"], "name": who, "error": one["error"]}
     return Told(f"{who} was fenced: {one['error']}", ["requests"], facts)
 
 
-def _replaced(one: Kept, cast: DisplayNames) -> Told:
+def _replaced(one: Incident, cast: DisplayNames) -> Told:
     old, new = cast.name(one["old"]), cast.name(one["new"])
     lane = cast.lane(one["new"])
     facts = {"member": one["new"], "name": new, "old": one["old"], "old_name": old, "lane": lane}
@@ -112,16 +114,16 @@ def _replaced(one: Kept, cast: DisplayNames) -> Told:
     return Told(f"{new} replaced {old} (same group.instance.id)", facts=facts)
 
 
-def _matched(one: Kept, cast: DisplayNames) -> Told:
+def _matched(one: Incident, cast: DisplayNames) -> Told:
     says = f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}"
     return Told(says, facts={"regex": one["regex"], "topics": one["topics"]})
 
 
-def _topic(verb: str) -> Callable[[Kept, DisplayNames], Told]:
+def _topic(verb: str) -> Callable[[Incident, DisplayNames], Told]:
     return lambda one, cast: Told(f"{one['topic']} was {verb}", ["notes"], {"topic": one["topic"]})
 
 
-TELLERS: Final[Mapping[str, tuple[str, Callable[[Kept, DisplayNames], Told]]]] = {
+TELLERS: Final[Mapping[str, tuple[str, Callable[[Incident, DisplayNames], Told]]]] = {
     "violations": ("violation", _violation),
     "differences": ("difference", _difference),
     "stood_still": ("stood_still", _away("was paused")),

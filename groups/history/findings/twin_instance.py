@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.evidence.incidents import Incident
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
@@ -22,13 +23,13 @@ WITHIN_MS: Final = 5 * 60_000
 
 def found_twins(facts: Facts) -> list[Finding]:
     """``twin_instance``: each instance; ``steps`` are where it changed hands."""
-    lanes: dict[str, list[dict[str, object]]] = {}
+    lanes: dict[str, list[Incident]] = {}
     for one in facts.troubles.kept["replaced"]:
         lanes.setdefault(facts.cast.lane(one["new"]), []).append(one)
     found = []
     for lane, changes in lanes.items():
-        times = [int(str(one.get("at_ms") or 0)) for one in changes]
-        sequences = [int(str(one["sequence"])) for one in changes]
+        times = [one["at_ms"] for one in changes]
+        sequences = [one["sequence"] for one in changes]
         often = any(
             times[at + TIMES_LEAST - 1] - times[at] <= WITHIN_MS for at in range(len(times) - TIMES_LEAST + 1)
         )

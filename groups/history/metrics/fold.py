@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
 from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
+from groups.history.metrics.shapes import AboutMetric, MetricsSheet
 from groups.history.metrics.table import METRICS, NOT_TOLD
 from groups.history.state.plain import Plain
 
@@ -71,12 +72,8 @@ class Metrics:
         """The member ids of the consumers that are measured, in the order in which they were met."""
         return list(self._clients)
 
-    def values(self, frame: Frame, only: Collection[str] | None = None) -> dict[str, Any]:
-        """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed", "kip_429"}], "clients":
-        [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
-
-        ``frame`` is that of the moment; ``only``: the consumers that are told of, all where it is null. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
-        """
+    def values(self, frame: Frame, only: Collection[str] | None = None) -> MetricsSheet:
+        """``frame`` is that of the moment; ``only``: the consumers that are told of, all where it is null."""
         now_ms = frame["at_ms"]
         owners, members = frame["clients"] or {}, frame["members"]
         return {
@@ -119,7 +116,7 @@ class Metrics:
         return metrics
 
 
-_ABOUT: Final = {
+_ABOUT: Final[dict[str, AboutMetric]] = {
     metric.name: {
         "where": metric.where,
         "name": metric.name,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, TypedDict
+from typing import ClassVar, Final
 
+from groups.history.payloads.records import ClassicMetadata, ClientAssignorRow
 from groups.history.state.copying import replace
 from groups.history.state.epochs import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember
 from groups.history.state.versions import drop
@@ -32,31 +33,6 @@ class AssignorNote:
 
 
 NO_NOTE: Final = AssignorNote()
-
-
-class ClassicProtocol(TypedDict):
-    """A protocol of a classic member: its assignor's name, and its subscription in base64."""
-
-    name: str
-    metadata: str
-
-
-class ClassicMetadata(TypedDict):
-    """``classicMemberMetadata`` of the type 5 record: what a member of the classic protocol sent in its JoinGroup."""
-
-    sessionTimeoutMs: int
-    supportedProtocols: Sequence[ClassicProtocol]
-
-
-class ClientAssignorRow(TypedDict):
-    """A row of the proposal's type 5: an assignor that the member has; ``metadata`` is base64."""
-
-    name: str
-    minimumVersion: int
-    maximumVersion: int
-    reason: int
-    version: int
-    metadata: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def draft(given: T, /, **changes: object) -> T:
     return new
 
 
-def _set(given: Any, kind: Any, changes: dict[str, Any]) -> None:
+def _set(given: _Made, kind: _Made, changes: dict[str, object]) -> None:
     if kind.__dictoffset__:
         held = given.__dict__
         count = len(held)
@@ -99,14 +99,15 @@ def _made(kind: _Made) -> Callable[[_Made], _Made]:
     return copier
 
 
-def _made_without_slots(kind: Any) -> Callable[[Any], Any]:
-    drafts: Any = type(f"{kind.__name__}Draft", (kind,), {"__slots__": (), "__setattr__": object.__setattr__})
-    anew: list[tuple[str, Any]] = [
+def _made_without_slots(kind: _Made) -> Callable[[_Made], _Made]:
+    body = {"__slots__": (), "__setattr__": object.__setattr__}
+    drafts: _Made = type(f"{kind.__name__}Draft", (kind,), body)
+    anew: list[tuple[str, _Made]] = [
         (each.name, each.default_factory) for each in fields(kind) if not each.init
     ]
     new_of = object.__new__
 
-    def copier(given: Any) -> Any:
+    def copier(given: _Made) -> _Made:
         new = new_of(drafts)
         held = given.__dict__.copy()
         for name, make in anew:

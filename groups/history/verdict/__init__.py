@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, cast
 
 from groups.history.findings.finding import Finding
+from groups.history.findings.kinds import ByKind
 from groups.history.verdict.closing import closing
 from groups.history.verdict.events import events
 from groups.history.verdict.opening import broken, differences, opening, opening_pattern
-from groups.history.verdict.phrases import ByKind, Found
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
 from groups.history.words import counted
 
@@ -28,9 +28,11 @@ UNKNOWN: Final = "Unknown: the log tells nothing of members"
 
 def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0) -> Verdict:
     """Of the findings of a timeline, whose first and last entries are of these times."""
-    by_kind: dict[str, list[Found]] = {}
+    found_of: dict[str, list[Finding]] = {}
     for finding in findings:
-        by_kind.setdefault(finding["kind"], []).append(finding)
+        found_of.setdefault(finding["kind"], []).append(finding)
+    # What the finders of each kind fill in, a test holds to the shapes.
+    by_kind = cast(ByKind, found_of)
     text = Text(last_ms if first_ms is None else first_ms, last_ms)
     lead = opening_pattern(findings)
     if lead is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from groups.history.findings.kinds import ByKind, WaitedFor
 from groups.history.verdict.intervals import told_waits
-from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, ByKind, Found, unassigned_words
+from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, looping_names, unassigned_words
 from groups.history.verdict.text import Part
 from groups.history.words import counted, duration, listed_partitions
 
@@ -25,19 +26,16 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
     yield [*moves, *([Part("; ")] if moves and free else []), *free]
     yield _blocked(by_kind)
     yield _still_unassigned(by_kind)
-    for kind in ("eager_rebalance", "idle_members"):
-        for one in by_kind.get(kind, ()):
-            inferred = "" if one["certain"] else " (inferred)"
-            yield [Part(one["says"], one["sequences"][0], one["steps"]), Part(inferred)]
-    for one in by_kind.get("stable", ()):
-        yield [Part(one["says"], one["sequences"][0])]
-    for kind, says in (
-        ("deleted", "The group is deleted at the end"),
-        ("emptied", "The group is empty at the end"),
-    ):
-        for one in by_kind.get(kind, ()):
-            if one.get("open", True):
-                yield [Part(says, one["sequences"][-1])]
+    for one in (*by_kind.get("eager_rebalance", ()), *by_kind.get("idle_members", ())):
+        inferred = "" if one["certain"] else " (inferred)"
+        yield [Part(one["says"], one["sequences"][0], one["steps"]), Part(inferred)]
+    for stable in by_kind.get("stable", ()):
+        yield [Part(stable["says"], stable["sequences"][0])]
+    for deleted in by_kind.get("deleted", ()):
+        yield [Part("The group is deleted at the end", deleted["sequences"][-1])]
+    for emptied in by_kind.get("emptied", ()):
+        if emptied["open"]:
+            yield [Part("The group is empty at the end", emptied["sequences"][-1])]
 
 
 def _moves(by_kind: ByKind) -> list[Part]:
@@ -91,13 +89,13 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
 def _blocked(by_kind: ByKind) -> list[Part]:
     """Who blocked whom for how long on what, as far as no event tells it: each leads to where the wait began."""
     told = {id(one) for one in told_waits(by_kind)}
-    looping = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    looping = looping_names(by_kind)
     waits = [
         one
         for one in by_kind.get("waited_for", ())
         if id(one) not in told and one["length_ms"] >= BLOCKED_LEAST_MS and one["name"] not in looping
     ]
-    pairs: dict[tuple[str, str], Found] = {}
+    pairs: dict[tuple[str, str], WaitedFor] = {}
     for one in sorted(waits, key=lambda one: -one["length_ms"]):
         pairs.setdefault((one["name"], one["waiter_name"]), one)
     shown = sorted(list(pairs.values())[:BLOCKED_TOLD_MAX], key=lambda one: (one["name"], one["from_ms"]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from groups.history.findings.kinds import ByKind, Joined, Lasting, Loop, Removed, RollingRestart, Stopped
 from groups.history.findings.removed import REASONS, timeout_words
 from groups.history.verdict.intervals import (
     NAMED_MAX,
@@ -22,8 +23,6 @@ from groups.history.verdict.intervals import (
 from groups.history.verdict.others import others
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
-    ByKind,
-    Found,
     small,
     unassigned_words,
     unread_of,
@@ -75,21 +74,19 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     found += [_pattern(one, _rolling_parts(one, by_kind), weight=1) for one in rolled]
     # What one process's loop brought about is told by the loop.
     looping = {one["name"] for one in loops}
-    for one in by_kind.get("storm", ()):
-        if not set(one["names"]) <= looping:
-            found.append(_pattern(one, [Part(small(one["says"]), one["steps"][0], one["steps"])]))
+    for storm in by_kind.get("storm", ()):
+        if not set(storm["names"]) <= looping:
+            found.append(_pattern(storm, [Part(small(storm["says"]), storm["steps"][0], storm["steps"])]))
     follows = {moves["follows"] for moves in by_kind.get("moves", ())}
-    for one in by_kind.get("flapping", ()):
-        if not (follows & looping) and not by_kind.get("migrated"):
-            found.append(_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]))
-    for one in by_kind.get("twin_instance", ()):
-        found.append(_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]))
+    flapping = by_kind.get("flapping", ()) if not (follows & looping) and not by_kind.get("migrated") else ()
+    for each in (*flapping, *by_kind.get("twin_instance", ())):
+        found.append(_pattern(each, [Part(each["says"], each["steps"][0], each["steps"])]))
     told = (*loops, *rolled, *by_kind.get("twin_instance", ()))
     steps = {step for one in told for step in one["steps"]}
     return found, {one["lane"] for one in loops}, steps
 
 
-def _pattern(one: Found, parts: list[Part], weight: int = PATTERN) -> Event:
+def _pattern(one: Lasting, parts: list[Part], weight: int = PATTERN) -> Event:
     """A pattern begins with since when it went on."""
     length = one["to_ms"] - one["from_ms"] if weight == PATTERN else 0
     timed = [Part("from "), Part("", at_ms=one["from_ms"]), Part(" on "), *parts]
@@ -98,7 +95,7 @@ def _pattern(one: Found, parts: list[Part], weight: int = PATTERN) -> Event:
     )
 
 
-def _loop_parts(one: Found, by_kind: ByKind) -> list[Part]:
+def _loop_parts(one: Loop, by_kind: ByKind) -> list[Part]:
     parts = [Part(one["says"], one["steps"][0], one["steps"])]
     stops = [
         stop
@@ -120,12 +117,13 @@ def _loop_parts(one: Found, by_kind: ByKind) -> list[Part]:
         parts += [Part("; "), Part(says, free[0]["sequences"][0])]
     kills = {each["killed_sequence"] for each in by_kind.get("removed", ()) if each["lane"] == one["lane"]}
     parts += unread_parts(unread_of(kills - {None}, by_kind))[0]
-    if one.get("looks_like") is not None:
-        parts.append(Part(f". Looks like {LOOKS[one['looks_like']]}"))
+    looks_like = one.get("looks_like")
+    if looks_like is not None:
+        parts.append(Part(f". Looks like {LOOKS[looks_like]}"))
     return parts
 
 
-def _rolling_parts(one: Found, by_kind: ByKind) -> list[Part]:
+def _rolling_parts(one: RollingRestart, by_kind: ByKind) -> list[Part]:
     """With how long each was away, where it was a static member that left for now."""
     parts = [Part(one["says"], one["steps"][0], one["steps"])]
     aways = [away for away in by_kind.get("away", ()) if away["lane"] in one["lanes"]]
@@ -136,8 +134,8 @@ def _rolling_parts(one: Found, by_kind: ByKind) -> list[Part]:
     return parts
 
 
-def _removals(removals: Sequence[Found], by_kind: ByKind) -> Iterable[Event]:
-    groups: list[list[Found]] = []
+def _removals(removals: Sequence[Removed], by_kind: ByKind) -> Iterable[Event]:
+    groups: list[list[Removed]] = []
     for one in removals:
         last = groups[-1] if groups else None
         alike = last is not None and (one["why"], one["looks_like"]) == (
@@ -152,19 +150,25 @@ def _removals(removals: Sequence[Found], by_kind: ByKind) -> Iterable[Event]:
         yield _removal(group, by_kind)
 
 
-def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
+def _removal(group: Sequence[Removed], by_kind: ByKind) -> Event:
     first, several = group[0], len(group) > 1
     names = list(dict.fromkeys(one["name"] for one in group))
     who = listed(names, NAMED_MAX)
     steps = [one["sequences"][-1] for one in group]
     silent = [one for one in group if one["silent_from_ms"] is not None]
+    since = [
+        (from_ms, at)
+        for one in silent
+        if (from_ms := one["silent_from_ms"]) is not None and (at := one["silent_sequence"]) is not None
+    ]
     parts: list[Part] = []
     at_ms, sequence, weight = first["at_ms"], steps[0], 0
     kills = [one["killed_sequence"] for one in group if one["killed_sequence"] is not None]
     timeouts = {one["timeout_ms"] for one in group}
     timeout = timeout_words(first["why"], timeouts.pop()) if len(timeouts) == 1 else ""
     if len(kills) == len(group):
-        at_ms, sequence = min(one["killed_ms"] for one in group), min(kills)
+        at_ms = min(killed_ms for one in group if (killed_ms := one["killed_ms"]) is not None)
+        sequence = min(kills)
         parts += [
             Part(f"{who} {'were' if several else 'was'} killed", sequence, kills),
             Part(", and at "),
@@ -173,11 +177,11 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
             Part(f"{'they' if several else 'it'} {REASONS[first['why']][several]}{timeout}", steps[0], steps),
         ]
     elif silent:
-        at_ms, sequence = silent[0]["silent_from_ms"], silent[0]["silent_sequence"]
-        weight = max(one["at_ms"] - one["silent_from_ms"] for one in silent)
+        at_ms, sequence = since[0]
+        weight = max(one["at_ms"] - from_ms for one, (from_ms, _) in zip(silent, since, strict=True))
         places = sorted({place for one in silent for place in one["partitions"]})
         parts += [
-            Part(f"{who} fell silent", sequence, [one["silent_sequence"] for one in silent]),
+            Part(f"{who} fell silent", sequence, [at for _, at in since]),
             Part(f" ({listed_partitions(places)}), and at "),
             Part("", at_ms=first["at_ms"]),
             Part(" "),
@@ -193,13 +197,14 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
         parts.append(Part(" (the log does not say why)"))
     cost, worst_ms = _cost(set(steps), silent, kills, by_kind)
     back = [one for one in group if one["back_ms"] is not None]
-    if len(back) == 1 and back[0]["back_ms"] > back[0]["at_ms"]:
+    back_ms = back[0]["back_ms"] if len(back) == 1 else None
+    if back_ms is not None and back_ms > back[0]["at_ms"]:
         whom = f"{back[0]['name']} " if several else ""
         parts += [
             Part("; "),
             Part(f"{whom}rejoined", back[0]["back_sequence"]),
             Part(" at "),
-            Part("", at_ms=back[0]["back_ms"]),
+            Part("", at_ms=back_ms),
         ]
     elif len(back) > 1:
         parts += [
@@ -210,7 +215,7 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
 
 
 def _cost(
-    removed_at: set[int], silent: Sequence[Found], kills: Sequence[int], by_kind: ByKind
+    removed_at: set[int], silent: Sequence[Removed], kills: Sequence[int], by_kind: ByKind
 ) -> tuple[list[Part], int]:
     """What a removal cost: the longest time without a reader, without a commit, and without an owner."""
     parts, worst_ms = unread_parts(unread_of(kills, by_kind))
@@ -238,7 +243,7 @@ def _cost(
     return parts, worst_ms
 
 
-def _no_commit(stops: Sequence[Found]) -> str:
+def _no_commit(stops: Sequence[Stopped]) -> str:
     """``no commit of foo-1 for 23.2 s``; of several ``for up to``."""
     if len(stops) == 1:
         return f"no commit of {stops[0]['partition']} for {duration(stops[0]['length_ms'])}"
@@ -246,8 +251,8 @@ def _no_commit(stops: Sequence[Found]) -> str:
     return f"no commit of {listed_partitions(names)} for up to {duration(stops[0]['length_ms'])}"
 
 
-def _joins(joins: Sequence[Found]) -> Iterable[Event]:
-    groups: list[list[Found]] = []
+def _joins(joins: Sequence[Joined]) -> Iterable[Event]:
+    groups: list[list[Joined]] = []
     for one in joins:
         last = groups[-1] if groups else None
         alike = last is not None and (one["again"] > 1) == (last[-1]["again"] > 1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from groups.history.findings.kinds import ByKind, NoOwner, Silent, Unread, WaitedFor
 from groups.history.findings.repeated import several
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
-    ByKind,
-    Found,
+    looping_names,
     small,
     unassigned_words,
     unread_of,
@@ -30,12 +30,12 @@ STILL: Final = 10**8
 
 def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterable[Event]:
     """Silences that no removal tells: each process's as one."""
-    by_name: dict[tuple[str, bool], list[Found]] = {}
-    names = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    by_name: dict[tuple[str, bool], list[Silent]] = {}
+    names = looping_names(by_kind)
     for one in by_kind.get("silent", ()):
         if one["sequences"][0] not in told and one["name"] not in names:
             by_name.setdefault((one["name"], one["open"]), []).append(one)
-    once: list[Found] = []
+    once: list[Silent] = []
     for (name, is_open), some in by_name.items():
         longest = some[0]
         what, length = listed_partitions(longest["partitions"]), duration(longest["length_ms"])
@@ -57,9 +57,9 @@ def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterabl
     yield from _silent_once(once)
 
 
-def _silent_once(once: list[Found]) -> Iterable[Event]:
+def _silent_once(once: list[Silent]) -> Iterable[Event]:
     """Members that were silent at the same time have one cause, and one sentence."""
-    groups: list[list[Found]] = []
+    groups: list[list[Silent]] = []
     for one in sorted(once, key=lambda one: (one["from_ms"], one["sequences"][0])):
         if groups and one["from_ms"] - groups[-1][-1]["from_ms"] <= TOGETHER_MS:
             groups[-1].append(one)
@@ -76,9 +76,9 @@ def _silent_once(once: list[Found]) -> Iterable[Event]:
         yield Event(group[0]["from_ms"], steps[0], parts, weight=longest, kind="silent")
 
 
-def told_waits(by_kind: ByKind) -> list[Found]:
+def told_waits(by_kind: ByKind) -> list[WaitedFor]:
     """Waits longer than a hand-over; where there is none, the longest if nothing else was as long."""
-    looping = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    looping = looping_names(by_kind)
     waits = [
         one for one in by_kind.get("waited_for", ()) if not one["forming"] and one["name"] not in looping
     ]
@@ -96,7 +96,7 @@ def told_waits(by_kind: ByKind) -> list[Found]:
 def waits_for_others(by_kind: ByKind) -> Iterable[Event]:
     """Waits, all of one holder as one; each leads to where it began."""
     slow = told_waits(by_kind)
-    by_holder: dict[tuple[str, bool], list[Found]] = {}
+    by_holder: dict[tuple[str, bool], list[WaitedFor]] = {}
     for one in slow:
         by_holder.setdefault((one["name"], one["open"]), []).append(one)
     for (name, is_open), some in by_holder.items():
@@ -152,7 +152,7 @@ def unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Eve
         yield Event(longest["from_ms"], begin, parts, weight=longest["length_ms"], kind="no_owner")
 
 
-def first_owner_words(free: list[Found]) -> list[Part]:
+def first_owner_words(free: list[NoOwner]) -> list[Part]:
     """``, until its first owner``, of intervals before the first one."""
     if not free[0]["first"]:
         return []
@@ -161,7 +161,7 @@ def first_owner_words(free: list[Found]) -> list[Part]:
 
 def unread(by_kind: ByKind, told: set[int | None]) -> Iterable[Event]:
     """Processes that were killed and came back before anybody noticed: nobody read what was theirs."""
-    by_fault: dict[int, list[Found]] = {}
+    by_fault: dict[int, list[Unread]] = {}
     for one in by_kind.get("unread", ()):
         if one["why"] == "killed" and one["sequences"][0] not in told:
             by_fault.setdefault(one["sequences"][0], []).append(one)

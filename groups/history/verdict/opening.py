@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from groups.history.findings.finding import Finding
-from groups.history.verdict.phrases import ByKind
+from groups.history.findings.kinds import ByKind
 from groups.history.verdict.text import Part
 from groups.history.words import CLOCK_LEAST_MS, listed
 
@@ -81,7 +81,7 @@ def _formed(by_kind: ByKind) -> Iterable[list[Part]]:
         yield parts
 
 
-def epochs_words(first: int, last: int, classic: bool) -> str:
+def epochs_words(first: int, last: int | None, classic: bool) -> str:
     """``group epochs 2–4``, ``generation 1``."""
     word = "generation" if classic else "group epoch"
     return f"{word} {first}" if first == last else f"{word}s {first}–{last}"

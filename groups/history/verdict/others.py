@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from groups.history.findings.kinds import Anomaly, ByKind, Fenced, Happened, TopicEvent
 from groups.history.verdict.intervals import first_owner_words
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
-    ByKind,
-    Found,
     unassigned_words,
     unread_of,
     unread_parts,
@@ -27,29 +26,29 @@ NEWS: Final = 1
 
 def others(by_kind: ByKind, told: set[int]) -> list[Event]:
     """``told``: steps that a pattern tells."""
+    paused, cut_off = by_kind.get("stood_still", ()), by_kind.get("cut_off", ())
     return [
-        *_each(by_kind, "stood_still", "{} was paused {:,} times", "consumers were paused {:,} times"),
-        *_each(by_kind, "cut_off", "{} was cut off {:,} times", "consumers were cut off {:,} times"),
-        *_by_name(by_kind, "fenced", "fenced", None),
-        *_by_name(by_kind, "refused", "refused", "error"),
+        *_each(by_kind, paused, "{} was paused {:,} times", "consumers were paused {:,} times"),
+        *_each(by_kind, cut_off, "{} was cut off {:,} times", "consumers were cut off {:,} times"),
+        *_by_name(by_kind.get("fenced", ()), "fenced", by_error=False),
+        *_by_name(by_kind.get("refused", ()), "refused", by_error=True),
         *_replaced(by_kind, told),
-        *_each(by_kind, "failed_over", "", "the coordinator failed over {:,} times"),
-        *_each(by_kind, "coordinator_moved", "", "the coordinator moved {:,} times"),
-        *_each(by_kind, "lost_batch", "", "batches were lost {:,} times"),
+        *_each(by_kind, by_kind.get("failed_over", ()), "", "the coordinator failed over {:,} times"),
+        *_each(by_kind, by_kind.get("coordinator_moved", ()), "", "the coordinator moved {:,} times"),
+        *_each(by_kind, by_kind.get("lost_batch", ()), "", "batches were lost {:,} times"),
         *_topics(by_kind),
         *_migrated(by_kind),
-        *_first(by_kind, "two_clients"),
+        *_first(by_kind.get("two_clients", ())),
         *_anomalies(by_kind),
     ]
 
 
-def _event(one: Found, parts: list[Part], weight: int = NEWS) -> Event:
+def _event(one: Happened | TopicEvent | Anomaly, parts: list[Part], weight: int = NEWS) -> Event:
     return Event(one.get("at_ms") or 0, one["sequences"][0], parts, weight=weight, kind=one["kind"])
 
 
-def _each(by_kind: ByKind, kind: str, of_one: str, of_many: str) -> Iterable[Event]:
-    """A few one by one; more of them as one."""
-    found = by_kind.get(kind, ())
+def _each(by_kind: ByKind, found: Sequence[Happened], of_one: str, of_many: str) -> Iterable[Event]:
+    """A few one by one; more of them as one. ``of_one`` names whom it happened to, where it happened to somebody."""
     if found and found[0]["count"] <= NAMED_MAX:
         for one in found:
             says = one["says"][0].lower() + one["says"][1:] if one["says"].startswith("The ") else one["says"]
@@ -65,25 +64,24 @@ def _each(by_kind: ByKind, kind: str, of_one: str, of_many: str) -> Iterable[Eve
     says = of_many.format(found[0]["count"])
     if len(names) == 1 and of_one:
         says = of_one.format(next(iter(names)), found[0]["count"])
-    elif kind in ("stood_still", "cut_off") and found[0]["count"] == len(found):
+    elif of_one and found[0]["count"] == len(found):
         says = f"{len(names)} {says}"
     yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
 
 
-def _by_name(by_kind: ByKind, kind: str, verb: str, of: str | None) -> Iterable[Event]:
+def _by_name(found: Sequence[Fenced], verb: str, *, by_error: bool) -> Iterable[Event]:
     """Who was fenced; who was refused, by each error."""
-    found = by_kind.get(kind, ())
     if found and found[0]["count"] > len(found):
         says = f"heartbeats were {verb} {found[0]['count']:,} times"
         yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
         return
-    groups: dict[str, list[Found]] = {}
+    groups: dict[str, list[Fenced]] = {}
     for one in found:
-        groups.setdefault(one[of] if of else "", []).append(one)
+        groups.setdefault(one["error"] if by_error else "", []).append(one)
     for error, some in list(groups.items())[:NAMED_MAX]:
         names = list(dict.fromkeys(one["name"] for one in some))
         were = "was" if len(names) == 1 else "were"
-        often = f" {len(some):,} times" if len(some) > 1 and len(names) == 1 and not of else ""
+        often = f" {len(some):,} times" if len(some) > 1 and len(names) == 1 and not by_error else ""
         says = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
         steps = [one["sequences"][0] for one in some]
         yield _event(some[0], [Part(says, steps[0], steps)])
@@ -101,21 +99,28 @@ def _replaced(by_kind: ByKind, told: set[int]) -> Iterable[Event]:
 
 def _topics(by_kind: ByKind) -> Iterable[Event]:
     formed_ms = max((one["to_ms"] for one in by_kind.get("formed", ())), default=-1)
-    for kind in ("partitions_added", "matched", "topics_deleted", "topics_remade"):
-        groups: dict[str, list[Found]] = {}
-        for one in by_kind.get(kind, ()):
-            if kind == "matched" and (one["at_ms"] or 0) <= formed_ms:
-                continue
-            what = one["says"] if kind in ("partitions_added", "matched") else one["topic"]
-            groups.setdefault(what, []).append(one)
-        for some in list(groups.values())[-NAMED_MAX:]:
-            often = f" {len(some)} times" if len(some) > 1 else ""
-            steps = [one["sequences"][-1] for one in some]
-            parts = [Part(f"{some[0]['says']}{often}", steps[0], steps)]
-            yield _event(some[0], parts) if kind != "partitions_added" else _grown(some[0], parts, by_kind)
+    matched = [one for one in by_kind.get("matched", ()) if (one["at_ms"] or 0) > formed_ms]
+    for some, parts in _alike(by_kind.get("partitions_added", ()), by_topic=False):
+        yield _grown(some[0], parts, by_kind)
+    for some, parts in _alike(matched, by_topic=False):
+        yield _event(some[0], parts)
+    for found in (by_kind.get("topics_deleted", ()), by_kind.get("topics_remade", ())):
+        for some, parts in _alike(found, by_topic=True):
+            yield _event(some[0], parts)
 
 
-def _grown(one: Found, parts: list[Part], by_kind: ByKind) -> Event:
+def _alike(found: Iterable[TopicEvent], *, by_topic: bool) -> Iterable[tuple[list[TopicEvent], list[Part]]]:
+    """Those of each topic, or of one sentence, as one; the last ones."""
+    groups: dict[str, list[TopicEvent]] = {}
+    for one in found:
+        groups.setdefault(one["topic"] if by_topic else one["says"], []).append(one)
+    for some in list(groups.values())[-NAMED_MAX:]:
+        often = f" {len(some)} times" if len(some) > 1 else ""
+        steps = [one["sequences"][-1] for one in some]
+        yield some, [Part(f"{some[0]['says']}{often}", steps[0], steps)]
+
+
+def _grown(one: TopicEvent, parts: list[Part], by_kind: ByKind) -> Event:
     """A topic that grew, and how long its new partitions had no owner, if that was longer than a hand-over."""
     free = [
         each
@@ -152,8 +157,7 @@ def _migrated(by_kind: ByKind) -> Iterable[Event]:
     yield Event(first["at_ms"], steps[0], parts, weight=NEWS, kind="migrated", timed=False)
 
 
-def _first(by_kind: ByKind, kind: str) -> Iterable[Event]:
-    found = by_kind.get(kind, ())
+def _first(found: Sequence[Happened]) -> Iterable[Event]:
     if found:
         one = found[0]
         yield _event(one, [Part(one["says"].rstrip("."), one["sequences"][-1], one["steps"])])

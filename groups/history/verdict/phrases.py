@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
+from groups.history.findings.kinds import ByKind, NoOwner, Unread
 from groups.history.verdict.text import Part
 from groups.history.words import duration, listed_partitions
-
-Found = Mapping[str, Any]
-"""A finding. ``Any``: each kind has fields of its own, which the sentence about it knows; its finder says which."""
-
-ByKind = Mapping[str, Sequence[Found]]
 
 UNASSIGNED_LEAST_MS: Final = 2_000
 """A hand-over from one member to the next takes up to a heartbeat; a shorter interval is told among the sums."""
 
 
-def unassigned_words(free: Sequence[Found]) -> str:
+def unassigned_words(free: Sequence[NoOwner]) -> str:
     """``foo-1 and foo-2 were unassigned for 0.8 s``, of intervals of one length."""
     names = sorted({one["partition"] for one in free})
     what = listed_partitions(names, free[0]["noun"])
     return f"{what} {'was' if len(names) == 1 else 'were'} unassigned for {duration(free[0]['length_ms'])}"
 
 
-def unread_of(faults: Collection[int | None], by_kind: ByKind) -> list[Found]:
+def unread_of(faults: Collection[int | None], by_kind: ByKind) -> list[Unread]:
     """The ``unread`` findings of faults, by the entries of these."""
     return [one for one in by_kind.get("unread", ()) if one["sequences"][0] in faults]
 
 
-def unread_parts(unread: Sequence[Found]) -> tuple[list[Part], int]:
+def unread_parts(unread: Sequence[Unread]) -> tuple[list[Part], int]:
     """``; nobody read foo-0 and -1 for up to 10.7 s``, and how long that was; nothing of none."""
     if not unread:
         return [], 0
@@ -40,6 +36,11 @@ def unread_parts(unread: Sequence[Found]) -> tuple[list[Part], int]:
     says = f"nobody read {listed_partitions(names)} for {up_to}{duration(longest['length_ms'])}{to_the_end}"
     steps = [one["sequences"][0] for one in unread]
     return [Part("; "), Part(says, longest["sequences"][0], steps)], longest["length_ms"]
+
+
+def looping_names(by_kind: ByKind) -> set[str]:
+    """Who comes and goes again and again."""
+    return {one["name"] for one in (*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ()))}
 
 
 def small(says: str) -> str:

@@ -17,6 +17,7 @@ from groups import database, exporting, storage
 from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
+from groups.history.metrics.shapes import MetricsSheet
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
@@ -332,7 +333,7 @@ def verdict(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     yield found if found is not None else {"text": "unknown", "clauses": []}
 
 
-def metrics(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+def metrics(timeline: Timeline, at: int | None) -> Iterator[MetricsSheet]:
     """Kafka's own metrics at the moment, or at the end."""
     found = storage.metrics_at(timeline, timeline.last if at is None else at)
     if found is not None:

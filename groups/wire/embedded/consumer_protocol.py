@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NotRequired, TypedDict, cast
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.java_strings import java_order
@@ -53,17 +53,46 @@ ASSIGNMENT: Final = Message(
 )
 
 
-def decode_subscription(data: bytes) -> Fields:
-    """``{"version", "topics", "userData", "ownedPartitions"…}``; ``RecordError`` for damaged bytes.
+class TopicPartition(TypedDict):
+    """Partitions of a topic, by its name."""
 
-    ``version`` is the blob's own, fields are those of that version. User data is base64 or null, and opaque.
+    topic: str
+    partitions: list[int]
+
+
+class Subscription(TypedDict):
+    """``version`` is the blob's own; user data is base64 or null, and opaque."""
+
+    version: int
+    topics: list[str]
+    userData: str | None
+    ownedPartitions: NotRequired[list[TopicPartition]]
+    """From version 1 on."""
+    generationId: NotRequired[int]
+    """From version 2 on."""
+    rackId: NotRequired[str | None]
+    """From version 3 on."""
+
+
+class Assignment(TypedDict):
+    """``version`` is the blob's own; user data is base64 or null, and opaque."""
+
+    version: int
+    assignedPartitions: list[TopicPartition]
+    userData: str | None
+
+
+def decode_subscription(data: bytes) -> Subscription:
+    """What a subscription's bytes tell, the fields of their version; ``RecordError`` for damaged bytes.
+
+    The schema that they are read by has just these fields, which no type checker can see.
     """
-    return read_blob(SUBSCRIPTION, data)[0]
+    return cast(Subscription, read_blob(SUBSCRIPTION, data)[0])
 
 
-def decode_assignment(data: bytes) -> Fields:
-    """``{"version", "assignedPartitions": [{"topic", "partitions"}], "userData"}``; ``RecordError`` likewise."""
-    return read_blob(ASSIGNMENT, data)[0]
+def decode_assignment(data: bytes) -> Assignment:
+    """What an assignment's bytes tell; ``RecordError`` likewise."""
+    return cast(Assignment, read_blob(ASSIGNMENT, data)[0])
 
 
 def encode_subscription(value: Mapping[str, Value]) -> bytes:

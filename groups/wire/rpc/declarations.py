@@ -17,6 +17,7 @@ from typing import Any, Final, get_args, get_origin
 
 from groups.wire.codecs.primitives import to_base64
 from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Message, Primitive, Required, Struct
+from groups.wire.codecs.values import Value
 from groups.wire.rpc.merging import in_one_version, merged
 from groups.wire.rpc.older import OLDER
 
@@ -66,18 +67,22 @@ def declared_versions(key: int) -> list[int]:
     return list(schema_name_map[api_key_map[key]])
 
 
-def load(key: int, version: int, direction: str) -> Any:
+_Declared = Any
+"""kio's class of a message, a field of it, its annotation or its default. ``Any``, as they are looked into at run time alone."""
+
+
+def load(key: int, version: int, direction: str) -> _Declared:
     """kio's class for the message of an API; imported when it is first asked for."""
     from kio.index import load_request_schema, load_response_schema
 
     return (load_request_schema if direction == "request" else load_response_schema)(key, version)
 
 
-def _struct(declared: Any) -> Struct:
+def _struct(declared: _Declared) -> Struct:
     return Struct(tuple(_field(field) for field in fields(declared)))
 
 
-def _field(field: Any) -> Field:
+def _field(field: _Declared) -> Field:
     kafka_type = field.metadata.get("kafka_type", "")
     type_, nullable = _type(field.type, kafka_type)
     return Field(
@@ -95,9 +100,10 @@ def _json_name(name: str, kafka_type: str) -> str:
     return first + "".join(word.capitalize() for word in others) + suffix
 
 
-def _type(annotation: Any, kafka_type: str) -> tuple[FieldType, bool]:
+def _type(annotation: _Declared, kafka_type: str) -> tuple[FieldType, bool]:
     """The type, and whether it may be null."""
-    if get_origin(annotation) is tuple:
+    origin: _Declared = get_origin(annotation)
+    if origin is tuple:
         element, _ = _type(get_args(annotation)[0], kafka_type)
         return Array(element), False
     parts = get_args(annotation)
@@ -109,7 +115,7 @@ def _type(annotation: Any, kafka_type: str) -> tuple[FieldType, bool]:
     return (_struct(annotation) if is_dataclass(annotation) else _PRIMITIVES[kafka_type]), False
 
 
-def _default(default: Any, type_: FieldType) -> Any:
+def _default(default: _Declared, type_: FieldType) -> Value:
     if default is MISSING:
         return Required.REQUIRED
     match default:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from groups.command_line import BAD_USAGE, in_one_line
 from simulations.assignor_files import AssignorFileError, client_assignors
 from simulations.protocol.assignors.spec_document import ORDERS, SpecError, answer_to
 
-Ask = Callable[[object], dict[str, Any]]
+Ask = Callable[[object], Mapping[str, object]]
 
 NO = 1
 """Exit code where the answer is "no": the assignor throws, as Kafka's does."""
@@ -94,12 +94,12 @@ class Command(BaseCommand):
         if refused:
             raise SystemExit(NO)
 
-    def write(self, answer: dict[str, Any]) -> None:
+    def write(self, answer: Mapping[str, object]) -> None:
         self.stdout.write(orjson.dumps(answer).decode())
         self.stdout.flush()
 
 
-def answer_or_error(line: bytes, ask: Ask) -> dict[str, Any]:
+def answer_or_error(line: bytes, ask: Ask) -> Mapping[str, object]:
     try:
         return ask(parsed(line))
     except SpecError as error:

@@ -7,6 +7,7 @@ from typing import Final
 from simulations.proof.differences.exchange import (
     SETTLE,
     Case,
+    answer,
     beat,
     error,
     join,
@@ -100,7 +101,7 @@ COMPUTING: Final = (
             ),
             look=lambda steps: [
                 types(steps[1]),
-                steps[2]["answer"].get("shouldComputeAssignment", False),
+                answer(steps[2]).get("shouldComputeAssignment", False),
                 error(steps[3]),
             ],
             looks_at="records when the target is due, whether A is asked to compute, error of its first request",

@@ -7,18 +7,22 @@ script says, or what it was told last. Time moves by ``after_ms`` before each op
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, TypedDict, Unpack, cast
 
+from groups.history.payloads.consumer import AssignmentBody, CommitAnswerTopic
 from groups.history.state.group import Semantics
+from simulations.protocol.assignors.client_side import Offer
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.client_mode import PrepareAssignment
+from simulations.protocol.messages.client_mode import PrepareAnswer, PrepareAssignment
 from simulations.protocol.messages.groups import (
+    JOIN_EPOCH,
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
+    CommitAnswer,
     CommittedOffset,
     Heartbeat,
     HeartbeatAnswer,
@@ -40,18 +44,83 @@ TOPIC_IDS: Final = {
 AS_TOLD: Final = "as told"
 """What a member says that it owns: what the last answer with an assignment told it."""
 
-Step = dict[str, Any]
-"""``operation``, ``answer`` (a response's body or ``None``), ``records``, ``timers``, ``group``."""
+
+class Answer(TypedDict, total=False):
+    """The body of any answer."""
+
+    errorCode: int
+    memberId: str | None
+    memberEpoch: int
+    assignment: AssignmentBody | None
+    shouldComputeAssignment: bool
+    topics: list[CommitAnswerTopic]
+
+
+class TimerSeen(TypedDict):
+    """``length_ms`` is ``None`` where a timer is cancelled."""
+
+    timer: str
+    member: str | None
+    length_ms: int | None
+
+
+class MemberSeen(TypedDict):
+    """How many partitions a member has."""
+
+    epoch: int
+    assigned: int
+    pending_revocation: int
+
+
+class GroupSeen(TypedDict):
+    """``target``: how many partitions each member is to have."""
+
+    group_epoch: int
+    assignment_epoch: int
+    members: dict[str, MemberSeen]
+    target: dict[str, int]
+
+
+class Step(TypedDict):
+    """An operation, in words, and what came of it."""
+
+    operation: str
+    answer: Answer | None
+    records: list[Record]
+    timers: list[TimerSeen]
+    group: GroupSeen
+
+
+class HeartbeatFields(TypedDict, total=False):
+    """What a heartbeat may tell beside its epoch and what its member owns."""
+
+    instance_id: str
+    rebalance_timeout_ms: int
+    subscribed_topic_names: tuple[str, ...] | None
+    subscribed_topic_regex: str
+    server_assignor: str
+    client_assignors: tuple[Offer, ...]
+
+
+class JoinFields(HeartbeatFields, total=False):
+    owned: Partitions | None
+
+
+class Answered(Protocol):
+    """What a coordinator answers with."""
+
+    def body(self) -> Mapping[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """``verb`` is one of ``VERBS``; ``fields`` are those of its request, or its arguments."""
+    """``act`` does it; ``fields`` are those of its request, or its arguments, as the table shows them."""
 
     verb: str
+    act: Callable[[Exchange], Outcome[Answered | None]]
     who: str = ""
     after_ms: int = HEARTBEAT_MS
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def says(self) -> str:
@@ -59,44 +128,123 @@ class Operation:
         return " ".join(part for part in (self.who, self.verb, f"({told})" if told else "") if part)
 
 
-def join(who: str, *, after_ms: int = HEARTBEAT_MS, **fields: Any) -> Operation:
-    return Operation(verb="joins", who=who, after_ms=after_ms, fields=fields)
+def join(who: str, *, after_ms: int = HEARTBEAT_MS, **fields: Unpack[JoinFields]) -> Operation:
+    told: JoinFields = {
+        "subscribed_topic_names": ("foo",),
+        "rebalance_timeout_ms": 300_000,
+        "owned": {},
+        **fields,
+    }
+    request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=JOIN_EPOCH, client_id=who, **told)
+
+    def act(exchange: Exchange) -> Outcome[HeartbeatAnswer]:
+        exchange.joined[who] = request
+        return exchange.heartbeat(request)
+
+    return Operation(verb="joins", act=act, who=who, after_ms=after_ms, fields=fields)
 
 
-def beat(who: str, **fields: Any) -> Operation:
-    return Operation(verb="heartbeats", who=who, fields=fields)
+def beat(
+    who: str,
+    *,
+    epoch: int | None = None,
+    owned: Partitions | str | None = None,
+    **fields: Unpack[HeartbeatFields],
+) -> Operation:
+    """``epoch``: in the place of its own; with 0 the member tells everything that it joined with."""
+
+    def act(exchange: Exchange) -> Outcome[HeartbeatAnswer]:
+        at = exchange.epochs.get(who, JOIN_EPOCH) if epoch is None else epoch
+        if at == JOIN_EPOCH:
+            request = exchange.joined[who]
+        else:
+            request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=at, client_id=who)
+        if owned is not None:
+            has = exchange.told.get(who, {}) if isinstance(owned, str) else owned
+            request = replace(request, owned=has)
+        return exchange.heartbeat(replace(request, **fields))
+
+    told: dict[str, object] = {"epoch": epoch, "owned": owned}
+    shown = {name: value for name, value in told.items() if value is not None}
+    return Operation(verb="heartbeats", act=act, who=who, fields={**shown, **fields})
 
 
 def leave(who: str) -> Operation:
-    return Operation(verb="leaves", who=who)
+    request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=LEAVE_EPOCH, client_id=who)
+    return Operation(verb="leaves", act=lambda exchange: exchange.heartbeat(request), who=who)
 
 
 def static_leave(who: str, instance_id: str) -> Operation:
-    return Operation(verb="leaves for now", who=who, fields={"instance_id": instance_id})
+    request = Heartbeat(
+        group_id=GROUP,
+        member_id=who,
+        member_epoch=STATIC_LEAVE_EPOCH,
+        client_id=who,
+        instance_id=instance_id,
+    )
+    return Operation(
+        verb="leaves for now",
+        act=lambda exchange: exchange.heartbeat(request),
+        who=who,
+        fields={"instance_id": instance_id},
+    )
 
 
 def commit(who: str, partition: int, *, behind: int = 0) -> Operation:
     """``behind``: how many epochs older than its own the member says that it is."""
-    return Operation(verb="commits", who=who, fields={"partition": partition, "behind": behind})
+    offset = CommittedOffset(topic="foo", topic_id=TOPIC_IDS["foo"], partition=partition, offset=5)
+
+    def act(exchange: Exchange) -> Outcome[CommitAnswer]:
+        epoch = exchange.epochs[who] - behind
+        request = OffsetCommit(group_id=GROUP, member_id=who, member_epoch=epoch, offsets=(offset,))
+        return exchange.shard.commit(request, exchange.now_ms)
+
+    return Operation(verb="commits", act=act, who=who, fields={"partition": partition, "behind": behind})
 
 
 def prepare(who: str) -> Operation:
-    return Operation(verb="prepares", who=who)
+    def act(exchange: Exchange) -> Outcome[PrepareAnswer]:
+        epoch = exchange.epochs.get(who, JOIN_EPOCH)
+        request = PrepareAssignment(group_id=GROUP, member_id=who, member_epoch=epoch)
+        return exchange.shard.prepare(request, exchange.now_ms)
+
+    return Operation(verb="prepares", act=act, who=who)
 
 
 def target() -> Operation:
     """The time of a computation in the coordinator's own event loop is over; the release has none."""
-    return Operation(verb="the target is due", after_ms=100)
+    return Operation(
+        verb="the target is due",
+        act=lambda exchange: exchange.shard.expired(ASSIGNMENT, None, None, exchange.now_ms),
+        after_ms=100,
+    )
 
 
-def topic(name: str, partitions: int, **racks: Any) -> Operation:
-    """``racks``: partition → the racks of its replicas, under ``racks``."""
-    return Operation(verb="has partitions", who=name, fields={"partitions": partitions, **racks})
+def topic(name: str, partitions: int, *, racks: tuple[tuple[str, ...], ...] = ()) -> Operation:
+    """``racks``: partition → the racks of its replicas."""
+
+    def act(exchange: Exchange) -> Outcome[None]:
+        grown = ImageTopic(name=name, topic_id=TOPIC_IDS[name], partitions=partitions, racks=racks)
+        shard = exchange.shard
+        return shard.image_changed(shard.image.with_topic(grown), (name,), exchange.now_ms)
+
+    shown: dict[str, object] = {"racks": racks} if racks else {}
+    return Operation(verb="has partitions", act=act, who=name, fields={"partitions": partitions, **shown})
 
 
 def fail_over(**grown: int) -> Operation:
     """Another coordinator loads the records; ``grown`` are topics with another number of partitions by then."""
-    return Operation(verb="another coordinator loads the group", fields=grown)
+
+    def act(exchange: Exchange) -> Outcome[None]:
+        old = exchange.shard
+        image = old.image
+        for name, partitions in grown.items():
+            image = image.with_partitions(name, partitions)
+        exchange.shard = Shard(GROUP, old.semantics, old.settings, image)
+        exchange.shard.load(exchange.log)
+        return exchange.shard.loaded(exchange.now_ms)
+
+    return Operation(verb="another coordinator loads the group", act=act, fields=grown)
 
 
 SETTLE: Final = (target(), beat("A"))
@@ -108,20 +256,22 @@ class Case:
     """``look`` takes from the steps what is told apart; ``kip`` and ``kafka`` are what is found, as JSON values."""
 
     operations: tuple[Operation, ...]
-    look: Callable[[list[Step]], Any]
+    look: Callable[[list[Step]], object]
     looks_at: str
-    kip: Any
-    kafka: Any
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    kip: object
+    kafka: object
+    settings: Settings = field(default_factory=Settings)
 
 
 def play(case: Case, semantics: Semantics) -> list[Step]:
     """The case by one set of rules, a step for each operation."""
-    exchange = _Exchange(semantics, Settings(**case.settings))
+    exchange = Exchange(semantics, case.settings)
     return [exchange.step(operation) for operation in case.operations]
 
 
-class _Exchange:
+class Exchange:
+    """A coordinator, and what members were told; ``joined`` has what each joined with."""
+
     def __init__(self, semantics: Semantics, settings: Settings) -> None:
         topics = {
             name: ImageTopic(name=name, topic_id=TOPIC_IDS[name], partitions=count)
@@ -129,20 +279,31 @@ class _Exchange:
         }
         self.shard = Shard(GROUP, semantics, settings, Image(topics=topics, version=1))
         self.now_ms = START_MS
-        self._epochs: dict[str, int] = {}
-        self._told: dict[str, Partitions] = {}
-        self._joined: dict[str, Mapping[str, Any]] = {}
-        self._log: list[Record] = []
+        self.epochs: dict[str, int] = {}
+        self.told: dict[str, Partitions] = {}
+        self.joined: dict[str, Heartbeat] = {}
+        self.log: list[Record] = []
+
+    def heartbeat(self, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        """Sends it, and remembers what is answered."""
+        outcome = self.shard.heartbeat(request, self.now_ms)
+        answer = outcome.answer
+        if not answer.error_code:
+            self.epochs[request.member_id] = answer.member_epoch
+        if answer.assigned is not None:
+            self.told[request.member_id] = answer.assigned
+        return outcome
 
     def step(self, operation: Operation) -> Step:
         self.now_ms += operation.after_ms
-        outcome = VERBS[operation.verb](self, operation)
-        self._log += outcome.records
+        outcome = operation.act(self)
+        self.log += outcome.records
         group = self.shard.state.consumer
         return {
             "operation": operation.says,
-            "answer": outcome.answer.body() if outcome.answer is not None else None,
-            "records": [dict(record) for record in outcome.records],
+            # Of whichever API: what one has not is absent, as ``Answer`` has it.
+            "answer": cast(Answer, outcome.answer.body()) if outcome.answer is not None else None,
+            "records": list(outcome.records),
             "timers": [
                 {
                     "timer": command.timer,
@@ -168,82 +329,11 @@ class _Exchange:
             },
         }
 
-    def _join(self, operation: Operation) -> Outcome[Any]:
-        fields = {
-            "subscribed_topic_names": ("foo",),
-            "rebalance_timeout_ms": 300_000,
-            "owned": {},
-            **operation.fields,
-        }
-        self._joined[operation.who] = fields
-        return self._heartbeat(operation.who, 0, fields)
 
-    def _beat(self, operation: Operation) -> Outcome[Any]:
-        told = dict(operation.fields)
-        epoch = told.pop("epoch", self._epochs.get(operation.who, 0))
-        if told.get("owned") == AS_TOLD:
-            told["owned"] = self._told.get(operation.who, {})
-        if epoch == 0:
-            told = {**self._joined[operation.who], **told}
-        return self._heartbeat(operation.who, epoch, told)
-
-    def _leave(self, operation: Operation) -> Outcome[Any]:
-        return self._heartbeat(operation.who, LEAVE_EPOCH, operation.fields)
-
-    def _static_leave(self, operation: Operation) -> Outcome[Any]:
-        return self._heartbeat(operation.who, STATIC_LEAVE_EPOCH, operation.fields)
-
-    def _heartbeat(self, who: str, epoch: int, told: Mapping[str, Any]) -> Outcome[HeartbeatAnswer]:
-        fields = {"group_id": GROUP, "member_id": who, "member_epoch": epoch, "client_id": who, **told}
-        outcome = self.shard.heartbeat(Heartbeat(**fields), self.now_ms)
-        answer = outcome.answer
-        if not answer.error_code:
-            self._epochs[who] = answer.member_epoch
-        if answer.assigned is not None:
-            self._told[who] = answer.assigned
-        return outcome
-
-    def _commit(self, operation: Operation) -> Outcome[Any]:
-        epoch = self._epochs[operation.who] - operation.fields["behind"]
-        partition = operation.fields["partition"]
-        offset = CommittedOffset(topic="foo", topic_id=TOPIC_IDS["foo"], partition=partition, offset=5)
-        request = OffsetCommit(group_id=GROUP, member_id=operation.who, member_epoch=epoch, offsets=(offset,))
-        return self.shard.commit(request, self.now_ms)
-
-    def _prepare(self, operation: Operation) -> Outcome[Any]:
-        epoch = self._epochs.get(operation.who, 0)
-        request = PrepareAssignment(group_id=GROUP, member_id=operation.who, member_epoch=epoch)
-        return self.shard.prepare(request, self.now_ms)
-
-    def _target(self, _operation: Operation) -> Outcome[Any]:
-        return self.shard.expired(ASSIGNMENT, None, None, self.now_ms)
-
-    def _topic(self, operation: Operation) -> Outcome[Any]:
-        name, partitions = operation.who, operation.fields["partitions"]
-        racks = operation.fields.get("racks", ())
-        grown = ImageTopic(name=name, topic_id=TOPIC_IDS[name], partitions=partitions, racks=racks)
-        return self.shard.image_changed(self.shard.image.with_topic(grown), (name,), self.now_ms)
-
-    def _fail_over(self, operation: Operation) -> Outcome[Any]:
-        image = self.shard.image
-        for name, partitions in operation.fields.items():
-            image = image.with_partitions(name, partitions)
-        self.shard = Shard(GROUP, self.shard.semantics, self.shard.settings, image)
-        self.shard.load(self._log)
-        return self.shard.loaded(self.now_ms)
-
-
-VERBS: Final[Mapping[str, Callable[[_Exchange, Operation], Outcome[Any]]]] = {
-    "joins": _Exchange._join,
-    "heartbeats": _Exchange._beat,
-    "leaves": _Exchange._leave,
-    "leaves for now": _Exchange._static_leave,
-    "commits": _Exchange._commit,
-    "prepares": _Exchange._prepare,
-    "the target is due": _Exchange._target,
-    "has partitions": _Exchange._topic,
-    "another coordinator loads the group": _Exchange._fail_over,
-}
+def answer(step: Step) -> Answer:
+    """The answer to a step that has one."""
+    assert step["answer"] is not None
+    return step["answer"]
 
 
 def types(step: Step) -> list[int]:
@@ -252,8 +342,7 @@ def types(step: Step) -> list[int]:
 
 
 def error(step: Step) -> int:
-    code: int = step["answer"]["errorCode"]
-    return code
+    return answer(step)["errorCode"]
 
 
 def started(step: Step) -> list[str]:

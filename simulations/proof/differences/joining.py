@@ -9,6 +9,7 @@ from simulations.proof.differences.exchange import (
     SETTLE,
     TOPIC_IDS,
     Case,
+    answer,
     beat,
     error,
     join,
@@ -17,6 +18,7 @@ from simulations.proof.differences.exchange import (
     types,
 )
 from simulations.proof.differences.table import Difference, Seen
+from simulations.protocol.coordinator.settings import Settings
 
 HEARTBEAT: Final = "ConsumerGroupHeartbeat API"
 
@@ -60,7 +62,7 @@ JOINING: Final = (
         seen=Seen.ANSWER,
         case=Case(
             operations=(join("A"), target(), beat("A")),
-            look=lambda steps: [steps[0]["answer"]["memberEpoch"], steps[2]["answer"]["memberEpoch"]],
+            look=lambda steps: [answer(steps[n])["memberEpoch"] for n in (0, 2)],
             looks_at="the epoch that the join and the next heartbeat are answered",
             kip=[0, 1],
             kafka=[2, 2],
@@ -76,7 +78,7 @@ JOINING: Final = (
         seen=Seen.ANSWER,
         case=Case(
             operations=(join(""),),
-            look=lambda steps: [error(steps[0]), bool(steps[0]["answer"]["memberId"])],
+            look=lambda steps: [error(steps[0]), bool(answer(steps[0])["memberId"])],
             looks_at="error of a join without an id (version 1), and whether an id is answered",
             kip=[0, True],
             kafka=[42, False],
@@ -91,7 +93,7 @@ JOINING: Final = (
         seen=Seen.ANSWER,
         case=Case(
             operations=(join("A"), *SETTLE, beat("A"), leave("A")),
-            look=lambda steps: [steps[n]["answer"]["memberId"] for n in (0, 3, 4)],
+            look=lambda steps: [answer(steps[n])["memberId"] for n in (0, 3, 4)],
             looks_at="the member id that a join, a heartbeat and a leave are answered",
             kip=["A", None, None],
             kafka=["A", "A", "A"],
@@ -170,7 +172,7 @@ JOINING: Final = (
             looks_at="error of the return under another member id",
             kip=0,
             kafka=81,
-            settings={"max_size": 1},
+            settings=Settings(max_size=1),
         ),
     ),
     Difference(
@@ -209,7 +211,7 @@ JOINING: Final = (
         seen=Seen.ANSWER,
         case=Case(
             operations=(join("A"), *SETTLE, join("B"), target(), beat("A"), beat("A")),
-            look=lambda steps: [step["answer"]["assignment"] is not None for step in steps[-2:]],
+            look=lambda steps: [answer(step)["assignment"] is not None for step in steps[-2:]],
             looks_at="whether A is told its assignment when it is to revoke a partition, and once more",
             kip=[True, True],
             kafka=[True, False],
@@ -232,7 +234,9 @@ JOINING: Final = (
             ),
             look=lambda steps: [
                 len(topic["partitions"])
-                for topic in (steps[-1]["answer"]["assignment"] or {}).get("pendingTopicPartitions", ())
+                for assignment in [answer(steps[-1])["assignment"]]
+                if assignment is not None
+                for topic in assignment.get("pendingTopicPartitions", ())
             ],
             looks_at="how many partitions B's answer names as pending",
             kip=[1],

@@ -7,6 +7,7 @@ from typing import Final
 from simulations.proof.differences.exchange import (
     SETTLE,
     Case,
+    answer,
     beat,
     commit,
     error,
@@ -76,7 +77,7 @@ MOVING: Final = (
         case=Case(
             operations=(*TOLD, beat("A", owned={}), commit("A", 0), commit("A", 0, behind=1)),
             look=lambda steps: [
-                step["answer"]["topics"][0]["partitions"][0]["errorCode"] for step in steps[-2:]
+                answer(step)["topics"][0]["partitions"][0]["errorCode"] for step in steps[-2:]
             ],
             looks_at="errors of a commit at A's new epoch and at the one before, for a partition that it kept",
             kip=[0, 113],

@@ -16,6 +16,7 @@ from simulations.proof.differences.exchange import (
     types,
 )
 from simulations.proof.differences.table import Difference, Seen
+from simulations.protocol.coordinator.settings import Settings
 
 REGEX: Final = "Regex Subscriptions"
 
@@ -165,7 +166,7 @@ SUBSCRIBING: Final = (
             "partitions it is then to revoke",
             kip=[[5, 4, 3], 0],
             kafka=[[5, 3, 8], 2],
-            settings={"assignment_interval_ms": 15_000},
+            settings=Settings(assignment_interval_ms=15_000),
         ),
     ),
     Difference(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember, ResolvedRegex
 from simulations.protocol.messages.groups import (
@@ -147,7 +147,7 @@ _JUDGED: Final = {
 }
 
 
-def canonical(value: Any, rename: Rename) -> Hashable:
+def canonical(value: object, rename: Rename) -> Hashable:
     """The value by the fields that count; mappings sorted by their keys."""
     if value is None:
         return None
@@ -167,13 +167,13 @@ def canonical(value: Any, rename: Rename) -> Hashable:
     return tuple(found)
 
 
-def frozen(value: Any) -> Hashable:
+def frozen(value: object) -> Hashable:
     """The value in a form that can be hashed; mappings sorted by their keys, lists in their order."""
     if isinstance(value, Mapping):
         return tuple(sorted((key, frozen(inner)) for key, inner in value.items()))
     if isinstance(value, list | tuple):
         return tuple(frozen(inner) for inner in value)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _epochs(value: Mapping[str, Mapping[int, int]], rename: Rename) -> Hashable:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, NotedTopic
 from groups.history.state.consumer import ConsumerGroup, ResolvedRegex
 from groups.history.state.group import Semantics
 from simulations.invariants import rules
@@ -151,7 +151,7 @@ class CoordinatorRuntime:
     def first(
         self,
         shard: Shard,
-        topics: Mapping[str, object],
+        topics: Mapping[str, NotedTopic | None],
         records: tuple[Record, ...] = (),
         timers: tuple[TimerCommand, ...] = (),
     ) -> CoordinatorStep:
@@ -252,7 +252,7 @@ class CoordinatorRuntime:
         return shard
 
     def _after(
-        self, node: Coordinator, teller: Teller, shard: Shard, outcome: Outcome[Any]
+        self, node: Coordinator, teller: Teller, shard: Shard, outcome: Outcome[Answer | None]
     ) -> CoordinatorStep:
         """The coordinator after an operation, and what the checker finds in the entries that tell it."""
         checks = node.checks.copy()

@@ -6,16 +6,17 @@ reader can go from one to the next.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, Protocol
 
-from groups.history.entries import Entry, Kind, Provenance
+from groups.history.entries import Entry, Kind, Payload, Provenance
 from simulations.invariants import INVARIANT_FAULT
 from simulations.proof.exploration.actions import ActionKind as StepKind
 from simulations.proof.exploration.actions import Step, unpacked
 from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Coordinator, topics_note
+from simulations.proof.exploration.coordinators import Coordinator, Wrongs, topics_note
 from simulations.proof.exploration.plan import OF_TOPICS, Plan
 from simulations.proof.exploration.processes import Process
 from simulations.proof.exploration.state_layout import COORDINATOR as AT_COORDINATOR
@@ -23,7 +24,7 @@ from simulations.proof.exploration.state_layout import PROCESSES, SCRIPT, UNBORN
 from simulations.proof.exploration.world import Worlds
 from simulations.protocol.client.consumer import Call
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.scenario import Action, Verb
+from simulations.world.scenario import Verb
 
 STEP_MS: Final = 100
 """Time between two steps of a trace."""
@@ -33,20 +34,37 @@ FAULTS: Final[dict[Verb, str]] = {Verb.KILL: "kill", Verb.PAUSE: "pause", Verb.R
 
 def timeline(worlds: Worlds, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
     """The entries of a trace, and at its end the invariant that it breaks."""
-    telling = _Telling(worlds)
+    return told(_Telling(worlds), worlds, trace, invariant, says)
+
+
+class Walked(Protocol):
+    """Worlds of either kind."""
+
+    def first(self) -> World: ...
+
+    def take(self, world: World, step: Step) -> tuple[World, Wrongs]: ...
+
+
+class Told(Protocol):
+    """What a timeline says of a process of either kind."""
+
+    @property
+    def member_id(self) -> str: ...
+
+    @property
+    def calling(self) -> Call | None: ...
+
+
+def told(telling: Telling, worlds: Walked, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
+    """The entries of a trace, walked once more, and at its end the invariant that it breaks."""
     world = worlds.first()
     telling.begin(world)
     for step in trace:
         after, _ = worlds.take(world, step)
         telling.step(step, world, after)
         world = after
-    return violated(telling, invariant, says)
-
-
-def violated(telling: Telling, invariant: str, says: str) -> list[Entry]:
-    """What was told, and at its end the invariant that is broken there."""
     last = telling.entries[-1].sequence
-    fault: dict[str, Any] = {
+    fault: Payload = {
         "fault": INVARIANT_FAULT,
         "member": None,
         "invariant": invariant,
@@ -90,8 +108,11 @@ SENTENCES: Final = {
 }
 
 
-class Telling:
-    """Writes entries behind each other, with sequences, offsets and batches of their own."""
+class Telling(ABC):
+    """Writes entries behind each other, with sequences, offsets and batches of their own.
+
+    ``step`` is told right behind the ``take`` of it. What a step did at the coordinator each kind of worlds tells by itself.
+    """
 
     def __init__(self, plan: Plan, names: Mapping[str, str], first: Iterable[Entry]) -> None:
         self.entries: list[Entry] = []
@@ -108,7 +129,7 @@ class Telling:
         self.write(Kind.NOTE, COORDINATOR, topics_note(image, image.topics))
         self._copy(self._first)
 
-    def write(self, kind: Kind, actor: str, payload: dict[str, Any], *, cause: int | None = None) -> None:
+    def write(self, kind: Kind, actor: str, payload: Payload, *, cause: int | None = None) -> None:
         self.entries.append(
             Entry(
                 sequence=len(self.entries) + 1,
@@ -121,15 +142,45 @@ class Telling:
             )
         )
 
-    def fault(self, kind: StepKind, action: Action | None, who: str | None) -> None:
-        """The fault that a step is, if it is one; ``action`` is its line of the script."""
+    def step(self, step: Step, world: World, after: World) -> None:
+        """The entries of one step."""
+        self._at_ms += STEP_MS
+        kind, slot = unpacked(step)
+        self._fault(kind, slot, world)
+        before = self._process(world, slot)
+        if kind is StepKind.RETURN and before is not None and before.calling is not None:
+            self._callback(before.member_id, before.calling, "end")
+        self._taken(step, world, after)
+        for at in range(len(world) - PROCESSES):
+            old, new = self._process(world, at), self._process(after, at)
+            if new is None or new.calling is None:
+                continue
+            same = old is not None and old.calling == new.calling
+            if not same or (kind is StepKind.RETURN and at == slot):
+                self._callback(new.member_id, new.calling, "start")
+
+    @abstractmethod
+    def _taken(self, step: Step, world: World, after: World) -> None:
+        """What the coordinator made of the step, and callbacks that took no time."""
+
+    @abstractmethod
+    def _process(self, world: World, slot: int) -> Told | None:
+        """The process of a slot, if there is one by now."""
+
+    def _fault(self, kind: StepKind, slot: int, world: World) -> None:
+        """The fault that a step is, if it is one."""
         fault: str | None = None
-        if action is not None:
-            fault = FAULTS.get(action.verb)
+        slots: Sequence[int] = (slot,)
+        if kind is StepKind.SCRIPT:
+            action = self._plan.script[world[SCRIPT]]
+            fault, slots = FAULTS.get(action.verb), self._plan.slots_of.get(action.who, ())
         elif kind in (StepKind.LOSE, StepKind.DUPLICATE):
             fault = "lost_message" if kind is StepKind.LOSE else "duplicated_message"
-        if fault is not None:
-            self.write(Kind.FAULT, who or COORDINATOR, {"fault": fault, "member": who})
+        if fault is None:
+            return
+        born = [process for at in slots if (process := self._process(world, at)) is not None]
+        who = born[-1].member_id if born else None
+        self.write(Kind.FAULT, who or COORDINATOR, {"fault": fault, "member": who})
 
     def _callback(self, who: str, call: Call, phase: str) -> None:
         partitions = {self._names.get(t, t): list(numbers) for t, numbers in call.partitions.items()}
@@ -171,36 +222,13 @@ class _Telling(Telling):
         super().__init__(worlds.plan, worlds.names, worlds.first_entries())
         self._worlds = worlds
 
-    def step(self, step: Step, world: World, after: World) -> None:
-        """The entries of one step."""
-        self._at_ms += STEP_MS
+    def _taken(self, step: Step, world: World, after: World) -> None:
         kind, slot = unpacked(step)
-        self._faults(kind, slot, world)
-        before = self._process(world, slot)
-        if kind is StepKind.RETURN and before is not None and before.calling is not None:
-            self._callback(before.member_id, before.calling, "end")
-        self._copy(self._of_coordinator(kind, slot, world, before))
-        for at in range(len(world) - PROCESSES):
-            old, new = self._process(world, at), self._process(after, at)
-            if new is None or new.calling is None:
-                continue
-            same = old is not None and old.calling is not None and _called(old) == _called(new)
-            if not same or (kind is StepKind.RETURN and at == slot):
-                self._callback(new.member_id, new.calling, "start")
+        self._copy(self._of_coordinator(kind, slot, world, self._process(world, slot)))
 
     def _process(self, world: World, slot: int) -> Process | None:
         number = world[PROCESSES + slot] if PROCESSES + slot < len(world) else UNBORN
         return self._worlds.processes.parts[number] if number != UNBORN else None
-
-    def _faults(self, kind: StepKind, slot: int, world: World) -> None:
-        worlds, who, action = self._worlds, None, None
-        if kind is StepKind.SCRIPT:
-            action = worlds.plan.script[world[SCRIPT]]
-            newest = [at for at in worlds.plan.slots_of.get(action.who, ()) if self._process(world, at)]
-            who = worlds.plan.member_id(newest[-1]) if newest else None
-        elif kind in (StepKind.LOSE, StepKind.DUPLICATE):
-            who = worlds.plan.member_id(slot)
-        self.fault(kind, action, who)
 
     def _of_coordinator(
         self, kind: StepKind, slot: int, world: World, process: Process | None
@@ -238,8 +266,3 @@ class _Telling(Telling):
             return ()
         image = worlds.plan.image_after(node.shard.image, action)
         return worlds.coordinating.metadata(node, image, (action.who,)).entries
-
-
-def _called(process: Process) -> object:
-    assert process.calling is not None
-    return process.calling.callback, process.calling.partitions

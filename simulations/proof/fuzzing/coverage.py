@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Semantics
 from simulations.invariants import INVARIANTS
+from simulations.invariants.payloads import AnyAnswer, AnyRequest
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.presets import PRESETS, WEIGHTS, weights_of
 from simulations.world.scenario import Scenario
@@ -181,7 +182,7 @@ class Coverage:
             case Kind.RESPONSE:
                 self._response(payload)
 
-    def _request(self, who: str, api: str, body: Mapping[str, Any]) -> None:
+    def _request(self, who: str, api: str, body: AnyRequest) -> None:
         self.counts[f"request {api}"] += 1
         if api == "OffsetCommit":
             self.counts["commit"] += 1
@@ -192,8 +193,8 @@ class Coverage:
             if 0 < epoch < self._answered.get(who, 0) and body.get("topicPartitions") is not None:
                 self.counts["asked again"] += 1
 
-    def _response(self, payload: Mapping[str, Any]) -> None:
-        body = payload["body"]
+    def _response(self, payload: Payload) -> None:
+        body: AnyAnswer = payload["body"]
         if code := body.get("errorCode"):
             self.counts[f"error {code}"] += 1
             self.counts["refused"] += 1
@@ -204,7 +205,7 @@ class Coverage:
                 if answer.get("errorCode"):
                     self.counts[f"error {answer['errorCode']} of a commit"] += 1
 
-    def _record(self, entry: Entry, payload: Mapping[str, Any]) -> None:
+    def _record(self, entry: Entry, payload: Payload) -> None:
         number, value = payload["type"], payload["value"]
         self.counts[f"record {number}"] += 1
         if entry.unit == entry.sequence and entry.cause is not None:

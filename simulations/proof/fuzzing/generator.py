@@ -13,13 +13,15 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.invariants import Bounds
-from simulations.proof.fuzzing.groups import INITIAL_DELAYS_MS, POLICIES, ClassicMembers, Document, Groups
+from simulations.proof.fuzzing.documents import Document, MemberDocument, TopicDocument
+from simulations.proof.fuzzing.groups import INITIAL_DELAYS_MS, POLICIES, ClassicMembers, Groups
 from simulations.proof.fuzzing.presets import LAGS_MS, PRESETS, SHARES, Preset
 from simulations.proof.fuzzing.quiescence import (
     least_rebalance_timeout_ms,
     least_session_timeout_ms,
     quiescence_ms,
     rounds_ms,
+    times_of,
 )
 from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
@@ -76,7 +78,7 @@ def document_of(
     delay_ms = list(random.choice(DELAYS_MS if preset is Preset.CALM else DELAYS_MS[:-1]))
     interval_ms = random.choice(HEARTBEAT_INTERVALS_MS)
     session_ms = random.choice(SESSION_TIMEOUTS_MS)
-    config: Document = {"session_timeout_ms": session_ms, "heartbeat_interval_ms": interval_ms}
+    config: dict[str, int | str] = {"session_timeout_ms": session_ms, "heartbeat_interval_ms": interval_ms}
     for key, values in GROUP_CONFIGS_MS.items():
         config[f"min_{key}"], config[f"max_{key}"] = min(*values, interval_ms), max(*values, 5_000)
     members = _members(random, tuple(topics), racks=racks)
@@ -87,7 +89,7 @@ def document_of(
         config["assignor_time_ms"] = random.choice(ASSIGNOR_TIMES_MS)
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
-    script, last_ms = draw_script(random, preset, topics, members, classic, kind)
+    drawn = draw_script(random, preset, topics, members, classic, kind)
     document: Document = {
         "title": f"Drawn from seed {seed}, {preset}",
         "group": GROUP,
@@ -99,7 +101,7 @@ def document_of(
         "network": {"delay_ms": delay_ms, **_troubles(random, preset)},
         "replication_ms": random.choice(LAGS_MS[preset]),
         "metadata_delay_ms": random.choice(LAGS_MS[preset]),
-        "script": script,
+        "script": drawn.script,
         "seed": seed,
     }
     travel_ms = delay_ms[1] + document["replication_ms"]
@@ -114,7 +116,7 @@ def document_of(
             least_ms = least_session_timeout_ms(member["heartbeat_interval_ms"], travel_ms)
             member["session_timeout_ms"] = max(member["session_timeout_ms"], least_ms)
     if classic is not None and random.random() < LEAST_SHARE:
-        told = [*members.values(), *_changes(script)]
+        told = [*members.values(), *drawn.changes]
         config["classic_min_session_timeout_ms"] = min(
             (each["session_timeout_ms"] for each in told if "session_timeout_ms" in each), default=1
         )
@@ -130,12 +132,15 @@ def document_of(
     longest_ms = max(member["rebalance_timeout_ms"] for member in members.values())
     quiet_ms = quiescence_ms(bounds, longest_ms)
     if classic is not None:
-        quiet_ms += rounds_ms(bounds, longest_ms, [*members.values(), *_changes(script)])
-    document["until"] = f"{last_ms + quiet_ms}ms"
+        told = [*members.values(), *drawn.changes]
+        quiet_ms += rounds_ms(bounds, longest_ms, map(times_of, told))
+    document["until"] = f"{drawn.last_ms + quiet_ms}ms"
     return document
 
 
-def _of_classic(random: Random, kind: Groups, config: Document, members: Document) -> ClassicMembers:
+def _of_classic(
+    random: Random, kind: Groups, config: dict[str, int | str], members: dict[str, MemberDocument]
+) -> ClassicMembers:
     """Makes all members, or some, members of the classic protocol."""
     config["classic_min_session_timeout_ms"] = 1
     config["initial_rebalance_delay_ms"] = random.choice(INITIAL_DELAYS_MS)
@@ -157,12 +162,8 @@ def _of_classic(random: Random, kind: Groups, config: Document, members: Documen
     return classic
 
 
-def _changes(script: Sequence[Document]) -> list[Document]:
-    return [line["with"] for line in script if "with" in line]
-
-
-def _topics(random: Random, *, racks: bool) -> Document:
-    topics: Document = {}
+def _topics(random: Random, *, racks: bool) -> dict[str, TopicDocument]:
+    topics: dict[str, TopicDocument] = {}
     for name in TOPICS[: random.choice((1, 1, 2, 2, 3))]:
         count = random.choice((1, 2, 3, 3, 4, 6, PARTITIONS_MAX))
         topics[name] = {"partitions": count}
@@ -171,15 +172,15 @@ def _topics(random: Random, *, racks: bool) -> Document:
     return topics
 
 
-def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:
+def _members(random: Random, topics: Sequence[str], *, racks: bool) -> dict[str, MemberDocument]:
     names = MEMBERS[: random.choice((1, 2, 2, 3, 3, 4, 5, 6))]
-    members: Document = {}
+    members: dict[str, MemberDocument] = {}
     instances = random.random() < 0.5
     for name in names:
-        told: Document = {"subscribe": subscription(random, topics)}
+        told: MemberDocument = {"subscribe": subscription(random, topics)}
         if random.random() < 0.15:
             told = {"regex": random.choice(EXPRESSIONS)}
-        member: Document = {
+        member: MemberDocument = {
             **told,
             "rebalance_timeout_ms": random.choice(REBALANCE_TIMEOUTS_MS),
             "callback_ms": random.choice(CALLBACKS_MS),
@@ -197,7 +198,7 @@ def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:
     return members
 
 
-def _troubles(random: Random, preset: Preset) -> Document:
+def _troubles(random: Random, preset: Preset) -> dict[str, float]:
     shares = {share: random.choice(SHARES[preset]) for share in ("loss", "duplicate", "reorder")}
     return {share: value for share, value in shares.items() if value}
 

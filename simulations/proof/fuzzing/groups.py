@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from groups.history.state.group import Semantics
+from simulations.proof.fuzzing.documents import MemberDocument
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, STRATEGIES, SUPPORTS
 from simulations.protocol.client.classic.releases import NEWEST, RELEASES
 
@@ -21,8 +22,6 @@ class Groups(StrEnum):
 
 
 GROUPS: Final = tuple(Groups)
-
-Document = dict[str, Any]
 
 INITIAL_DELAYS_MS: Final = (0, 0, 300, 1_500)
 SESSION_TIMEOUTS_MS: Final = (2_500, 3_500, 5_000)
@@ -76,11 +75,11 @@ class ClassicMembers:
         """Whether all members subscribe to the same: as tasks are shared out, others would be given what they do not read."""
         return self._shared == "stream"
 
-    def settings(self) -> Document:
+    def settings(self) -> MemberDocument:
         """A member's settings: its client, its assignors, its timeouts."""
         random, client = self._random, self._client()
         session_ms = random.choice(SESSION_TIMEOUTS_MS)
-        told: Document = {
+        told: MemberDocument = {
             "protocol": "classic",
             "client": client,
             "assignors": self._assignors(client),
@@ -92,7 +91,7 @@ class ClassicMembers:
             told["revoke_commits"] = True
         return told
 
-    def rolled(self, member: Mapping[str, Any]) -> Document:
+    def rolled(self, member: MemberDocument) -> MemberDocument:
         """What a bounce sets otherwise, the assignors or the release; a static member needs a client that knows instances."""
         client = self._client()
         if "instance_id" in member and not RELEASES[client].static:

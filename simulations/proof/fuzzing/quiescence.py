@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from simulations.invariants import Bounds
 from simulations.world.engine.checked_run import bounds_of
@@ -19,22 +18,36 @@ ROUNDS: Final = 4
 """Of a classic rebalance until nothing moves any more: two are usual, Kafka's own tests allow four."""
 
 
+class ClassicTimes(NamedTuple):
+    """What the settings of a member of the classic protocol, or of its next process, say of time; 0 where they say nothing."""
+
+    heartbeat_interval_ms: int = 0
+    session_timeout_ms: int = 0
+    metadata_max_age_ms: int = 0
+
+
+def times_of(settings: Mapping[str, object]) -> ClassicTimes:
+    """The times among settings by their names."""
+    told = {name: settings.get(name) for name in ClassicTimes._fields}
+    return ClassicTimes(**{name: value for name, value in told.items() if isinstance(value, int)})
+
+
 def quiescence_ms(bounds: Bounds, rebalance_timeout_ms: int) -> int:
     """``DISTURBANCES`` times the bound of convergence, and whatever a client may wait in vain for answers before."""
     return DISTURBANCES * (bounds.convergence_ms(rebalance_timeout_ms) + bounds.retry_ms)
 
 
-def rounds_ms(bounds: Bounds, rebalance_timeout_ms: int, members: Iterable[Mapping[str, Any]]) -> int:
-    """What members of the classic protocol, each a mapping of its settings, may take beside the bound of the others.
+def rounds_ms(bounds: Bounds, rebalance_timeout_ms: int, members: Iterable[ClassicTimes]) -> int:
+    """What members of the classic protocol may take beside the bound of the others.
 
     The leader sees a topic grow when its metadata are too old; each round of a rebalance is heard of at a heartbeat, and
     joined within the rebalance timeout.
     """
     told = list(members)
     round_ms = rebalance_timeout_ms + 4 * bounds.travel_ms + bounds.settle_ms
-    round_ms += max((member.get("heartbeat_interval_ms", 0) for member in told), default=0)
-    waits_ms = max((member.get("session_timeout_ms", 0) for member in told), default=0)
-    waits_ms += max((member.get("metadata_max_age_ms", 0) for member in told), default=0)
+    round_ms += max((member.heartbeat_interval_ms for member in told), default=0)
+    waits_ms = max((member.session_timeout_ms for member in told), default=0)
+    waits_ms += max((member.metadata_max_age_ms for member in told), default=0)
     return DISTURBANCES * (ROUNDS * round_ms + waits_ms)
 
 
@@ -42,25 +55,29 @@ def quiescence_of(scenario: Scenario) -> int:
     """The same, of a scenario, in milliseconds."""
     longest_ms = max(member.rebalance_timeout_ms for member in scenario.members.values())
     bounds = bounds_of(scenario)
-    classic = _classic_settings(scenario)
+    classic = _classic_times(scenario)
     quiet_ms = quiescence_ms(bounds, longest_ms)
     return quiet_ms + rounds_ms(bounds, longest_ms, classic) if classic else quiet_ms
 
 
-def _classic_settings(scenario: Scenario) -> list[dict[str, Any]]:
+def _classic_times(scenario: Scenario) -> list[ClassicTimes]:
     """Of each member of the classic protocol, and what bounces change."""
-    told = [asdict(member.classic) for member in scenario.members.values() if member.classic is not None]
-    return told + [dict(action.changes) for action in scenario.script if action.changes]
+    settings = [member.classic for member in scenario.members.values() if member.classic is not None]
+    told = [
+        ClassicTimes(each.heartbeat_interval_ms, each.session_timeout_ms, each.metadata_max_age_ms)
+        for each in settings
+    ]
+    return told + [times_of(action.changes) for action in scenario.script if action.changes]
 
 
 def rest_of(scenario: Scenario) -> int:
     """How long, in milliseconds, a group that is well is watched: by then nobody silent is a member any more."""
     bounds = bounds_of(scenario)
     session_ms, interval_ms, age_ms = bounds.session_timeout_ms, bounds.heartbeat_interval_ms, 0
-    for told in _classic_settings(scenario):
-        session_ms = max(session_ms, told.get("session_timeout_ms", 0))
-        interval_ms = max(interval_ms, told.get("heartbeat_interval_ms", 0))
-        age_ms = max(age_ms, told.get("metadata_max_age_ms", 0))
+    for told in _classic_times(scenario):
+        session_ms = max(session_ms, told.session_timeout_ms)
+        interval_ms = max(interval_ms, told.heartbeat_interval_ms)
+        age_ms = max(age_ms, told.metadata_max_age_ms)
     return session_ms + age_ms + 2 * (interval_ms + bounds.travel_ms)
 
 
@@ -93,12 +110,7 @@ def can_rest(scenario: Scenario) -> bool:
             classic.heartbeat_interval_ms, travel_ms
         ):
             return False
-    own = [
-        told["heartbeat_interval_ms"]
-        for told in _classic_settings(scenario)
-        if "heartbeat_interval_ms" in told
-    ]
-    interval_ms = max(interval_ms, *own, 0)
+    interval_ms = max([interval_ms, *(told.heartbeat_interval_ms for told in _classic_times(scenario))])
     callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
     slowed_ms, paused = dict.fromkeys(callbacks_ms, 0), dict.fromkeys(callbacks_ms, False)
     is_whole = scenario.network.loss == scenario.network.duplicate == 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Final
+from typing import Final, NamedTuple, cast
 
+from simulations.proof.fuzzing.documents import Line, MemberDocument, TopicDocument
 from simulations.proof.fuzzing.groups import SETTINGS, ClassicMembers, Groups
 from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, THEME_SHARE, Preset, weights_of
 from simulations.proof.fuzzing.themes import ROUGH, THEMES
@@ -74,7 +75,13 @@ _LEADS_TO: Final[Mapping[Verb, str]] = {
     Verb.PAUSE: PAUSED,
 }
 
-Line = dict[str, Any]
+
+class Drawn(NamedTuple):
+    """A script; ``changes`` are what its bounces set otherwise."""
+
+    script: list[Line]
+    last_ms: int
+    changes: list[MemberDocument]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,12 +100,13 @@ class _World:
     config: dict[str, int] = field(default_factory=dict)
     now_ms: int = 0
     lines: list[Line] = field(default_factory=list)
-    members: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    changes: list[MemberDocument] = field(default_factory=list)
+    members: dict[str, MemberDocument] = field(default_factory=dict)
     """What the process of each that starts next is set to, where some are of the classic protocol."""
     classic: ClassicMembers | None = None
     groups: Groups = Groups.CONSUMER
 
-    def write(self, verb: Verb, who: Any, **more: Any) -> None:
+    def write(self, verb: Verb, who: object, **more: object) -> None:
         self.lines.append({"at": f"{self.now_ms}ms", str(verb): who, **more})
 
     def possible(self, verb: Verb) -> bool:
@@ -137,12 +145,12 @@ class _World:
 def draw_script(
     random: Random,
     preset: Preset,
-    topics: Mapping[str, Any],
-    members: Mapping[str, Any],
+    topics: Mapping[str, TopicDocument],
+    members: Mapping[str, MemberDocument],
     classic: ClassicMembers | None = None,
     groups: Groups = Groups.CONSUMER,
-) -> tuple[list[Line], int]:
-    """The lines, and the time of the last one."""
+) -> Drawn:
+    """The lines, the time of the last one, and what is set in them."""
     world = _World(
         random=random,
         preset=preset,
@@ -172,7 +180,7 @@ def draw_script(
         else:
             _act(world, verb, random.choice(world.able(verb)))
     _heal(world)
-    return world.lines, world.now_ms
+    return Drawn(world.lines, world.now_ms, world.changes)
 
 
 def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> None:
@@ -202,27 +210,26 @@ def _bounced(world: _World, who: str) -> Line:
     random, classic = world.random, world.classic
     assert classic is not None
     more: Line = {"for": f"{random.choice((0, 1, 300, 2_000))}ms"}
-    changes: dict[str, Any] = {}
+    changes: MemberDocument = {}
     if world.groups is Groups.MIXED and random.random() < 0.7:
         if world.is_classic(who):
             changes = {"protocol": "consumer"}
-            world.members[who] = {
-                key: value
-                for key, value in world.members[who].items()
-                if key in ("instance_id", "regex", "subscribe")
-            }
+            world.members[who] = _part(world.members[who], ("instance_id", "regex", "subscribe"))
         else:
             changes = {**classic.settings(), **classic.rolled(world.members[who])}
             world.members[who] = {**world.members[who], **changes}
     elif world.is_classic(who) and random.random() < 0.6:
-        changes = {
-            **{key: value for key, value in world.members[who].items() if key in SETTINGS},
-            **classic.rolled(world.members[who]),
-        }
+        changes = {**_part(world.members[who], SETTINGS), **classic.rolled(world.members[who])}
         world.members[who] = {**world.members[who], **changes}
     if changes:
         more["with"] = changes
+        world.changes.append(changes)
     return more
+
+
+def _part(member: MemberDocument, keys: Collection[str]) -> MemberDocument:
+    """Some fields of a member: it is one, too, since none of them is required."""
+    return cast(MemberDocument, {key: value for key, value in member.items() if key in keys})
 
 
 def _add_partitions(world: _World) -> None:

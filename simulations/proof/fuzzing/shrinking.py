@@ -9,15 +9,14 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import yaml
 
 from groups.history.state.group import Semantics
+from simulations.proof.fuzzing.documents import Document, Line
 from simulations.proof.fuzzing.generator import text_of
-from simulations.proof.fuzzing.groups import Document
-from simulations.proof.fuzzing.script import Line
 from simulations.proof.fuzzing.verdict import Broken, broken_by
 from simulations.world.scenario import ScenarioError, load
 
@@ -28,6 +27,9 @@ _DURATION: Final = re.compile(r"(\d+)ms")
 _NEEDED: Final = frozenset({"topics", "members", "script", "semantics", "seed", "until", "group"})
 
 Fails = Callable[[Document], bool]
+
+Path = tuple[str | int, ...]
+"""The keys and indices on the way to a part of a document."""
 
 
 def shrunk(document: Document, semantics: Semantics | str, broken: Broken, runs: int = RUNS_MOST) -> Document:
@@ -150,10 +152,11 @@ def _without_topics(document: Document) -> Iterator[Document]:
     for name in document["topics"]:
         smaller = copy.deepcopy(document)
         del smaller["topics"][name]
-        for told in (*smaller["members"].values(), *smaller["script"]):
-            for key in ("subscribe", "topics"):
-                if isinstance(told.get(key), list) and name in told[key]:
-                    told[key].remove(name)
+        parts: list[Mapping[str, object]] = [*smaller["members"].values(), *smaller["script"]]
+        for told in parts:
+            for names in (told.get("subscribe"), told.get("topics")):
+                if isinstance(names, list) and name in names:
+                    names.remove(name)
         smaller["script"] = [line for line in smaller["script"] if name not in _named(line)]
         yield smaller
 
@@ -162,21 +165,32 @@ def _without_options(document: Document) -> Iterator[Document]:
     """Without one key, or one element of a list, at any depth below what every scenario needs."""
     for path in list(_paths(document)):
         smaller = copy.deepcopy(document)
-        holder = smaller
-        for key in path[:-1]:
-            holder = holder[key]
-        del holder[path[-1]]
+        holder, last = _at(smaller, path[:-1]), path[-1]
+        match holder, last:
+            case list(), int():
+                del holder[last]
+            case dict(), _:
+                del holder[last]
         yield smaller
 
 
-def _paths(document: Document) -> Iterator[tuple[Any, ...]]:
-    def walk(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        keys = (
-            list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-        )
-        for key in keys:
+def _at(document: object, path: Path) -> object:
+    """The part of a document to which a path leads."""
+    for key in path:
+        if isinstance(document, list) and isinstance(key, int):
+            document = document[key]
+        else:
+            assert isinstance(document, dict)
+            document = document[key]
+    return document
+
+
+def _paths(document: object) -> Iterator[Path]:
+    def walk(value: object, path: Path) -> Iterator[Path]:
+        keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+        for key in list(keys):
             yield (*path, key)
-            yield from walk(value[key], (*path, key))
+            yield from walk(_at(value, (key,)), (*path, key))
 
     for path in walk(document, ()):
         if len(path) == 1 and path[0] in _NEEDED:
@@ -191,20 +205,19 @@ def _with_simpler_numbers(document: Document) -> Iterator[Document]:
         place = ("script", *path[1:]) if path[0] == "lines" else path
         if len(place) == 1:
             continue
-        holder: Any = document
-        for key in place:
-            holder = holder[key]
-        for simpler in _simpler(holder):
+        for simpler in _simpler(_at(document, place)):
             smaller = copy.deepcopy(document)
-            inner: Any = smaller
-            for key in place[:-1]:
-                inner = inner[key]
-            inner[place[-1]] = simpler
+            holder, last = _at(smaller, place[:-1]), place[-1]
+            match holder, last:
+                case list(), int():
+                    holder[last] = simpler
+                case dict(), _:
+                    holder[last] = simpler
             yield smaller
     yield from _earlier(document)
 
 
-def _simpler(value: Any) -> Iterator[Any]:
+def _simpler(value: object) -> Iterator[int | str]:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         yield from (smaller for smaller in (0, 1, value // 2, value - 1) if smaller < value)
     elif isinstance(value, str) and (match := _DURATION.fullmatch(value)) is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
-from simulations.invariants import INVARIANT_FAULT, RunChecker
+from simulations.invariants import INVARIANT_FAULT, RunChecker, Violation
 from simulations.proof.fuzzing.quiescence import can_rest, quiescence_of, rest_of
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.engine.simulation import Simulation
@@ -86,7 +86,9 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
             if payload.get("fault") == INVARIANT_FAULT and (
                 payload["invariant"] not in CONVERGENCE or can_rest(scenario)
             ):
-                return Verdict(broken=_told(payload, last))
+                return Verdict(
+                    broken=Broken(invariant=payload["invariant"], says=payload["says"], sequence=last)
+                )
             if last > ENTRIES_MOST:
                 return Verdict(
                     broken=Broken(invariant=ENDLESS, says=f"More than {ENTRIES_MOST} entries", sequence=last)
@@ -101,7 +103,7 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
     if not can_rest(scenario):
         violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
     if violations:
-        return Verdict(broken=_told(violations[0].payload(), last))
+        return Verdict(broken=_told(violations[0], last))
     if not can_rest(scenario):
         return Verdict(unknown=CANNOT_REST)
     if scenario.until_ms - last_ms(scenario) < quiescence_of(scenario):
@@ -112,7 +114,7 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
 def _rested(checker: RunChecker, last: int) -> Verdict:
     """The group had time enough to come to rest."""
     if violations := checker.demand_convergence():
-        return Verdict(broken=_told(violations[0].payload(), last))
+        return Verdict(broken=_told(violations[0], last))
     unknown = checker.unjudged
     return Verdict(unknown=None if unknown is None else TARGET + unknown)
 
@@ -122,5 +124,5 @@ def last_ms(scenario: Scenario) -> int:
     return max((action.at_ms for action in scenario.script), default=0)
 
 
-def _told(payload: Any, sequence: int) -> Broken:
-    return Broken(invariant=str(payload["invariant"]), says=str(payload["says"]), sequence=sequence)
+def _told(violation: Violation, sequence: int) -> Broken:
+    return Broken(invariant=violation.invariant, says=violation.sentence, sequence=sequence)

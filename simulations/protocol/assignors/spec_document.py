@@ -16,7 +16,7 @@ import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict, cast, final
 
 from simulations.protocol.assignors import ASSIGNORS
 from simulations.protocol.assignors.broker_order import (
@@ -26,7 +26,7 @@ from simulations.protocol.assignors.broker_order import (
 )
 from simulations.protocol.assignors.claims import claims_in
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor, OnGroup
-from simulations.protocol.assignors.explanation import Explanation
+from simulations.protocol.assignors.explanation import Explanation, Step
 from simulations.protocol.assignors.interface import (
     Assignor,
     AssignorError,
@@ -35,7 +35,7 @@ from simulations.protocol.assignors.interface import (
     Owned,
     Topic,
 )
-from simulations.protocol.assignors.measures import concluded, measure, protocol_of
+from simulations.protocol.assignors.measures import FiguresSheet, concluded, measure, protocol_of
 from simulations.protocol.assignors.validation import problems
 
 PARTITIONS_MAX: Final = 10_000_000
@@ -54,6 +54,31 @@ ORDERS: Final = ("document", "broker")
 SPEC_KEYS: Final = ("protocol", "assignor", "topics", "members")
 TOPIC_KEYS: Final = ("partitions", "racks", "id")
 MEMBER_KEYS: Final = ("subscribed_topics", "instance_id", "rack_id", "owned", "generation", "user_data")
+
+
+Assigned = dict[str, dict[str, list[int]]]
+"""Member → topic → partitions, ascending."""
+
+
+@final
+class SpecAnswer(FiguresSheet):
+    """``intended``: of a first cooperative round, what the members are to have after the second."""
+
+    assignment: Assigned
+    intended: NotRequired[Assigned]
+    valid: bool
+    problems: list[dict[str, object]]
+    faults: list[str]
+    steps: NotRequired[list[Step]]
+
+
+@final
+class SpecRefusal(TypedDict):
+    """The assignor throws, as Kafka's does."""
+
+    error: str
+    faults: list[str]
+    steps: NotRequired[list[Step]]
 
 
 class SpecError(ValueError):
@@ -127,19 +152,18 @@ def answer_to(
     *,
     explain: bool = False,
     clients: ClientAssignors = CLIENT_ASSIGNORS,
-) -> dict[str, Any]:
-    """The answer to one document: ``{"assignment", "intended"?, …measures, "valid", "problems", "faults", "steps"?}``.
-
-    ``{"error", "faults"}`` where the assignor throws as Kafka's does. ``SpecError`` if the document is no spec.
-    """
+) -> SpecAnswer | SpecRefusal:
+    """The answer to one document, with ``steps`` where it is to ``explain``. ``SpecError`` if the document is no spec."""
     spec = read_spec(document, clients)
     group = spec.in_order(order)
     explanation = Explanation() if explain else None
     try:
         answered = _named(spec.protocol, clients)[spec.assignor]().assign(group, explanation)
     except AssignorError as error:
-        refusal: dict[str, Any] = {"error": str(error), "faults": [error.fault] if error.fault else []}
-        return refusal if explanation is None else {**refusal, "steps": explanation.to_json()}
+        refusal: SpecRefusal = {"error": str(error), "faults": [error.fault] if error.fault else []}
+        if explanation is not None:
+            refusal["steps"] = explanation.to_json()
+        return refusal
     members = spec.group.members
     protocol = protocol_of(spec.protocol, spec.assignor)
     numbers = measure(
@@ -148,14 +172,18 @@ def answer_to(
         protocol,
         claims_in(spec.group, spec.protocol, spec.assignor),
     )
-    answer: dict[str, Any] = {"assignment": _told(answered.members, members)}
-    if answered.intended is not None:
-        answer["intended"] = _told(answered.intended, members)
-    answer |= numbers.to_json()
     wrong = problems(spec.group, answered.members if answered.intended is None else answered.intended)
-    answer["valid"] = not wrong
-    answer["problems"] = [problem.to_json() for problem in wrong]
-    answer["faults"] = list(answered.faults)
+    intended = {} if answered.intended is None else {"intended": _told(answered.intended, members)}
+    told = {
+        "assignment": _told(answered.members, members),
+        **intended,
+        **numbers.to_json(),
+        "valid": not wrong,
+        "problems": [problem.to_json() for problem in wrong],
+        "faults": list(answered.faults),
+    }
+    # No type checker follows which keys are unpacked into another dict.
+    answer = cast(SpecAnswer, told)
     if explanation is not None:
         explanation.say("result", concluded(numbers, protocol), **numbers.to_json())
         answer["steps"] = explanation.to_json()
@@ -171,7 +199,7 @@ def _named(protocol: str, clients: ClientAssignors) -> dict[str, Callable[[], As
     return {**ASSIGNORS[protocol], **on_clients}
 
 
-def _told(assignment: Mapping[str, Owned], members: Collection[str]) -> dict[str, dict[str, list[int]]]:
+def _told(assignment: Mapping[str, Owned], members: Collection[str]) -> Assigned:
     """Every member in the document's order; topics and partitions sorted, topics without partitions left out."""
     return {
         member_id: {
@@ -195,15 +223,18 @@ def _topic(name: str, value: object) -> tuple[Topic, str]:
         return Topic(partitions=partitions, racks=_racks(topic.get("racks"), partitions, at)), topic_id_of(
             name
         )
-    try:
-        raw = binascii.a2b_base64(topic_id.replace("-", "+").replace("_", "/") + "==")
-    except (AttributeError, ValueError):
-        raw = b""
-    if len(raw) != ID_BYTES:
+    if not isinstance(topic_id, str) or not _is_id(topic_id):
         raise SpecError(
             f"{at}.id: expected a topic id in Kafka's base64 form (22 characters), found {_shown(topic_id)}"
         )
     return Topic(partitions=partitions, racks=_racks(topic.get("racks"), partitions, at)), topic_id
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return len(binascii.a2b_base64(text.replace("-", "+").replace("_", "/") + "==")) == ID_BYTES
+    except ValueError:
+        return False
 
 
 def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]] | None:
@@ -221,11 +252,10 @@ def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]
             raise SpecError(
                 f"{at}.racks: expected partitions below {partitions} as keys, found {_shown(key)}"
             )
-        each = _array(told, f"{at}.racks.{key}")
-        for index, rack in enumerate(each):
-            if rack is not None:
-                _text(rack, f"{at}.racks.{key}.{index}")
-        racks[int(key)] = tuple(rack for rack in each if rack is not None)
+        each = enumerate(_array(told, f"{at}.racks.{key}"))
+        racks[int(key)] = tuple(
+            _text(rack, f"{at}.racks.{key}.{index}") for index, rack in each if rack is not None
+        )
     return racks
 
 
@@ -236,15 +266,13 @@ def _member(member_id: str, value: object, protocol: str) -> tuple[tuple[str, ..
     _known(member, MEMBER_KEYS, at)
     if "subscribed_topics" not in member:
         raise SpecError(f"{at}.subscribed_topics is missing: expected a list of topic names")
-    subscribed = _array(member["subscribed_topics"], f"{at}.subscribed_topics")
-    for index, topic in enumerate(subscribed):
-        _text(topic, f"{at}.subscribed_topics.{index}")
+    each = enumerate(_array(member["subscribed_topics"], f"{at}.subscribed_topics"))
+    subscribed = [_text(topic, f"{at}.subscribed_topics.{index}") for index, topic in each]
     if protocol == "consumer" and len(set(subscribed)) < len(subscribed):
         twice = next(topic for index, topic in enumerate(subscribed) if topic in subscribed[:index])
         raise SpecError(f"{at}.subscribed_topics: {twice} stands there twice")
-    generation = member.get("generation")
-    if generation is not None:
-        generation = _whole(generation, f"{at}.generation", -INT32_MAX - 1, INT32_MAX)
+    told = member.get("generation")
+    generation = None if told is None else _whole(told, f"{at}.generation", -INT32_MAX - 1, INT32_MAX)
     return tuple(subscribed), MemberSpec(
         topics=(),
         owned=_owned(member.get("owned"), f"{at}.owned"),
@@ -260,18 +288,25 @@ def _owned(value: object, at: str) -> dict[str, list[int]]:
         return {}
     owned: dict[str, list[int]] = {}
     for topic, told in _object(value, at).items():
-        partitions = _array(told, f"{at}.{topic}")
+        partitions = _numbers(told, f"{at}.{topic}")
         if not partitions:
             continue
-        if set(map(type, partitions)) != {int} or min(partitions) < 0 or max(partitions) > INT32_MAX:
-            for index, partition in enumerate(partitions):
-                _whole(partition, f"{at}.{topic}.{index}", 0, INT32_MAX)
         if len(set(partitions)) < len(partitions):
             seen: set[int] = set()
             twice = next(p for p in partitions if p in seen or seen.add(p))  # type: ignore[func-returns-value]
             raise SpecError(f"{at}.{topic}: partition {twice} stands there twice")
         owned[topic] = partitions
     return owned
+
+
+def _numbers(value: object, at: str) -> list[int]:
+    """Partitions; each is looked at by itself only where one of them is none."""
+    if not isinstance(value, list):
+        raise SpecError(f"{at}: expected a list, found {_shown(value)}")
+    if value and (set(map(type, value)) != {int} or min(value) < 0 or max(value) > INT32_MAX):
+        for index, partition in enumerate(value):
+            _whole(partition, f"{at}.{index}", 0, INT32_MAX)
+    return value
 
 
 def _hex(value: object, at: str) -> bytes | None:
@@ -285,7 +320,7 @@ def _hex(value: object, at: str) -> bytes | None:
         raise SpecError(f"{at}: expected bytes in hex, found {_shown(value)}") from None
 
 
-def _choice(spec: Mapping[str, Any], key: str, choices: Collection[str]) -> str:
+def _choice(spec: Mapping[str, object], key: str, choices: Collection[str]) -> str:
     told = spec.get(key)
     if isinstance(told, str) and told in choices:
         return told
@@ -295,7 +330,7 @@ def _choice(spec: Mapping[str, Any], key: str, choices: Collection[str]) -> str:
     raise SpecError(f"{key}: expected one of {among}, found {_shown(told)}")
 
 
-def _known(value: Mapping[str, Any], keys: Sequence[str], at: str) -> None:
+def _known(value: Mapping[str, object], keys: Sequence[str], at: str) -> None:
     for key in value:
         if key not in keys:
             near = difflib.get_close_matches(key, keys, 1)
@@ -303,13 +338,13 @@ def _known(value: Mapping[str, Any], keys: Sequence[str], at: str) -> None:
             raise SpecError(f"{at}{'.' if at else ''}{key} is no field{hint}")
 
 
-def _object(value: object, at: str) -> dict[str, Any]:
+def _object(value: object, at: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise SpecError(f"{at}: expected an object, found {_shown(value)}")
     return value
 
 
-def _array(value: object, at: str) -> list[Any]:
+def _array(value: object, at: str) -> list[object]:
     if not isinstance(value, list):
         raise SpecError(f"{at}: expected a list, found {_shown(value)}")
     return value

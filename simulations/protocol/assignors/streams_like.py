@@ -25,7 +25,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from simulations.protocol.assignors.client_side import (
     ClientAnswer,
@@ -124,20 +124,29 @@ class StreamsLike(ClientAssignor):
         )
 
 
-def read(metadata: Metadata) -> dict[str, Any]:
+class Told(TypedDict, total=False):
+    """An instance tells its topology and the lags of its standby tasks, an assignment which tasks an instance has."""
+
+    topology: str
+    lags: Mapping[str, int]
+    active: list[int]
+    standby: list[int]
+
+
+def read(metadata: Metadata) -> Told:
     """What the bytes tell; nothing where there are none."""
-    told: dict[str, Any] = json.loads(metadata.data) if metadata.data else {}
+    told: Told = json.loads(metadata.data) if metadata.data else {}
     return told
 
 
-def _written(version: int, told: Mapping[str, Any]) -> Metadata:
+def _written(version: int, told: Told) -> Metadata:
     return Metadata(version, json.dumps(told, separators=(",", ":"), sort_keys=True).encode())
 
 
 def _assignment(member: ClientMember, active: list[int], standby: list[int]) -> Metadata:
     """In the version in which the member itself writes, which it reads for certain."""
     version = member.metadata.version
-    told: dict[str, Any] = {"active": active}
+    told: Told = {"active": active}
     if version >= STANDBY_VERSION:
         told["standby"] = standby
     return _written(version, told)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import MAX_INT, Settings
@@ -75,6 +75,9 @@ def bounds(field: str, settings: Settings) -> tuple[int, int]:
 
 
 def _with(settings: Settings, config: GroupConfig) -> Settings:
-    # ``Any``: by the names of the settings, of which each has its type.
-    changes: dict[str, Any] = dict(config)
-    return replace(settings, **changes)
+    return replace(
+        settings,
+        heartbeat_interval_ms=config.get("heartbeat_interval_ms", settings.heartbeat_interval_ms),
+        session_timeout_ms=config.get("session_timeout_ms", settings.session_timeout_ms),
+        assignment_interval_ms=config.get("assignment_interval_ms", settings.assignment_interval_ms),
+    )

@@ -10,15 +10,16 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.state.consumer import AssignorNote, ClientAssignorRow
-from simulations.protocol.assignors.client_side import ClientAnswer, ClientGroup, Metadata, Offer
-from simulations.protocol.messages.bodies import (
+from groups.history.payloads.consumer import (
     ErrorBody,
     InstallAssignmentBody,
     MetadataFields,
     PrepareAnswerBody,
     PrepareAssignmentBody,
 )
+from groups.history.payloads.records import ClientAssignorRow
+from groups.history.state.consumer import AssignorNote
+from simulations.protocol.assignors.client_side import ClientAnswer, ClientGroup, Metadata, Offer
 from simulations.protocol.messages.groups import topic_partitions
 
 PREPARE_API: Final = "ConsumerGroupPrepareAssignment"

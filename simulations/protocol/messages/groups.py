@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.state.consumer import NO_NOTE, AssignorNote
-from simulations.protocol.assignors.client_side import Offer
-from simulations.protocol.messages.bodies import (
+from groups.history.payloads.consumer import (
     AssignmentBody,
     CommitAnswerBody,
     CommitAnswerPartition,
@@ -17,8 +15,10 @@ from simulations.protocol.messages.bodies import (
     HeartbeatAnswerBody,
     HeartbeatBody,
     OffsetCommitBody,
-    TopicPartitions,
 )
+from groups.history.payloads.records import TopicPartitions
+from groups.history.state.consumer import NO_NOTE, AssignorNote
+from simulations.protocol.assignors.client_side import Offer
 
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
 COMMIT_API: Final = "OffsetCommit"

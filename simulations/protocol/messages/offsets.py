@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulations.protocol.messages.bodies import (
+from groups.history.payloads.consumer import (
     FetchAnswerBody,
     FetchAnswerPartition,
     FetchAnswerTopic,

@@ -72,7 +72,7 @@ def topics_as_told(image: Image) -> dict[str, Topic]:
 
 
 def changed(member: Member, changes: Mapping[str, Any]) -> Member:
-    """The member as a bounce starts it anew; ``changes`` are an action's, each field of its own type."""
+    """The member as a bounce starts it anew; ``changes`` are an action's. ``Any``: each field has its own type."""
     told = dict(changes)
     protocol = told.pop("protocol", None)
     if protocol == CONSUMER:

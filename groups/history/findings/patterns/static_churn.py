@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.evidence.incidents import member_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import (
@@ -71,7 +72,7 @@ def found_churn(facts: Facts) -> list[Finding]:
         says.append(f"{twin['name']} changed hands {several(twin['count'])}")
         steps += twin["steps"]
     if len(refused) >= REFUSED_LEAST or (refused and says):
-        names = list(dict.fromkeys(facts.name(one["member"]) for one in refused))
+        names = list(dict.fromkeys(facts.name(member_of(one)) for one in refused))
         says.append(f"{listed(names)} was refused {several(len(refused))} ({UNRELEASED})")
         steps += [one["sequence"] for one in refused]
         needs.append(REQUESTS)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, NotedTopic
 from groups.history.state.group import Protocol, Semantics
 from simulations.invariants.classic_groups import ClassicGroupChecker
 from simulations.invariants.classic_rounds import ASSIGNED_ONCE, assigned_by
@@ -149,7 +149,7 @@ class ClassicRuntime:
     def first(
         self,
         shard: Shard,
-        topics: Mapping[str, Any],
+        topics: Mapping[str, NotedTopic | None],
         records: tuple[Record, ...] = (),
         group: Group | None = None,
     ) -> ClassicStep:
@@ -267,7 +267,7 @@ class ClassicRuntime:
         node: ClassicCoordinator,
         teller: ClassicTeller,
         shard: Shard,
-        outcome: Outcome[Any],
+        outcome: Outcome[object],
         cause: int | None,
         answers: tuple[tuple[int, GroupAnswer], ...] = (),
     ) -> ClassicStep:
@@ -280,7 +280,7 @@ class ClassicRuntime:
         node: ClassicCoordinator,
         teller: ClassicTeller,
         shard: Shard,
-        outcome: Outcome[Any],
+        outcome: Outcome[object],
         answers: tuple[tuple[int, GroupAnswer], ...],
     ) -> ClassicStep:
         """The coordinator after an operation, and what the checkers find in the entries that tell it."""

@@ -7,7 +7,7 @@ requests wait for each other: their answers come with a later operation's outcom
 ====================  =============================================================================
 what                  where its rule is
 ====================  =============================================================================
-requests and answers  ``messages``; as JSON ``bodies``
+requests and answers  ``messages``
 answers that wait     ``parking``
 the group in memory   ``group``
 an operation          ``operation``, ``coordinator``

@@ -11,7 +11,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
-from simulations.protocol.coordinator.classic.bodies import (
+from groups.history.payloads.classic import (
     ClassicHeartbeatBody,
     ErrorCodeBody,
     JoinAnswerBody,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from groups.history.entries import RecordPayload
+from groups.history.payloads.records import GroupMetadataValue, MemberMetadata
 from groups.wire.coordinator_schema import GROUP_METADATA
 from simulations.protocol.coordinator.classic.group import Group
 
@@ -18,7 +19,7 @@ def group_metadata(group_id: str, group: Group, assignments: Mapping[str, bytes]
 
     A group without members keeps its protocol type and generation, and no more.
     """
-    members = [
+    members: list[MemberMetadata] = [
         {
             "memberId": member.member_id,
             "groupInstanceId": member.instance_id,
@@ -31,16 +32,12 @@ def group_metadata(group_id: str, group: Group, assignments: Mapping[str, bytes]
         }
         for member in group.in_order()
     ]
-    return {
-        "type": GROUP_METADATA,
-        "key": {"group": group_id},
-        "version": VERSION,
-        "value": {
-            "protocolType": group.protocol_type or "",
-            "generation": group.generation,
-            "protocol": group.protocol_name,
-            "leader": group.leader,
-            "currentStateTimestamp": group.state_timestamp_ms,
-            "members": members,
-        },
+    value: GroupMetadataValue = {
+        "protocolType": group.protocol_type or "",
+        "generation": group.generation,
+        "protocol": group.protocol_name,
+        "leader": group.leader,
+        "currentStateTimestamp": group.state_timestamp_ms,
+        "members": members,
     }
+    return {"type": GROUP_METADATA, "key": {"group": group_id}, "version": VERSION, "value": value}

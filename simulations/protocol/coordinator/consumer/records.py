@@ -6,9 +6,18 @@ Tagged fields at their default are left out, as Kafka's serialisation does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NotRequired, TypedDict
 
 from groups.history.entries import RecordKey
+from groups.history.payloads.records import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataValue,
+    OffsetCommitValue,
+    TopicPartitions,
+)
 from groups.history.state.consumer import ConsumerMember
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -24,14 +33,6 @@ from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import utf16
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.messages.groups import CommittedOffset, Partitions, topic_partitions
-
-
-class _Assigned(TypedDict):
-    """A topic of a type 8 record; the epochs are those of its partitions, in their order."""
-
-    topicId: str
-    partitions: list[int]
-    assignmentEpochs: NotRequired[list[int]]
 
 
 def _value(record_type: int, key: RecordKey, value: Mapping[str, object], version: int = 0) -> Record:
@@ -52,41 +53,37 @@ def tombstone(record_type: int, group_id: str, member_id: str | None = None) -> 
 
 
 def group_epoch(group_id: str, epoch: int, metadata_hash: int) -> Record:
-    value: dict[str, object] = {"epoch": epoch}
+    value: ConsumerGroupMetadataValue = {"epoch": epoch}
     if metadata_hash:
         value["metadataHash"] = metadata_hash
     return _value(CONSUMER_GROUP_METADATA, {"groupId": group_id}, value)
 
 
 def member_metadata(group_id: str, member: ConsumerMember) -> Record:
-    return _value(
-        CONSUMER_GROUP_MEMBER_METADATA,
-        {"groupId": group_id, "memberId": member.member_id},
-        {
-            "instanceId": member.instance_id,
-            "rackId": member.rack_id,
-            "clientId": member.client_id,
-            "clientHost": member.client_host,
-            "subscribedTopicNames": sorted(member.subscribed_topic_names, key=utf16),
-            "subscribedTopicRegex": member.subscribed_topic_regex,
-            "rebalanceTimeoutMs": member.rebalance_timeout_ms,
-            "serverAssignor": member.server_assignor,
-            # Kafka's default is not null, so that a broker writes the null.
-            "classicMemberMetadata": member.classic,
-        },
-    )
+    value: ConsumerGroupMemberMetadataValue = {
+        "instanceId": member.instance_id,
+        "rackId": member.rack_id,
+        "clientId": member.client_id,
+        "clientHost": member.client_host,
+        "subscribedTopicNames": sorted(member.subscribed_topic_names, key=utf16),
+        "subscribedTopicRegex": member.subscribed_topic_regex,
+        "rebalanceTimeoutMs": member.rebalance_timeout_ms,
+        "serverAssignor": member.server_assignor,
+        # Kafka's default is not null, so that a broker writes the null.
+        "classicMemberMetadata": member.classic,
+    }
+    return _value(CONSUMER_GROUP_MEMBER_METADATA, {"groupId": group_id, "memberId": member.member_id}, value)
 
 
 def target_member(group_id: str, member_id: str, target: Partitions) -> Record:
+    value: ConsumerGroupTargetAssignmentMemberValue = {"topicPartitions": topic_partitions(target)}
     return _value(
-        CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
-        {"groupId": group_id, "memberId": member_id},
-        {"topicPartitions": topic_partitions(target)},
+        CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, {"groupId": group_id, "memberId": member_id}, value
     )
 
 
 def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
-    value: dict[str, object] = {"assignmentEpoch": epoch}
+    value: ConsumerGroupTargetAssignmentMetadataValue = {"assignmentEpoch": epoch}
     if timestamp_ms:
         value["assignmentTimestamp"] = timestamp_ms
     return _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, {"groupId": group_id}, value)
@@ -95,35 +92,38 @@ def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
 def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bool) -> Record:
     """Type 8; ``with_epochs`` adds the assignment epoch of each partition, which KIP-848 does not have."""
 
-    def listed(assignment: Mapping[str, Mapping[int, int]]) -> list[_Assigned]:
-        topics: list[_Assigned] = []
+    def listed(assignment: Mapping[str, Mapping[int, int]]) -> list[TopicPartitions]:
+        topics: list[TopicPartitions] = []
         for topic_id, epochs in assignment.items():
-            topic: _Assigned = {"topicId": topic_id, "partitions": list(epochs)}
+            topic: TopicPartitions = {"topicId": topic_id, "partitions": list(epochs)}
             if with_epochs and epochs:
                 topic["assignmentEpochs"] = list(epochs.values())
             topics.append(topic)
         return topics
 
+    value: ConsumerGroupCurrentMemberAssignmentValue = {
+        "memberEpoch": member.epoch,
+        "previousMemberEpoch": member.previous_epoch,
+        "state": member.state,
+        "assignedPartitions": listed(member.assigned),
+        "partitionsPendingRevocation": listed(member.pending_revocation),
+    }
     return _value(
         CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
         {"groupId": group_id, "memberId": member.member_id},
-        {
-            "memberEpoch": member.epoch,
-            "previousMemberEpoch": member.previous_epoch,
-            "state": member.state,
-            "assignedPartitions": listed(member.assigned),
-            "partitionsPendingRevocation": listed(member.pending_revocation),
-        },
+        value,
     )
 
 
 def regex(group_id: str, expression: str, topics: Iterable[str], version: int, timestamp_ms: int) -> Record:
     """Type 16; the topics sorted, ``version`` that of the image that they were found in."""
-    return _value(
-        CONSUMER_GROUP_REGULAR_EXPRESSION,
-        {"groupId": group_id, "regularExpression": expression},
-        {"topics": list(topics), "version": version, "timestamp": timestamp_ms},
-    )
+    value: ConsumerGroupRegularExpressionValue = {
+        "topics": list(topics),
+        "version": version,
+        "timestamp": timestamp_ms,
+    }
+    key: RecordKey = {"groupId": group_id, "regularExpression": expression}
+    return _value(CONSUMER_GROUP_REGULAR_EXPRESSION, key, value)
 
 
 def regex_gone(group_id: str, expression: str) -> Record:
@@ -147,14 +147,14 @@ def offset_commit(
     """Type 1: version 4, or version 1 where the request says until when the offset is to be kept."""
     key: RecordKey = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
     if expire_timestamp_ms is not None:
-        kept: dict[str, object] = {
+        kept: OffsetCommitValue = {
             "offset": offset.offset,
             "metadata": offset.metadata,
             "commitTimestamp": now_ms,
             "expireTimestamp": expire_timestamp_ms,
         }
         return _value(OFFSET_COMMIT, key, kept, version=1)
-    value: dict[str, object] = {
+    value: OffsetCommitValue = {
         "offset": offset.offset,
         "leaderEpoch": offset.leader_epoch,
         "metadata": offset.metadata,

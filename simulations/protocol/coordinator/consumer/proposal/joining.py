@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from groups.history.state.consumer import ClassicMetadata, ConsumerMember
+from groups.history.payloads.records import ClassicMetadata
+from groups.history.state.consumer import ConsumerMember
 from groups.history.state.epochs import with_member, without_member
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,

@@ -6,8 +6,8 @@ Source: KIP-848, "Group Epoch - Trigger a rebalance", "Records", "Group Coordina
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypedDict
 
+from groups.history.payloads.records import TopicMetadata
 from groups.wire.coordinator_schema import CONSUMER_GROUP_PARTITION_METADATA
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import (
@@ -91,16 +91,8 @@ def _changed(context: Context) -> bool:
     return counts != context.group.partition_counts
 
 
-class _TopicMetadata(TypedDict):
-    """A topic of the type 4 record; ``partitionMetadata`` (racks) is always empty here."""
-
-    topicId: str
-    topicName: str
-    numPartitions: int
-    partitionMetadata: list[object]
-
-
-def _topics(context: Context, members: Members) -> list[_TopicMetadata]:
+def _topics(context: Context, members: Members) -> list[TopicMetadata]:
+    """Of the type 4 record; racks are never told here."""
     group = resolved(context.group, members, context.image)
     return [
         {

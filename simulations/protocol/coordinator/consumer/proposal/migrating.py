@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from groups.history.payloads.records import ClassicMetadata
 from groups.history.replay.fold import replay_record
-from groups.history.state.consumer import ClassicMetadata, ConsumerMember
+from groups.history.state.consumer import ConsumerMember
 from groups.history.state.epochs import with_member
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
 from groups.wire.embedded.consumer_protocol import decode_subscription

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groups.history.payloads.records import ClassicMetadata
 from groups.history.state.consumer import (
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
-    ClassicMetadata,
     ConsumerMember,
 )
 from groups.history.state.epochs import NO_PARTITION_EPOCH

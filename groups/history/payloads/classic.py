@@ -1,10 +1,10 @@
-"""What ``body`` of each message of the classic protocol gives: its fields as JSON, by the names of Kafka's schemas; bytes in base64."""
+"""The body of each message of the classic protocol, as JSON by the names of Kafka's schemas; bytes in base64."""
 
 from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from groups.history.state.consumer import ClassicProtocol
+from groups.history.payloads.records import ClassicProtocol
 
 
 class JoinGroupBody(TypedDict):

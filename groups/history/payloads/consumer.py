@@ -1,4 +1,4 @@
-"""What ``body`` of each message gives: its fields as JSON, by the names of Kafka's schemas; what is at its default may be absent.
+"""The body of each message of the consumer protocol, as JSON by the names of Kafka's schemas; what is at its default may be absent.
 
 Source: Kafka's message schemas; of ``PrepareAssignmentBody`` and what follows it, and of the keys that say so, KIP-848.
 """
@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-
-class TopicPartitions(TypedDict):
-    topicId: str
-    partitions: list[int]
+from groups.history.payloads.records import TopicPartitions
 
 
 class MetadataFields(TypedDict):
@@ -48,6 +45,8 @@ class AssignmentBody(TypedDict):
     """All but the first are of KIP-848 alone."""
 
     topicPartitions: list[TopicPartitions]
+    assignedTopicPartitions: NotRequired[list[TopicPartitions]]
+    """What the proposal's text calls ``topicPartitions``."""
     pendingTopicPartitions: NotRequired[list[TopicPartitions]]
     error: NotRequired[int]
     metadataVersion: NotRequired[int]

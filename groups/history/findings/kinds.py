@@ -1,0 +1,259 @@
+"""The fields of each kind of finding, as the verdict reads them.
+
+A finder may give more: what no sentence is made of stands in ``finding.Finding`` or in the finder's own docstring. A test holds
+these shapes to what the finders give.
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from groups.history.findings.finding import BasicFinding
+
+
+class Steps(BasicFinding):
+    """What happened some times, ``steps`` where."""
+
+    steps: list[int]
+
+
+class Counted(Steps):
+    """``count`` is the number of all, also of those that are not told one by one."""
+
+    count: int
+
+
+class Lasting(Steps):
+    """A pattern that went on for a while."""
+
+    from_ms: int
+    to_ms: int
+
+
+class Loop(Lasting):
+    """``crash_loop``, ``left_and_back``: a process that comes and goes."""
+
+    name: str
+    lane: str
+    looks_like: NotRequired[str | None]
+
+
+class RollingRestart(Lasting):
+    lanes: list[str]
+
+
+class Storm(Lasting):
+    names: list[str]
+
+
+class Removed(BasicFinding):
+    """``short`` says what it looks like, where it looks like something."""
+
+    at_ms: int
+    name: str
+    lane: str
+    why: str | None
+    looks_like: str | None
+    short: str | None
+    partitions: list[str]
+    timeout_ms: int | None
+    silent_from_ms: int | None
+    silent_sequence: int | None
+    killed_ms: int | None
+    killed_sequence: int | None
+    back_ms: int | None
+    back_sequence: int | None
+
+
+class Joined(BasicFinding):
+    at_ms: int
+    name: str
+    lane: str
+    again: int
+    forming: bool
+
+
+class Stopped(BasicFinding):
+    """No commit of a partition for a while."""
+
+    partition: str
+    from_ms: int
+    to_ms: int
+    length_ms: int
+
+
+class NoOwner(BasicFinding):
+    """``first``: nobody had owned it before; ``noun``: what its kind of group calls a partition."""
+
+    partition: str
+    noun: str
+    from_ms: int
+    length_ms: int
+    first: bool
+    open: bool
+    forming: NotRequired[bool]
+    """Of one that is over."""
+    count: int
+
+
+class Unread(BasicFinding):
+    partition: str
+    name: str | None
+    member: str | None
+    after: str | None
+    why: str
+    from_ms: int
+    length_ms: int
+    open: bool
+
+
+class Away(BasicFinding):
+    lane: str
+    from_ms: int
+    length_ms: int
+    open: bool
+
+
+class Silent(BasicFinding):
+    name: str
+    partitions: list[str]
+    from_ms: int
+    length_ms: int
+    open: bool
+
+
+class WaitedFor(BasicFinding):
+    """``name`` is who was waited for."""
+
+    name: str
+    waiter_name: str
+    partitions: list[str]
+    from_ms: int
+    length_ms: int
+    open: bool
+    forming: bool
+    slow: bool
+
+
+class Emptied(BasicFinding):
+    """``open``: the group is empty at the end."""
+
+    from_ms: int
+    length_ms: int
+    open: bool
+
+
+class Moves(Counted):
+    """``follows``: the process whose comings and goings all of them follow, if it is one."""
+
+    follows: str | None
+    after_forming: int
+    """How many of them, all where the group did not form in the log."""
+    released_before_taken: bool
+
+
+class Violation(Counted):
+    """``at`` is the entry that broke the invariant."""
+
+    at: int
+    at_ms: NotRequired[int | None]
+
+
+class Gap(BasicFinding):
+    compacted: bool
+    missing: NotRequired[int | None]
+    offsets: NotRequired[int | None]
+
+
+class Formed(Steps):
+    """``first`` and ``last``: the epochs, or generations of a ``classic`` group, in which it formed."""
+
+    names: list[str]
+    from_ms: int
+    to_ms: int
+    first: int | None
+    last: int | None
+    classic: bool
+
+
+class Happened(Counted):
+    """What happened to the group, its coordinator or a member."""
+
+    at_ms: NotRequired[int | None]
+    length_ms: NotRequired[int | None]
+    name: NotRequired[str]
+    member: NotRequired[str | None]
+
+
+class Fenced(Happened):
+    """``fenced`` and ``refused``, by which error."""
+
+    error: str
+
+
+class TopicEvent(BasicFinding):
+    """``partitions_added``, ``matched``, ``topics_deleted``, ``topics_remade``."""
+
+    at_ms: int | None
+    topic: NotRequired[str]
+
+
+class Migrated(BasicFinding):
+    """``to``: the protocol; ``online``: with members in it; ``back``: to where it came from."""
+
+    at_ms: int
+    to: str
+    online: bool
+    back: bool
+
+
+class Anomaly(BasicFinding):
+    anomaly: str
+    at_ms: NotRequired[int | None]
+
+
+class ByKind(TypedDict, total=False):
+    """The findings of a timeline that its verdict is made of."""
+
+    anomaly: list[Anomaly]
+    away: list[Away]
+    began: list[BasicFinding]
+    commits: list[BasicFinding]
+    coordinator_moved: list[Happened]
+    crash_loop: list[Loop]
+    cut_off: list[Happened]
+    deleted: list[BasicFinding]
+    difference: list[Counted]
+    eager_rebalance: list[Steps]
+    emptied: list[Emptied]
+    failed_over: list[Happened]
+    fenced: list[Fenced]
+    flapping: list[Lasting]
+    formed: list[Formed]
+    gap: list[Gap]
+    idle_members: list[Steps]
+    joined: list[Joined]
+    left_and_back: list[Loop]
+    lost_batch: list[Happened]
+    matched: list[TopicEvent]
+    midway: list[BasicFinding]
+    migrated: list[Migrated]
+    moves: list[Moves]
+    no_owner: list[NoOwner]
+    partitions_added: list[TopicEvent]
+    refused: list[Fenced]
+    removed: list[Removed]
+    replaced: list[Happened]
+    rolling_restart: list[RollingRestart]
+    silent: list[Silent]
+    stable: list[BasicFinding]
+    stood_still: list[Happened]
+    stopped: list[Stopped]
+    storm: list[Storm]
+    topics_deleted: list[TopicEvent]
+    topics_remade: list[TopicEvent]
+    twin_instance: list[Lasting]
+    two_clients: list[Happened]
+    unread: list[Unread]
+    violation: list[Violation]
+    waited_for: list[WaitedFor]

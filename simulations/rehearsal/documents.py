@@ -1,0 +1,57 @@
+"""A group's description as ``reading.question_of`` takes it, written: by a moment of a timeline, and by a question itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+
+class MemberDocument(TypedDict):
+    """A member; what is not told is as usual. ``assignors`` of members of the classic protocol alone."""
+
+    subscribe: list[str]
+    protocol: str
+    client: str
+    assignors: NotRequired[list[str]]
+    instance_id: NotRequired[str]
+    session_timeout_ms: NotRequired[int]
+    rebalance_timeout_ms: NotRequired[int]
+
+
+class OwnedDocument(TypedDict):
+    """What a member has, by topic."""
+
+    owned: dict[str, list[int]]
+
+
+class StartDocument(TypedDict):
+    """The group as it stands: a scenario's ``start``."""
+
+    generation: int
+    leader: NotRequired[str]
+    members: dict[str, OwnedDocument]
+
+
+class GroupDocument(TypedDict):
+    """``topics``: how many partitions each has; ``assumed``: sentences on what nobody told."""
+
+    group: str
+    topics: Mapping[str, int]
+    members: dict[str, MemberDocument]
+    start: NotRequired[StartDocument]
+    assumed: NotRequired[list[str]]
+
+
+class QuestionDocument(GroupDocument):
+    """With what is wished; ``timeline`` and ``at`` name the moment that the group was taken from."""
+
+    to: str
+    brokers: str
+    new_client: str
+    migration_policy: str
+    at_once: int
+    away_ms: int
+    turn_after: NotRequired[int]
+    server_assignor: NotRequired[str]
+    timeline: NotRequired[str]
+    at: NotRequired[int]
