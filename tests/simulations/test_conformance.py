@@ -310,17 +310,15 @@ def test_records_from_before_the_first_request_are_loaded_and_the_rest_is_judged
     assert found["differences"] == []
 
 
-def test_classic_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Files) -> None:
+def test_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Files) -> None:
     first = files.requests[0]
     asked = [
-        replaced(first, api="JOIN_GROUP", request={"groupId": "old"}, response={"errorCode": 0}),
         replaced(first, api="SHARE_GROUP_HEARTBEAT", request={"groupId": "sh"}, response={"errorCode": 0}),
         replaced(first, api="STREAMS_GROUP_HEARTBEAT", request={"groupId": "st"}, response={"errorCode": 0}),
     ]
     found = judged(Files(requests=asked, images=files.images))
     assert found["requests"] == found["groups"] == 0
     assert found["not_judged"] == [
-        {"reason": "classic group", "requests": 1, "records": 0},
         {"reason": "share group", "requests": 1, "records": 0},
         {"reason": "streams group", "requests": 1, "records": 0},
     ]

@@ -121,7 +121,7 @@ class Command(BaseCommand):
         self.stdout.write(orjson.dumps(result).decode())
         excused = sum(each["count"] for each in result["excused"])
         because = "; ".join(f"{each['count']} times {each['reason']}" for each in result["excused"])
-        judged = result["requests"] + sum(result["records"].values())
+        judged = result["requests"] + sum(judge.tally.records_judged for judge in judges)
         self.stderr.write(f"{judged:,} judged, {excused:,} excused" + (f": {because}" if because else ""))
         if result["differences"]:
             first = result["differences"][0]
