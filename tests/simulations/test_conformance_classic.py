@@ -4,29 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
+import orjson
 import pytest
+from django.core.management import call_command
 
 from groups.history.entries import Kind
 from groups.history.passes.recorder import Recorder
-from simulations.proof.conformance import Judge, NotJudged, Recording, report, settings_of
+from simulations.proof.conformance import Judge, NotJudged, Recording, recordings, report, settings_of
 from simulations.proof.conformance.requests import WAITING
-from tests.broker.classic.as_recorded import recording_of
+from simulations.recorded_files import read
+from simulations.samples import sample
+from tests.broker.classic.as_recorded import UNLOGGED, recording_of
 from tests.broker.classic.exchanges import EXCHANGES
 from tests.broker.classic.recording import IMPROVISED, recorded
 from tests.broker.classic.transcript import Sent, Transcript
-
-UNLOGGED = frozenset(
-    {
-        "classic-commit-keeps-alive",
-        "classic-max-size-pending",
-        "classic-restart-completing",
-        "classic-sync-refused",
-    }
-)
-"""Exchanges in which a request that was never answered counts: no request log has it."""
+from tests.simulations.changed_leaves import unnoticed
 
 LATE_MS = 20_000
+
+CLASSIC = sample("recorded-classic")
+
+REQUESTS_JUDGED, RECORDS_JUDGED, EXCUSED_MOST = 528, 265, 2
+"""Of ten groups of released clients."""
+
+EVERY = {
+    "classic-leader-throws": 8,
+    "classic-sticky": 160,
+    "classic-static": 240,
+    "up-eager": 400,
+    "down-cooperative": 400,
+}
+"""Of these groups each so many-th leaf is tried."""
 
 
 def judged(recording: Recording, settings: Mapping[str, str]) -> Judge:
@@ -132,3 +142,32 @@ def test_the_report_counts_a_request_once_whether_or_not_it_waited() -> None:
     told = report([judged(recording, settings).tally], NotJudged())
     assert told["requests"] == told["responses"]["equal"] == len(recording.asked)
     assert told["records"] == {"equal": len(recording.written), "different": 0, "missing": 0, "extra": 0}
+
+
+@pytest.fixture(scope="module")
+def groups() -> dict[str, Recording]:
+    files = read(str(CLASSIC.requests), [str(CLASSIC.segments)], timedelta())
+    assert files.problems == []
+    every = recordings(files.requests, files.written, files.images, NotJudged())
+    return {recording.group: recording for recording in every}
+
+
+def test_the_command_judges_what_released_clients_did_in_classic_groups_and_migrations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call_command("conform", "--sample", "recorded-classic")
+    told = orjson.loads(capsys.readouterr().out)
+    assert told["groups"] == 10
+    assert told["requests"] == told["responses"]["equal"] == REQUESTS_JUDGED
+    assert told["records"] == {"equal": RECORDS_JUDGED, "different": 0, "missing": 0, "extra": 0}
+    assert told["differences"] == []
+    assert sum(each["count"] for each in told["excused"]) <= EXCUSED_MOST
+    assert [each["reason"] for each in told["not_judged"]] == ["coordinator not ready"]
+
+
+@pytest.mark.parametrize("group", EVERY)
+def test_whichever_value_of_what_released_clients_were_told_is_another_it_is_told(
+    groups: dict[str, Recording], group: str
+) -> None:
+    settings = settings_of(CLASSIC.settings)
+    assert list(unnoticed(groups[group], settings, every=EVERY[group])) == []

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--sample",
             metavar="NAME",
-            help="a bundled recording with its broker's settings, in place of --requests and PATH: recorded-clients",
+            help="a bundled recording with its broker's settings, in place of --requests and PATH: recorded-clients, recorded-classic",
         )
         parser.add_argument(
             "--topics",

@@ -20,6 +20,7 @@ from simulations.proof.conformance.position import (
 )
 from simulations.proof.conformance.recording import RecordedRequest
 from simulations.proof.conformance.releasing import Released, released
+from simulations.proof.conformance.requests import WAITING
 from simulations.proof.conformance.splitting import is_turned_away
 from simulations.proof.conformance.steps import ByItself, Loading, RequestStep, SearchStep, TurnedAway
 from simulations.proof.conformance.timeouts import InternalEvents, changes, timeout, unrecorded
@@ -181,9 +182,10 @@ def _are_due(position: Position, asked: RecordedRequest) -> bool:
 def _come_next(position: Position, records: Sequence[Record], asked: RecordedRequest, delay_ms: int) -> bool:
     """Whether the log goes on with these records, in the time of the request."""
     come = position.coming_written(len(records))
+    # What a JoinGroup writes does not keep its answer waiting, so that it may stand in the log later.
+    latest_ms = asked.done_ms + (delay_ms if asked.api in WAITING else CLOCK_SLACK_MS)
     return len(come) == len(records) and all(
-        asked.arrived_ms - delay_ms <= written.at_ms <= asked.done_ms + CLOCK_SLACK_MS
-        and same_record(written.payload, record)
+        asked.arrived_ms - delay_ms <= written.at_ms <= latest_ms and same_record(written.payload, record)
         for written, record in zip(come, records, strict=True)
     )
 

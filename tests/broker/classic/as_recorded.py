@@ -15,6 +15,16 @@ from .transcript import Restarted, Sent, Transcript
 PARTITION = 0
 """Of the offsets topic; any will do."""
 
+UNLOGGED = frozenset(
+    {
+        "classic-commit-keeps-alive",
+        "classic-max-size-pending",
+        "classic-restart-completing",
+        "classic-sync-refused",
+    }
+)
+"""Exchanges in which a request that was never answered counts: no request log has it."""
+
 CONSTANT = {**CONSTANTS, "DescribeGroups": "DESCRIBE_GROUPS", **{name: api for api, name in CLASSIC.items()}}
 
 
