@@ -324,6 +324,27 @@ def test_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Fi
     ]
 
 
+def test_requests_that_lack_fields_are_counted_and_not_judged(files: Files) -> None:
+    first = files.requests[0]
+    bytes_that_are_none = {"name": "range", "metadata": "not base64"}
+    join = {"groupId": "g", "memberId": "", "sessionTimeoutMs": 1, "protocolType": "consumer"}
+    asked = [
+        replaced(first, api="JOIN_GROUP", request={"groupId": "g"}, response={"errorCode": 0}),
+        replaced(
+            first,
+            api="JOIN_GROUP",
+            request={**join, "protocols": [bytes_that_are_none]},
+            response={"errorCode": 0},
+        ),
+        replaced(first, api="LEAVE_GROUP", version=5, request={"groupId": "g"}, response={"errorCode": 0}),
+        replaced(first, api="CONSUMER_GROUP_HEARTBEAT", request={"groupId": "g"}, response={"errorCode": 0}),
+    ]
+    assert judged(Files(requests=asked, images=files.images))["not_judged"] == [
+        {"reason": "coordinator not ready", "requests": 0, "records": 0},
+        {"reason": "requests that lack fields of their API", "requests": 4, "records": 0},
+    ]
+
+
 def test_the_story_of_a_recording_folds_without_an_anomaly_and_holds_every_record(files: Files) -> None:
     for judge in judges_of(files, NotJudged()):
         entries = judge.story.entries

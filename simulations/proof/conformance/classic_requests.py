@@ -93,6 +93,22 @@ def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
     return LeaveGroup(group_id=fields["groupId"], members=members, version=version)
 
 
+def can_read(api: str, fields: Fields, version: int) -> bool:
+    """Whether the request has the fields of its API, and bytes in base64."""
+    try:
+        if api == JOIN_API:
+            join_of(fields, version=version, client="", host="")
+        elif api == SYNC_API:
+            sync_of(fields, version=version)
+        elif api == CLASSIC_HEARTBEAT_API:
+            heartbeat_of(fields, version=version)
+        else:
+            leave_of(fields, version=version)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
 def drawn_id_of(request: JoinGroup, answer: Fields | None) -> str | None:
     """The id that the coordinator drew, as far as the answer tells it: without the name that it put in front.
 

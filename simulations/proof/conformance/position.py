@@ -224,7 +224,7 @@ def _subscribed(metadata: str) -> Sequence[str]:
     """The topics of a classic member's subscription, as far as it can be read."""
     try:
         return tuple(read_blob(SUBSCRIPTION, b64decode(metadata), newest_known=0)[0]["topics"])
-    except RecordError:
+    except (RecordError, ValueError):
         return ()
 
 

@@ -17,6 +17,7 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
 from groups.wire.logs.request_log import LoggedRequest
+from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
 from simulations.proof.conformance.requests import (
     CLASSIC,
@@ -57,6 +58,13 @@ NOT_COORDINATOR: Final = 16
 
 NOT_READY: Final = frozenset({14, 15, NOT_COORDINATOR})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: about the broker, not about the group."""
+
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    HEARTBEAT: ("groupId", "memberId", "memberEpoch", "rebalanceTimeoutMs"),
+    COMMIT: ("groupId", "memberId", "generationIdOrMemberEpoch", "topics"),
+    DELETE_OFFSETS: ("topics",),
+}
+"""What requests of the other APIs always have."""
 
 HANDLED_MS: Final = 250
 """How long after it was read a request is handled at the latest that may wait for its answer, on a machine on which
@@ -120,6 +128,8 @@ def recordings(
                 if is_turned_away(part):
                     # It may have waited for other members until its coordinator was another one.
                     kept.append(bounded(part, slowest_ms))
+            elif not has_fields(part):
+                not_judged.requests["requests that lack fields of their API"] += 1
             elif not can_ask(part.api):
                 not_judged.requests[OTHER_APIS.get(part.api, part.api)] += 1
             else:
@@ -141,6 +151,13 @@ def bounded(part: RecordedRequest, slowest_ms: int) -> RecordedRequest:
     if part.api not in WAITING:
         return part
     return replace(part, handled_ms=min(part.done_ms, part.arrived_ms + max(HANDLED_MS, slowest_ms)))
+
+
+def has_fields(part: RecordedRequest) -> bool:
+    """Whether it has what its API always has; a log that somebody wrote may not."""
+    if part.api in CLASSIC:
+        return can_read(CLASSIC[part.api], part.request, part.version)
+    return all(name in part.request for name in FIELDS.get(part.api, ()))
 
 
 def is_turned_away(part: RecordedRequest) -> bool:
