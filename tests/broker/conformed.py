@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from simulations.proof.conformance import Judge, NotJudged, recordings, report, settings_of
+from simulations.proof.conformance import Judge, NotJudged, Report, recordings, report, settings_of
 from simulations.proof.conformance.configs import BROKER_SETTINGS
 from simulations.recorded_files import read
 
@@ -18,14 +18,16 @@ from .node import SETTINGS, Node
 class Conformed:
     """By group: the verdict on it, and what went wrong while it was played. ``errors`` are codes that were answered."""
 
-    verdicts: dict[str, dict[str, Any]]
+    verdicts: dict[str, Report]
     problems: dict[str, Exception]
     errors: frozenset[int]
 
 
-def conform(node: Node, problems: dict[str, Exception]) -> Conformed:
+def conform(
+    node: Node, problems: dict[str, Exception], settings_told: Mapping[str, object] = played.SETTINGS
+) -> Conformed:
     """Puts the node's request log and segments to the simulated coordinator, with the settings that it ran with."""
-    told = {**SETTINGS, **played.SETTINGS}
+    told = {**SETTINGS, **settings_told}
     settings = settings_of({name: str(told[name]) for name in BROKER_SETTINGS if name in told})
     files = read(str(node.folder / "broker.log.requests"), [str(node.data)], timedelta())
     not_judged = NotJudged()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from .members import CONSUMER, Member
 from .node import Node, wait_for_coordinator
@@ -21,6 +21,9 @@ SESSION_MS = 3000
 HEARTBEAT_MS = 500
 
 GONE_S = SESSION_MS / 1000 + 1
+
+
+C = TypeVar("C", bound="Cast")
 
 
 class Cast:
@@ -158,15 +161,24 @@ STORIES: dict[str, Callable[[Cast], None]] = {
 
 def play(node: Node) -> dict[str, Exception]:
     """All stories side by side; what went wrong with one, by its group."""
+    return played(node, STORIES, Cast)
+
+
+def played(
+    node: Node,
+    stories: Mapping[str, Callable[[C], None]],
+    cast: Callable[[Node, str, contextlib.ExitStack], C],
+) -> dict[str, Exception]:
+    """All of these stories side by side, each with a cast of its own."""
     problems: dict[str, Exception] = {}
 
     def one(group: str) -> None:
         try:
             with contextlib.ExitStack() as leftovers:
-                STORIES[group](Cast(node, group, leftovers))
+                stories[group](cast(node, group, leftovers))
         except Exception as problem:
             problems[group] = problem
 
-    with ThreadPoolExecutor(len(STORIES)) as pool:
-        list(pool.map(one, STORIES))
+    with ThreadPoolExecutor(len(stories)) as pool:
+        list(pool.map(one, stories))
     return problems

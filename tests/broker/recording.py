@@ -1,6 +1,7 @@
 """A recording as ``conform`` takes it, the group requests in a file, and a folder with the segments of both logs.
 
-``python -m tests.broker.recording FOLDER`` makes the bundled sample anew: real clients on a real broker.
+``python -m tests.broker.recording FOLDER`` makes the bundled sample of the consumer protocol anew, real clients on a real broker;
+with ``classic`` behind it that of the classic protocol and of migrations.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ def keep(log: Path, data: Path, folder: Path) -> None:
 
 
 def main() -> int:
-    from . import real_clients
+    from . import played, real_classic_clients, real_clients
     from .node import running
-    from .played import SETTINGS
 
-    folder = Path(sys.argv[1])
+    folder, classic = Path(sys.argv[1]), "classic" in sys.argv[2:]
+    settings = real_classic_clients.SETTINGS if classic else played.SETTINGS
     with tempfile.TemporaryDirectory() as place:
-        with running(Path(place) / "node", SETTINGS, request_log=True) as node:
-            problems = real_clients.play(node)
+        with running(Path(place) / "node", settings, request_log=True) as node:
+            problems = real_classic_clients.play(node) if classic else real_clients.play(node)
         for group, problem in problems.items():
             sys.stderr.write(f"{group}: {problem}\n")
         keep(node.folder / "broker.log.requests", node.data, folder)

@@ -310,19 +310,38 @@ def test_records_from_before_the_first_request_are_loaded_and_the_rest_is_judged
     assert found["differences"] == []
 
 
-def test_classic_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Files) -> None:
+def test_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Files) -> None:
     first = files.requests[0]
     asked = [
-        replaced(first, api="JOIN_GROUP", request={"groupId": "old"}, response={"errorCode": 0}),
         replaced(first, api="SHARE_GROUP_HEARTBEAT", request={"groupId": "sh"}, response={"errorCode": 0}),
         replaced(first, api="STREAMS_GROUP_HEARTBEAT", request={"groupId": "st"}, response={"errorCode": 0}),
     ]
     found = judged(Files(requests=asked, images=files.images))
     assert found["requests"] == found["groups"] == 0
     assert found["not_judged"] == [
-        {"reason": "classic group", "requests": 1, "records": 0},
         {"reason": "share group", "requests": 1, "records": 0},
         {"reason": "streams group", "requests": 1, "records": 0},
+    ]
+
+
+def test_requests_that_lack_fields_are_counted_and_not_judged(files: Files) -> None:
+    first = files.requests[0]
+    bytes_that_are_none = {"name": "range", "metadata": "not base64"}
+    join = {"groupId": "g", "memberId": "", "sessionTimeoutMs": 1, "protocolType": "consumer"}
+    asked = [
+        replaced(first, api="JOIN_GROUP", request={"groupId": "g"}, response={"errorCode": 0}),
+        replaced(
+            first,
+            api="JOIN_GROUP",
+            request={**join, "protocols": [bytes_that_are_none]},
+            response={"errorCode": 0},
+        ),
+        replaced(first, api="LEAVE_GROUP", version=5, request={"groupId": "g"}, response={"errorCode": 0}),
+        replaced(first, api="CONSUMER_GROUP_HEARTBEAT", request={"groupId": "g"}, response={"errorCode": 0}),
+    ]
+    assert judged(Files(requests=asked, images=files.images))["not_judged"] == [
+        {"reason": "coordinator not ready", "requests": 0, "records": 0},
+        {"reason": "requests that lack fields of their API", "requests": 4, "records": 0},
     ]
 
 

@@ -128,9 +128,9 @@ def test_records_are_due_that_were_written_while_a_request_was_handled_give_or_t
 
 def test_a_heartbeat_that_says_nothing_is_fast_path_unless_it_wrote_something() -> None:
     told, nothing = Story("g"), {"errorCode": 0, "memberEpoch": 1, "assignment": None}
-    told.exchange(replace(asked(1, 2), response=nothing), 1, ())
-    told.exchange(replace(asked(3, 4), response=nothing), 3, (resolved(3, 5),))
-    told.exchange(replace(asked(5, 6), response={**nothing, "errorCode": 25}), 5, ())
+    told.exchange(replace(asked(1, 2), response=nothing), ())
+    told.exchange(replace(asked(3, 4), response=nothing), (resolved(3, 5),))
+    told.exchange(replace(asked(5, 6), response={**nothing, "errorCode": 25}), ())
     kinds = [(entry.kind, entry.payload.get("steady", False)) for entry in told.entries]
     wrote = [("request", False), ("record", False), ("response", False)]
     assert kinds == [("request", True), *wrote, ("request", False), ("response", False)]

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--sample",
             metavar="NAME",
-            help="a bundled recording with its broker's settings, in place of --requests and PATH: recorded-clients",
+            help="a bundled recording with its broker's settings, in place of --requests and PATH: recorded-clients, recorded-classic",
         )
         parser.add_argument(
             "--topics",
@@ -121,7 +121,7 @@ class Command(BaseCommand):
         self.stdout.write(orjson.dumps(result).decode())
         excused = sum(each["count"] for each in result["excused"])
         because = "; ".join(f"{each['count']} times {each['reason']}" for each in result["excused"])
-        judged = result["requests"] + sum(result["records"].values())
+        judged = result["requests"] + sum(judge.tally.records_judged for judge in judges)
         self.stderr.write(f"{judged:,} judged, {excused:,} excused" + (f": {because}" if because else ""))
         if result["differences"]:
             first = result["differences"][0]

@@ -1,6 +1,6 @@
 """What may have come next at a position: the steps that the simulated coordinator takes as the broker did.
 
-``agreeing`` gives them, the likeliest first; ``differing`` the one to go on with where there is none.
+``agreeing`` gives them, the likeliest first; where there is none, ``differing`` has the one to go on with.
 """
 
 from __future__ import annotations
@@ -9,26 +9,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from groups.history.state.group import Semantics
-from simulations.proof.conformance.comparing import differing as fields_differing
-from simulations.proof.conformance.comparing import equal, same_place, same_record
+from simulations.proof.conformance.comparing import equal, same_record
 from simulations.proof.conformance.excuses import LATE_LINE
-from simulations.proof.conformance.internal_events import InternalEvents, by_itself
-from simulations.proof.conformance.position import CLOCK_SLACK_MS, LOG_DELAY_MS, Position
-from simulations.proof.conformance.recording import RecordedRequest, Written
-from simulations.proof.conformance.steps import (
-    ByItself,
-    Differing,
-    Loading,
-    Overdue,
-    Refused,
-    RequestStep,
-    SearchStep,
-    Unexplained,
+from simulations.proof.conformance.internal_events import by_itself
+from simulations.proof.conformance.position import (
+    CLOCK_SLACK_MS,
+    LOG_DELAY_MOST_MS,
+    LOG_DELAY_MS,
+    Position,
 )
+from simulations.proof.conformance.recording import RecordedRequest
+from simulations.proof.conformance.releasing import Released, released
+from simulations.proof.conformance.requests import WAITING
+from simulations.proof.conformance.splitting import is_turned_away
+from simulations.proof.conformance.steps import ByItself, Loading, RequestStep, SearchStep, TurnedAway
+from simulations.proof.conformance.timeouts import InternalEvents, changes, timeout, unrecorded
 from simulations.proof.conformance.timers import Running, Timers
 from simulations.proof.conformance.variants import Variant, attempts
 from simulations.protocol.coordinator.consumer.outcome import Record
-from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.shard import Shard
 
 Numbered = tuple[int, RecordedRequest]
@@ -38,26 +36,54 @@ Numbered = tuple[int, RecordedRequest]
 def agreeing(position: Position, delay_ms: int = LOG_DELAY_MS) -> Iterator[SearchStep]:
     """Every step that agrees with the recording, the likeliest first. ``delay_ms``: how late a request's line may be."""
     if position.all_asked:
-        if not position.all_written:
-            yield from _unasked(position)
+        yield from _at_the_end(position, delay_ms)
         return
     candidates = may_be_next(position, CLOCK_SLACK_MS)
     first = candidates[0][1]
     if (loading := _loading(position, first)) is not None:
+        yield from _timeouts(position, loading.now_ms, delay_ms)
         yield loading
         return
     next_ms = position.next_written_ms()
     nobody_asked = next_ms is not None and next_ms < first.arrived_ms - delay_ms
     if nobody_asked:
         yield from _unasked(position)
-    if next(_overdue(position, first), None) is not None:
+    until_ms = min(asked.latest_ms for _, asked in candidates) + CLOCK_SLACK_MS
+    timed = sorted(_timeouts(position, until_ms, delay_ms), key=lambda step: step.now_ms)
+    yield from (step for step in timed if step.now_ms <= first.arrived_ms)
+    if next(overdue(position, first), None) is not None or answer_is_overdue(position, first, delay_ms):
         return
-    for candidate in candidates:
-        yield from exchanges(position, candidate, delay_ms)
+    yield from exchanges(position, candidates[0], delay_ms)
+    for candidate in candidates[1:]:
+        yield from (step for step in exchanges(position, candidate, delay_ms) if not step.waits)
     if next_ms is not None and not nobody_asked and next_ms <= first.done_ms + CLOCK_SLACK_MS:
         yield from _unasked(position)
+    yield from (step for step in timed if step.now_ms > first.arrived_ms)
     for candidate in may_be_next(position, delay_ms)[len(candidates) :]:
-        yield from exchanges(position, candidate, delay_ms)
+        yield from (step for step in exchanges(position, candidate, delay_ms) if not step.waits)
+
+
+def waiting_ahead(position: Position, delay_ms: int) -> Iterator[SearchStep]:
+    """Requests that may have come before the first and wait, which by itself shows nothing."""
+    if not position.all_asked:
+        for candidate in may_be_next(position, CLOCK_SLACK_MS)[1:]:
+            yield from (step for step in exchanges(position, candidate, delay_ms) if step.waits)
+
+
+def _at_the_end(position: Position, delay_ms: int) -> Iterator[SearchStep]:
+    """Nobody asks any more; records and answers are still to come."""
+    if not position.all_written:
+        yield from _unasked(position)
+    times = [each.done_ms for each in position.parked]
+    times += [at_ms for at_ms in [position.next_written_ms()] if at_ms is not None]
+    if times:
+        yield from _timeouts(position, min(times) + CLOCK_SLACK_MS, delay_ms)
+
+
+def answer_is_overdue(position: Position, asked: RecordedRequest, delay_ms: int) -> bool:
+    """Whether a request that waits was answered before this one was read, however late its line is."""
+    due = position.answer_due
+    return due is not None and due.done_ms + CLOCK_SLACK_MS < asked.arrived_ms - delay_ms
 
 
 def may_be_next(position: Position, slack_ms: int) -> list[Numbered]:
@@ -74,31 +100,32 @@ def may_be_next(position: Position, slack_ms: int) -> list[Numbered]:
         if asked.sender not in senders:
             out.append((number, asked))
         senders.add(asked.sender)
-        first_done_ms = asked.done_ms if first_done_ms is None else min(first_done_ms, asked.done_ms)
+        first_done_ms = asked.latest_ms if first_done_ms is None else min(first_done_ms, asked.latest_ms)
     return out
 
 
-def exchanges(position: Position, candidate: Numbered, delay_ms: int) -> Iterator[SearchStep]:
+def exchanges(position: Position, candidate: Numbered, delay_ms: int) -> Iterator[RequestStep | TurnedAway]:
     """The ways in which a request agrees; one that explains the next records before one that leaves them to others."""
     number, asked = candidate
     due = _are_due(position, asked)
-    later: list[SearchStep] = []
-    known: set[tuple[int, int, bool]] = set()
+    later: list[RequestStep] = []
+    known: set[tuple[int, int, bool, int]] = set()
     for attempt in attempts(position, asked, delay_ms):
         records = attempt.answered.records
-        what = (attempt.images, attempt.tasks_done, bool(records))
-        if what in known or not equal(asked.response, attempt.answered.answer):
+        let_go = released(position, attempt.answered.parked_answers)
+        what = (attempt.images, attempt.tasks_done, bool(records), len(let_go))
+        if what in known or not _answered_alike(asked, attempt, let_go, delay_ms):
             continue
         if not _come_next(position, records, asked, delay_ms):
             continue
         known.add(what)
-        after = _left_behind(position, asked, attempt).become(attempt.shard, asked.done_ms)
-        after = replace(after.without(number), at=position.at + len(records))
         step = RequestStep(
             before=position,
-            after=after,
+            after=replace(after_request(position, candidate, attempt, let_go), at=position.at + len(records)),
             now_ms=attempt.now_ms,
             asked=asked,
+            waits=attempt.answered.answer is None,
+            answered=tuple(each.asked for each in let_go),
             excuses=_excuses(asked, attempt),
         )
         if records or not due:
@@ -106,6 +133,36 @@ def exchanges(position: Position, candidate: Numbered, delay_ms: int) -> Iterato
         else:
             later.append(step)
     yield from later
+    if is_turned_away(asked):
+        after = replace(position.without(number))
+        yield TurnedAway(before=position, after=after, now_ms=asked.arrived_ms, asked=asked)
+
+
+def _answered_alike(
+    asked: RecordedRequest, attempt: Variant, let_go: Iterable[Released], delay_ms: int
+) -> bool:
+    """Whether the request, and those that it lets go, are answered as recorded, or wait as they may have."""
+    exact = bool(attempt.answered.records)
+    earliest_ms = attempt.now_ms if exact else asked.arrived_ms - delay_ms
+    latest_ms = attempt.now_ms if exact else asked.latest_ms
+    if not all(each.agrees(earliest_ms, latest_ms, delay_ms) for each in let_go):
+        return False
+    answer = attempt.answered.answer
+    if is_turned_away(asked):
+        return answer is None
+    if answer is None:
+        return True
+    return equal(asked.response, answer) and asked.done_ms <= latest_ms + LOG_DELAY_MOST_MS
+
+
+def after_request(
+    position: Position, candidate: Numbered, attempt: Variant, let_go: Sequence[Released]
+) -> Position:
+    """The position with the request handled, but for the records that are used up by it."""
+    number, asked = candidate
+    after = _left_behind(position, asked, attempt, let_go).become(attempt.shard, asked.latest_ms)
+    after = after.without(number).freed([each.asked for each in let_go])
+    return replace(after, parked=(*after.parked, asked)) if attempt.answered.answer is None else after
 
 
 def _excuses(asked: RecordedRequest, attempt: Variant) -> tuple[str, ...]:
@@ -125,18 +182,21 @@ def _are_due(position: Position, asked: RecordedRequest) -> bool:
 def _come_next(position: Position, records: Sequence[Record], asked: RecordedRequest, delay_ms: int) -> bool:
     """Whether the log goes on with these records, in the time of the request."""
     come = position.coming_written(len(records))
+    # What a JoinGroup writes does not keep its answer waiting, so that it may stand in the log later.
+    latest_ms = asked.done_ms + (delay_ms if asked.api in WAITING else CLOCK_SLACK_MS)
     return len(come) == len(records) and all(
-        asked.arrived_ms - delay_ms <= written.at_ms <= asked.done_ms + CLOCK_SLACK_MS
-        and same_record(written.payload, record)
+        asked.arrived_ms - delay_ms <= written.at_ms <= latest_ms and same_record(written.payload, record)
         for written, record in zip(come, records, strict=True)
     )
 
 
-def _left_behind(position: Position, asked: RecordedRequest, attempt: Variant) -> Position:
+def _left_behind(
+    position: Position, asked: RecordedRequest, attempt: Variant, let_go: Iterable[Released]
+) -> Position:
     """Timers and tasks as the request left them, and what had to be known for it."""
     known = bool(attempt.answered.records)
     earliest_ms = attempt.now_ms if known else asked.arrived_ms
-    latest_ms = attempt.now_ms if known else asked.done_ms
+    latest_ms = min([attempt.now_ms if known else asked.latest_ms, *(each.asked.done_ms for each in let_go)])
     started = tuple((task, attempt.now_ms) for task in attempt.answered.tasks)
     return replace(
         position.knowing(attempt.images),
@@ -155,27 +215,55 @@ def _unasked(position: Position) -> Iterator[SearchStep]:
             continue
         pairs = zip(come, records, strict=True)
         if all(same_record(written.payload, record) for written, record in pairs):
-            yield _by_itself(position, done, first)
+            yield _by_itself(position, done, released(position, done.outcome.parked_answers))
 
 
-def _by_itself(position: Position, done: InternalEvents, first: Written) -> SearchStep:
-    after = position.knowing(done.images).become(done.shard, first.at_ms + CLOCK_SLACK_MS)
-    gone = set(done.deleted)
-    after = replace(
-        after,
-        at=position.at + len(done.outcome.records),
-        tasks=tuple(task for index, task in enumerate(position.tasks) if index != done.task),
-        deleted=tuple(topic for topic in after.deleted if topic not in gone),
-        timers=position.timers.taking(done.outcome.timers, first.at_ms, first.at_ms),
-    )
+def _timeouts(position: Position, until_ms: int, delay_ms: int) -> Iterator[SearchStep]:
+    """Timers of a classic group that may have run out before this time: their answers were sent, their records come next."""
+    for done in unrecorded(position, until_ms):
+        let_go = released(position, done.outcome.parked_answers)
+        records = done.outcome.records
+        come = position.coming_written(len(records))
+        if (
+            len(come) == len(records)
+            and all(
+                done.now_ms - CLOCK_SLACK_MS <= written.at_ms <= done.now_ms + delay_ms
+                and same_record(written.payload, record)
+                for written, record in zip(come, records, strict=True)
+            )
+            and all(each.agrees(done.now_ms, done.now_ms, delay_ms) for each in let_go)
+        ):
+            yield _by_itself(position, done, let_go)
+
+
+def _by_itself(position: Position, done: InternalEvents, let_go: Sequence[Released]) -> SearchStep:
+    answered = tuple(each.asked for each in let_go)
     return ByItself(
         before=position,
-        after=after,
-        now_ms=first.at_ms,
+        after=replace(after_event(position, done, let_go), at=position.at + len(done.outcome.records)),
+        now_ms=done.now_ms,
         what=done.what,
         member=done.member,
+        answered=answered,
+        shows=changes(position, done),
         excuses=() if done.excuse is None else (done.excuse,),
     )
+
+
+def after_event(position: Position, done: InternalEvents, let_go: Sequence[Released]) -> Position:
+    """The position with the event done, but for the records that are used up by it."""
+    after = position.knowing(done.images).become(done.shard, done.now_ms + CLOCK_SLACK_MS)
+    gone = set(done.deleted)
+    stopped = () if done.running is None else (done.running,)
+    unsure_ms = 0 if done.running is None else done.running.unsure_ms
+    timers = position.timers.without(stopped)
+    after = replace(
+        after,
+        tasks=tuple(task for index, task in enumerate(position.tasks) if index != done.task),
+        deleted=tuple(topic for topic in after.deleted if topic not in gone),
+        timers=timers.taking(done.outcome.timers, done.now_ms - unsure_ms, done.now_ms),
+    )
+    return after.freed([each.asked for each in let_go])
 
 
 def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
@@ -196,106 +284,13 @@ def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
         tasks=(),
         loads=position.loads + 1,
     )
+    after = after.freed([each for each in position.parked if is_turned_away(each)])
     return Loading(before=position, after=after, now_ms=now_ms)
 
 
-def _overdue(position: Position, asked: RecordedRequest) -> Iterator[tuple[Running, int]]:
+def overdue(position: Position, asked: RecordedRequest) -> Iterator[tuple[Running, int]]:
     """Timers that the simulated coordinator would have run out of, and how many records it would have written."""
     for running in position.timers.overdue(asked.arrived_ms):
-        trial = position.shard.copy()
-        removed = trial.expired(running.timer, running.member_id, running.bound_epoch, asked.arrived_ms)
-        if removed.records:
-            yield running, len(removed.records)
-
-
-# Where nothing agrees.
-
-
-def differing(position: Position) -> SearchStep:
-    """The step to go on with where none agrees; it takes the recorded records, so that a difference is told once."""
-    if position.all_asked:
-        return _unexplained(position)
-    candidates = may_be_next(position, CLOCK_SLACK_MS)
-    first = candidates[0][1]
-    late = next(_overdue(position, first), None)
-    if late is not None:
-        running, missed = late
-        after = replace(position, timers=position.timers.without([running]))
-        return Overdue(before=position, after=after, now_ms=first.arrived_ms, running=running, missed=missed)
-    next_ms = position.next_written_ms()
-    if next_ms is not None and next_ms < first.arrived_ms - LOG_DELAY_MS:
-        return _unexplained(position)
-    (number, asked), attempt = _likeliest(position, candidates)
-    unit = position.unit()
-    recorded = unit if unit and _belongs(position, asked, attempt, unit) else []
-    shard = attempt.before.copy()
-    refused = take_recorded(shard, recorded)
-    shard.memory = attempt.shard.memory
-    after = _left_behind(position, asked, attempt).become(shard, asked.done_ms)
-    return Differing(
-        before=position,
-        after=replace(after.without(number), at=position.at + len(recorded)),
-        now_ms=attempt.now_ms,
-        asked=asked,
-        answer=attempt.answered.answer,
-        simulated=attempt.answered.records,
-        refused=refused,
-    )
-
-
-def _likeliest(position: Position, candidates: Iterable[Numbered]) -> tuple[Numbered, Variant]:
-    """The first whose records begin as the log goes on, else the first that was read; each as it differs the least."""
-    tried = [(each, _closest(position, each[1])) for each in candidates]
-    for come in position.coming_written(1):
-        for candidate, attempt in tried:
-            if attempt.answered.records and same_place(come.payload, attempt.answered.records[0]):
-                return candidate, attempt
-    return tried[0]
-
-
-def _closest(position: Position, asked: RecordedRequest) -> Variant:
-    """The way to handle the request that differs in the fewest fields and records."""
-
-    def distance(attempt: Variant) -> int:
-        records = attempt.answered.records
-        come = position.coming_written(len(records))
-        alike = sum(
-            same_record(written.payload, record) for written, record in zip(come, records, strict=False)
-        )
-        return (
-            sum(1 for _ in fields_differing(asked.response, attempt.answered.answer)) + len(records) - alike
-        )
-
-    return min(attempts(position, asked, LOG_DELAY_MS), key=distance)
-
-
-def _belongs(position: Position, asked: RecordedRequest, attempt: Variant, unit: Sequence[Written]) -> bool:
-    """Whether the next records are told as what this request wrote."""
-    if not asked.arrived_ms - LOG_DELAY_MS <= unit[0].at_ms <= asked.done_ms + CLOCK_SLACK_MS:
-        return False
-    others = {other.member for _, other in may_be_next(position, CLOCK_SLACK_MS) if other is not asked}
-    members = {written.payload["key"].get("memberId") for written in unit} - {None}
-    return bool(attempt.answered.records) or asked.member in members or not members & others
-
-
-def _unexplained(position: Position) -> SearchStep:
-    unit = position.unit()
-    shard = position.shard.copy()
-    refused = take_recorded(shard, unit)
-    return Unexplained(
-        before=position,
-        after=replace(position, shard=shard, at=position.at + len(unit)),
-        now_ms=unit[0].at_ms,
-        refused=refused,
-    )
-
-
-def take_recorded(shard: Shard, recorded: Iterable[Written]) -> list[Refused]:
-    """Has the shard, which this changes, go on from what the log says; those that it does not take are given back."""
-    refused: list[Refused] = []
-    for written in recorded:
-        try:
-            shard.load([written.payload])
-        except IllegalState as problem:
-            refused.append((written, str(problem)))
-    return refused
+        done = timeout(position, running, asked.arrived_ms)
+        if changes(position, done):
+            yield running, len(done.outcome.records)

@@ -6,9 +6,10 @@ that the coordinator drew for a member is taken from the recorded answer.
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from simulations.proof.conformance.recording import Fields
 from simulations.protocol.coordinator.classic.messages import (
@@ -19,13 +20,18 @@ from simulations.protocol.coordinator.classic.messages import (
     NO_MEMBER_ID,
     SYNC_API,
     ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
     JoinGroup,
+    LeaveAnswer,
     LeaveGroup,
     LeavingMember,
     SyncGroup,
 )
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
+
+DRAWN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22}")
+"""A ``java.util.UUID`` in a classic group, a ``Uuid`` of Kafka's in a consumer group."""
 
 PARKED_APIS: Final = frozenset({JOIN_API, SYNC_API})
 """Their answers come as ``parked_answers``."""
@@ -87,12 +93,32 @@ def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
     return LeaveGroup(group_id=fields["groupId"], members=members, version=version)
 
 
+def can_read(api: str, fields: Fields, version: int) -> bool:
+    """Whether the request has the fields of its API, and bytes in base64."""
+    try:
+        if api == JOIN_API:
+            join_of(fields, version=version, client="", host="")
+        elif api == SYNC_API:
+            sync_of(fields, version=version)
+        elif api == CLASSIC_HEARTBEAT_API:
+            heartbeat_of(fields, version=version)
+        else:
+            leave_of(fields, version=version)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
 def drawn_id_of(request: JoinGroup, answer: Fields | None) -> str | None:
-    """The id that the coordinator drew, as far as the answer tells it: without the name that it put in front."""
+    """The id that the coordinator drew, as far as the answer tells it: without the name that it put in front.
+
+    ``None`` for what is no id that a coordinator draws.
+    """
     if request.member_id != NO_MEMBER_ID or answer is None or not answer.get("memberId"):
         return None
     named = request.client_id if request.instance_id is None else request.instance_id
-    return str(answer["memberId"]).removeprefix(f"{named}-")
+    drawn = str(answer["memberId"]).removeprefix(f"{named}-")
+    return drawn if DRAWN.fullmatch(drawn) else None
 
 
 def ask_classic(
@@ -106,7 +132,7 @@ def ask_classic(
     client: str,
     host: str,
     recorded: Fields | None,
-) -> tuple[Fields | None, Outcome[Any]]:
+) -> tuple[Fields | None, Outcome[object]]:
     """Has the shard, which this changes, handle the request: its answer if it comes with the outcome, and the outcome.
 
     ``api`` is the name of Kafka's schemas; ``recorded`` the answer in the recording, ``None`` if there is none.
@@ -121,7 +147,9 @@ def ask_classic(
     return outcome.answer.body(), outcome
 
 
-_AT_ONCE: Final[Mapping[str, Callable[[Shard, Fields, int, int], Outcome[Any]]]] = {
+_AT_ONCE: Final[
+    Mapping[str, Callable[[Shard, Fields, int, int], Outcome[ClassicHeartbeatAnswer] | Outcome[LeaveAnswer]]]
+] = {
     CLASSIC_HEARTBEAT_API: lambda shard, fields, version, now_ms: shard.classic_heartbeat(
         heartbeat_of(fields, version=version), now_ms
     ),

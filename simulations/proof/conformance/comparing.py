@@ -6,7 +6,7 @@ The order of lists counts: a broker's hash tables are simulated too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypeGuard
 
 from simulations.protocol.coordinator.consumer.outcome import Record
 
@@ -16,7 +16,7 @@ UNJUDGED_FIELDS: Final = frozenset({"throttleTimeMs"})
 ABSENT: Final = "(absent)"
 
 
-def differing(recorded: Any, simulated: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differing(recorded: object, simulated: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """``(path, recorded, simulated)`` of each leaf that differs."""
     if isinstance(recorded, Mapping) and isinstance(simulated, Mapping):
         for name in {**recorded, **simulated}:
@@ -30,7 +30,7 @@ def differing(recorded: Any, simulated: Any, path: str = "") -> Iterator[tuple[s
         yield path, recorded, simulated
 
 
-def equal(recorded: Any, simulated: Any) -> bool:
+def equal(recorded: object, simulated: object) -> bool:
     return next(differing(recorded, simulated), None) is None
 
 
@@ -65,5 +65,5 @@ def aligned(
         yield other, None
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str)

@@ -6,9 +6,9 @@ Racks are those of the replicas' brokers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from simulations.proof.conformance.recording import ImageChange
+from simulations.proof.conformance.recording import Fields, ImageChange
 from simulations.protocol.coordinator.image import Image, ImageTopic
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -19,7 +19,7 @@ NO_CHANGE: Final = -2
 GROUP_RESOURCE: Final = 32
 """``ConfigResource.Type.GROUP``"""
 
-MetadataBatch = tuple[int, int, Iterable[Mapping[str, Any]]]
+MetadataBatch = tuple[int, int, Iterable[Fields]]
 """Timestamp, last offset, and its records as ``decode_metadata_record`` gives them."""
 
 
@@ -45,7 +45,7 @@ class _Log:
         self.replicas: dict[str, dict[int, tuple[int, ...]]] = {}
         self.racks: dict[int, str | None] = {}
 
-    def batch(self, at_ms: int, last: int, records: Iterable[Mapping[str, Any]]) -> ImageChange | None:
+    def batch(self, at_ms: int, last: int, records: Iterable[Fields]) -> ImageChange | None:
         changed: dict[str, None] = {}
         removed: dict[str, None] = {}
         configs: dict[str, dict[str, str | None]] = {}

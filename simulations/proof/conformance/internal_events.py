@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
-from simulations.proof.conformance.excuses import UNSEEN_TASK, UNSEEN_TIMER
-from simulations.proof.conformance.position import CLOCK_SLACK_MS, LOG_DELAY_MOST_MS, Position
+from simulations.proof.conformance.excuses import UNSEEN_TASK
+from simulations.proof.conformance.position import (
+    CLOCK_SLACK_MS,
+    LOG_DELAY_MOST_MS,
+    LOG_DELAY_MS,
+    Position,
+)
 from simulations.proof.conformance.recording import Written
+from simulations.proof.conformance.timeouts import InternalEvents, timeout
 from simulations.protocol.coordinator.consumer import regexes
-from simulations.protocol.coordinator.consumer.outcome import Outcome, ResolveRegexes
-from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.consumer.outcome import ResolveRegexes
+from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Heartbeat
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InternalEvents:
-    """One thing that may have happened, done on a copy.
-
-    ``images``: further image changes that it implies; ``task``: the task whose result it is; ``deleted``: topics whose
-    offsets it removes.
-    """
-
-    what: str
-    shard: Shard
-    outcome: Outcome[None]
-    member: str | None = None
-    images: int = 0
-    task: int | None = None
-    deleted: tuple[ImageTopic, ...] = ()
-    excuse: str | None = None
 
 
 def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:
@@ -49,23 +36,20 @@ def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:
     if removed:
         yield from _deletions(position, first.at_ms)
         shard = position.shard.copy()
-        yield InternalEvents(what="retention", shard=shard, outcome=shard.expire_offsets(first.at_ms))
+        outcome = shard.expire_offsets(first.at_ms)
+        yield InternalEvents(what="retention", now_ms=first.at_ms, shard=shard, outcome=outcome)
 
 
 def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[InternalEvents]:
+    """Removals; where one turns the group into a classic one, the first record need not be of the member that goes."""
+    due = sorted(position.timers.due(now_ms), key=lambda running: running.member_id != member_id)
+    # The classic group's record tells when the coordinator's clock showed it.
+    told = islice(position.log.state_times(position.at), 1)
+    times = dict.fromkeys([now_ms, *(time for time in told if now_ms - LOG_DELAY_MS <= time <= now_ms)])
     for images in _counts(position, now_ms):
-        for running in position.timers.of(member_id):
-            if running.earliest_ms <= now_ms:
-                shard = position.having_heard(images, now_ms)
-                outcome = shard.expired(running.timer, member_id, running.bound_epoch, now_ms)
-                yield InternalEvents(
-                    what=running.timer,
-                    member=member_id,
-                    shard=shard,
-                    outcome=outcome,
-                    images=images,
-                    excuse=UNSEEN_TIMER if running.latest_ms is None else None,
-                )
+        for running in due:
+            for time in times:
+                yield timeout(position, running, time, images=images)
 
 
 def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
@@ -95,6 +79,7 @@ def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
             outcome = done.regexes_resolved(resolution, first.at_ms)
             yield InternalEvents(
                 what="regexes",
+                now_ms=first.at_ms,
                 shard=done,
                 outcome=outcome,
                 images=images,
@@ -125,7 +110,12 @@ def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
             shard = position.having_heard(images, now_ms)
             outcome = shard.topics_deleted(gone, now_ms)
             yield InternalEvents(
-                what="topic deleted", shard=shard, outcome=outcome, images=images, deleted=tuple(gone)
+                what="topic deleted",
+                now_ms=now_ms,
+                shard=shard,
+                outcome=outcome,
+                images=images,
+                deleted=tuple(gone),
             )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from base64 import b64decode
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import Final
 
 from groups.history.passes.units import units
-from groups.wire.coordinator_schema import CONSUMER_GROUP_REGULAR_EXPRESSION
+from groups.wire.coordinator_schema import CONSUMER_GROUP_REGULAR_EXPRESSION, GROUP_METADATA
+from groups.wire.embedded.consumer_protocol import SUBSCRIPTION, read_blob
+from groups.wire.errors import RecordError
 from simulations.proof.conformance.configs import group_settings
 from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written, loads_of
 from simulations.proof.conformance.requests import HEARTBEAT
@@ -69,11 +72,23 @@ class Log:
             (asked.arrived_ms, asked.done_ms) for asked in recording.asked if asked.api == HEARTBEAT
         )
         self._heartbeats_done = list(accumulate((done for _, done in self._heartbeats), max))
+        self._group_states = [
+            (number, told)
+            for number, written in enumerate(recording.written)
+            if written.payload["type"] == GROUP_METADATA
+            and (value := written.payload.get("value"))
+            and isinstance(told := value.get("currentStateTimestamp"), int)
+        ]
 
     def heartbeat_at(self, at_ms: int, delay_ms: int) -> bool:
         """Whether a heartbeat of the group may have been handled at this time."""
         read = bisect_right(self._heartbeats, (at_ms + delay_ms, INFINITE_MS))
         return read > 0 and self._heartbeats_done[read - 1] >= at_ms - CLOCK_SLACK_MS
+
+    def state_times(self, at: int) -> Iterator[int]:
+        """When a classic group came to the state that its record tells, of each such record from this one on."""
+        first = bisect_left(self._group_states, (at, -INFINITE_MS))
+        return (told for _, told in islice(self._group_states, first, None))
 
     @cached_property
     def _concerned(self) -> frozenset[str] | None:
@@ -83,6 +98,8 @@ class Log:
             if asked.request.get("subscribedTopicRegex"):
                 return None
             names.update(asked.request.get("subscribedTopicNames") or ())
+            for protocol in asked.request.get("protocols") or ():
+                names.update(_subscribed(protocol["metadata"]))
             names.update(name for topic in asked.request.get("topics") or () if (name := topic.get("name")))
         for written in self._recording.written:
             value = written.payload.get("value") or {}
@@ -106,6 +123,7 @@ class Position:
     Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``heard``, other
     coordinators' loads up to ``loads``. ``tasks`` were started (and when) and have no result yet; offsets of ``deleted``
     topics are still there; ``earlier`` are past states, each with when everybody had to know of the next one.
+    ``parked`` requests are used up and wait for their answers, of which ``answered`` have come.
     """
 
     log: Log
@@ -119,11 +137,22 @@ class Position:
     deleted: tuple[ImageTopic, ...] = ()
     timers: Timers = field(default_factory=Timers)
     earlier: tuple[tuple[int, Shard], ...] = ()
+    parked: tuple[RecordedRequest, ...] = ()
+    answered: int = 0
 
     @property
     def progress(self) -> int:
-        """Requests and records that are used up."""
-        return self.at + self.taken + len(self.ahead)
+        """Requests and records that are used up, and answers that came later."""
+        return self.at + self.taken + len(self.ahead) + self.answered
+
+    @property
+    def is_over(self) -> bool:
+        return self.all_asked and self.all_written and not self.parked
+
+    @property
+    def answer_due(self) -> RecordedRequest | None:
+        """Of the requests that wait, the one that was answered first."""
+        return min(self.parked, key=lambda asked: asked.done_ms, default=None)
 
     @property
     def all_asked(self) -> bool:
@@ -177,10 +206,26 @@ class Position:
         gone = [topic for change in islice(self.coming_images(), images) for topic in change.deleted]
         return replace(self, heard=self.heard + images, deleted=(*self.deleted, *gone))
 
+    def freed(self, answered: Collection[RecordedRequest]) -> Position:
+        """These requests wait no more."""
+        if not answered:
+            return self
+        lines = {each.line for each in answered}
+        waiting = tuple(each for each in self.parked if each.line not in lines)
+        return replace(self, parked=waiting, answered=self.answered + len(self.parked) - len(waiting))
+
     def become(self, shard: Shard, until_ms: int) -> Position:
         """The state is another; whoever asks after ``until_ms`` has to know of it."""
         earlier = (*self.earlier[-READ_LAG_STATES + 1 :], (until_ms, self.shard))
         return replace(self, shard=shard, earlier=earlier)
+
+
+def _subscribed(metadata: str) -> Sequence[str]:
+    """The topics of a classic member's subscription, as far as it can be read."""
+    try:
+        return tuple(read_blob(SUBSCRIPTION, b64decode(metadata), newest_known=0)[0]["topics"])
+    except (RecordError, ValueError):
+        return ()
 
 
 def _known_ms(recording: Recording) -> tuple[int, ...]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from groups.history.entries import RecordPayload
+from groups.wire.codecs.values import Value
 from simulations.protocol.coordinator.image import Image, ImageTopic
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, Value]
+"""A struct as the request log has it, by the names of Kafka's schemas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRequest:
     """One group's part of a request and of its answer.
 
-    ``api`` is Kafka's constant. The coordinator handled it some time from ``arrived_ms`` to ``done_ms``.
+    ``api`` is Kafka's constant. The coordinator handled it some time from ``arrived_ms`` to ``latest_ms``, which is
+    ``handled_ms`` where the answer may have waited for other members, and else when it had been sent.
     """
 
     group: str
@@ -29,10 +32,19 @@ class RecordedRequest:
     arrived_ms: int
     done_ms: int
     line: int
+    handled_ms: int | None = None
+
+    @property
+    def latest_ms(self) -> int:
+        return self.done_ms if self.handled_ms is None else self.handled_ms
 
     @property
     def member(self) -> str:
-        return str(self.request.get("memberId") or "")
+        """The member that asks, empty where it has no id yet. A LeaveGroup may tell one in a list."""
+        if told := self.request.get("memberId"):
+            return str(told)
+        leaving: Sequence[Fields] = self.request.get("members") or ()
+        return str(leaving[0].get("memberId") or "") if len(leaving) == 1 else ""
 
     @property
     def sender(self) -> tuple[str, str]:
@@ -87,6 +99,16 @@ def loads_of(recording: Recording) -> tuple[int, ...]:
     return tuple(change.at_ms for change in recording.images if not partitions.isdisjoint(change.elected))
 
 
+class DifferenceLine(TypedDict):
+    """A difference in the report; ``recorded`` or ``simulated`` is null where one side has nothing."""
+
+    at_ms: int
+    group: str
+    what: str
+    recorded: object
+    simulated: object
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """Something that the simulated coordinator would have said or written otherwise."""
@@ -94,10 +116,10 @@ class Difference:
     at_ms: int
     group: str
     what: str
-    recorded: Any
-    simulated: Any
+    recorded: object
+    simulated: object
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> DifferenceLine:
         return {
             "at_ms": self.at_ms,
             "group": self.group,

@@ -4,13 +4,44 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import TypedDict
 
+from simulations.proof.conformance.recording import DifferenceLine
 from simulations.proof.conformance.score import Score
-from simulations.proof.conformance.splitting import NotJudged
+from simulations.proof.conformance.splitting import NotJudged, NotJudgedLine
 
 
-def report(tallies: Iterable[Score], not_judged: NotJudged) -> dict[str, Any]:
+class JudgedAnswers(TypedDict):
+    equal: int
+    different: int
+
+
+class JudgedRecords(TypedDict):
+    equal: int
+    different: int
+    missing: int
+    extra: int
+
+
+class Excused(TypedDict):
+    reason: str
+    count: int
+
+
+class Report(TypedDict):
+    """What ``conform`` prints (docs/reference/commands.md)."""
+
+    requests: int
+    responses: JudgedAnswers
+    records: JudgedRecords
+    groups: int
+    loaded: int
+    not_judged: list[NotJudgedLine]
+    excused: list[Excused]
+    differences: list[DifferenceLine]
+
+
+def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
     """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about.
 
     ``excused`` counts what had to be believed for the rest to be equal, by reason.

@@ -7,10 +7,18 @@ that it does not have (``KafkaApis``). An id that the coordinator drew for a mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
+from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_classic
 from simulations.proof.conformance.recording import Fields, RecordedRequest
+from simulations.proof.conformance.versions import of_version
+from simulations.protocol.coordinator.classic.messages import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+)
 from simulations.protocol.coordinator.classic.parking import ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
 from simulations.protocol.coordinator.errors import ErrorCode
@@ -30,30 +38,98 @@ FETCH: Final = "OFFSET_FETCH"
 DELETE_OFFSETS: Final = "OFFSET_DELETE"
 DELETE_GROUPS: Final = "DELETE_GROUPS"
 DESCRIBE: Final = "CONSUMER_GROUP_DESCRIBE"
+DESCRIBE_CLASSIC: Final = "DESCRIBE_GROUPS"
 
-READS: Final = frozenset({FETCH, DESCRIBE})
+CLASSIC: Final[Mapping[str, str]] = {
+    "JOIN_GROUP": JOIN_API,
+    "SYNC_GROUP": SYNC_API,
+    "HEARTBEAT": CLASSIC_HEARTBEAT_API,
+    "LEAVE_GROUP": LEAVE_API,
+}
+"""The classic protocol's APIs: a request log has Kafka's constants, a message the names of its schemas."""
+
+WAITING: Final = frozenset(constant for constant, name in CLASSIC.items() if name in PARKED_APIS)
+"""Their answers may wait for other members."""
+
+READS: Final = frozenset({FETCH, DESCRIBE, DESCRIBE_CLASSIC})
 """Change nothing, and see what is committed: a moment behind what is written."""
+
+DEAD: Final = "Dead"
+
+GROUP_ERROR_VERSION: Final = 2
+"""From this version of OffsetFetch on, its answer has an error of the group."""
+
+GROUP_NOT_FOUND_VERSION: Final = 6
+"""From this version of DescribeGroups on, a group that is not there is an error."""
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What a shard made of a request: the answer in the form of the recorded one, and what it left behind."""
+    """What a shard made of a request: the answer in the form of the recorded one, and what it left behind.
 
-    answer: Fields
+    ``answer`` is ``None`` where it waits for other members; ``parked_answers`` are those to requests that waited until now.
+    """
+
+    answer: Fields | None
     records: tuple[Record, ...] = ()
     timers: tuple[TimerCommand, ...] = ()
     tasks: tuple[ResolveRegexes, ...] = ()
     parked_answers: tuple[ParkedAnswer, ...] = ()
-    """To requests of the classic protocol that waited (``classic_asking``)."""
 
 
-def ask(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    """Has the shard, which this changes, handle the request."""
+def ask(shard: Shard, asked: RecordedRequest, now_ms: int, *, committed_ms: int | None = None) -> Answered:
+    """Has the shard, which this changes, handle the request, and what follows when its records are committed.
+
+    ``committed_ms`` is when that is, if not at once.
+    """
+    if asked.api in CLASSIC:
+        return _classic(shard, asked, now_ms, now_ms if committed_ms is None else committed_ms)
     return _APIS[asked.api](shard, asked, now_ms)
 
 
+def committed(shard: Shard, outcome: Outcome[A], now_ms: int) -> Outcome[A]:
+    """The outcome with what follows its records once they are in the log, which changes the shard."""
+    while outcome.follow_up is not None:
+        following = shard.appended(outcome.follow_up, now_ms)
+        outcome = replace(
+            outcome,
+            records=(*outcome.records, *following.records),
+            timers=(*outcome.timers, *following.timers),
+            parked_answers=(*outcome.parked_answers, *following.parked_answers),
+            follow_up=following.follow_up,
+        )
+    return outcome
+
+
 def can_ask(api: str) -> bool:
-    return api in _APIS
+    return api in _APIS or api in CLASSIC
+
+
+def _classic(shard: Shard, asked: RecordedRequest, now_ms: int, committed_ms: int) -> Answered:
+    answer, outcome = ask_classic(
+        shard,
+        CLASSIC[asked.api],
+        asked.request,
+        now_ms,
+        version=asked.version,
+        ticket=asked.line,
+        client=asked.client,
+        host=asked.host,
+        recorded=asked.response,
+    )
+    outcome = committed(shard, outcome, committed_ms)
+    own = [parked for parked in outcome.parked_answers if parked.ticket == asked.line]
+    if own:
+        answer = own[-1].answer.body()
+    return Answered(
+        answer=None if answer is None else of_version(asked.api, asked.version, answer),
+        records=outcome.records,
+        timers=outcome.timers,
+        tasks=outcome.tasks,
+        parked_answers=tuple(parked for parked in outcome.parked_answers if parked not in own),
+    )
 
 
 def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
@@ -127,7 +203,10 @@ def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     )
     outcome = shard.fetch(request, now_ms)
     (group,) = outcome.answer.body()["groups"]
-    return _of(outcome, lambda _: group)
+    answer = of_version(FETCH, asked.version, group)
+    if asked.version < GROUP_ERROR_VERSION:
+        answer = {name: value for name, value in answer.items() if name != "errorCode"}
+    return _of(outcome, lambda _: answer)
 
 
 def _fetched(topic: Fields) -> FetchedTopic:
@@ -172,12 +251,22 @@ def _describe(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     if asked.version == 0:
         for member in described["members"]:
             del member["memberType"]
-    if asked.request.get("includeAuthorizedOperations"):
-        # Who may do what is not the coordinator's affair.
-        operations = asked.response.get("authorizedOperations")
-        if isinstance(operations, int):
-            described["authorizedOperations"] = operations
-    return Answered(answer=described)
+    return Answered(answer={**described, **_authorized(asked)})
+
+
+def _describe_classic(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    described = {**shard.describe_classic(), **_authorized(asked)}
+    if asked.version < GROUP_NOT_FOUND_VERSION and described["groupState"] == DEAD:
+        described["errorCode"] = 0
+    return Answered(answer=of_version(DESCRIBE_CLASSIC, asked.version, described))
+
+
+def _authorized(asked: RecordedRequest) -> dict[str, int]:
+    """Who may do what is not the coordinator's affair."""
+    operations = asked.response.get("authorizedOperations")
+    if asked.request.get("includeAuthorizedOperations") and isinstance(operations, int):
+        return {"authorizedOperations": operations}
+    return {}
 
 
 class _Partitions:
@@ -185,19 +274,16 @@ class _Partitions:
 
     def __init__(self, named: str) -> None:
         self._named = named
-        self._topics: dict[str, list[Mapping[str, Any]]] = {}
+        self._topics: dict[str, list[Mapping[str, int]]] = {}
 
-    def add(self, topic: str, partition: Mapping[str, Any]) -> None:
+    def add(self, topic: str, partition: Mapping[str, int]) -> None:
         self._topics.setdefault(topic, []).append(partition)
 
-    def topics(self) -> list[dict[str, Any]]:
-        return [{self._named: topic, "partitions": told} for topic, told in self._topics.items()]
-
-    def body(self) -> dict[str, Any]:
-        return {"topics": self.topics()}
+    def body(self) -> Fields:
+        return {"topics": [{self._named: topic, "partitions": told} for topic, told in self._topics.items()]}
 
 
-def _of(outcome: Outcome[Any], body: Callable[[Any], Fields]) -> Answered:
+def _of(outcome: Outcome[A], body: Callable[[A], Fields]) -> Answered:
     return Answered(
         answer=body(outcome.answer),
         records=outcome.records,
@@ -214,4 +300,5 @@ _APIS: Final[dict[str, Callable[[Shard, RecordedRequest, int], Answered]]] = {
     DELETE_OFFSETS: _delete_offsets,
     DELETE_GROUPS: _delete_group,
     DESCRIBE: _describe,
+    DESCRIBE_CLASSIC: _describe_classic,
 }

@@ -27,34 +27,64 @@ class Score:
     excuses: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
 
-    def agreed(self, records: int) -> None:
-        """A request whose answer and records are all as recorded."""
+    @property
+    def records_judged(self) -> int:
+        return self.equal + self.different + self.missing + self.extra
+
+    def asked(self, records: int) -> None:
+        """A request that wrote so many records, all as recorded."""
         self.requests += 1
-        self.answers_equal += 1
         self.equal += records
+
+    def agreed(self) -> None:
+        """An answer as recorded."""
+        self.answers_equal += 1
 
     def answer(self, asked: RecordedRequest, simulated: Fields) -> list[Difference]:
         """One for each field that differs."""
-        who = f" of {asked.member}" if asked.member else ""
         found = [
             Difference(
                 at_ms=asked.done_ms,
                 group=asked.group,
-                what=f"answer to {asked.api}{who} (line {asked.line}): {path or 'all of it'}",
+                what=f"{_answer_to(asked)}: {path or 'all of it'}",
                 recorded=left,
                 simulated=right,
             )
             for path, left, right in differing(asked.response, simulated)
         ]
-        self.requests += 1
         if found:
             self.answers_different += 1
         else:
             self.answers_equal += 1
         return self._noted(found)
 
+    def unanswered(self, asked: RecordedRequest) -> Difference:
+        """An answer that does not come."""
+        self.answers_different += 1
+        missing = Difference(
+            at_ms=asked.done_ms,
+            group=asked.group,
+            what=f"{_answer_to(asked)}: all of it",
+            recorded=asked.response,
+            simulated=None,
+        )
+        return self._noted([missing])[0]
+
+    def answered_at(self, asked: RecordedRequest, now_ms: int) -> Difference:
+        """An answer that comes at another time, and is counted as equal until then."""
+        self.answers_equal -= 1
+        self.answers_different += 1
+        moved = Difference(
+            at_ms=asked.done_ms,
+            group=asked.group,
+            what=f"{_answer_to(asked)}: when it comes, in ms",
+            recorded=asked.done_ms,
+            simulated=now_ms,
+        )
+        return self._noted([moved])[0]
+
     def records(
-        self, asked: RecordedRequest, recorded: Sequence[Written], simulated: Sequence[Record]
+        self, group: str, now_ms: int, recorded: Sequence[Written], simulated: Sequence[Record]
     ) -> list[Difference]:
         """One for each record that differs or stands on one side alone."""
         found: list[Difference] = []
@@ -75,8 +105,8 @@ class Score:
             where = f" at offset {written.offset}" if written is not None else ""
             found.append(
                 Difference(
-                    at_ms=written.at_ms if written is not None else asked.done_ms,
-                    group=asked.group,
+                    at_ms=written.at_ms if written is not None else now_ms,
+                    group=group,
                     what=f"record of type {record['type']}{where}",
                     recorded=left,
                     simulated=right,
@@ -108,9 +138,10 @@ class Score:
         late = Difference(
             at_ms=running.latest_ms,
             group=group,
-            what=f"{running.timer} timer of {running.member_id}",
-            recorded="the member stays",
-            simulated=f"it runs out at {running.latest_ms} and the member is removed",
+            what=f"{running.timer} timer of {running.member_id or 'the group'}",
+            recorded="the member stays" if running.member_id else "it does not run out",
+            simulated=f"it runs out at {running.latest_ms}"
+            + (" and the member is removed" if running.member_id else ""),
         )
         return self._noted([late])[0]
 
@@ -128,3 +159,8 @@ class Score:
     def _noted(self, found: list[Difference]) -> list[Difference]:
         self.differences += found
         return found
+
+
+def _answer_to(asked: RecordedRequest) -> str:
+    who = f" of {asked.member}" if asked.member else ""
+    return f"answer to {asked.api}{who} (line {asked.line})"

@@ -8,6 +8,9 @@ broker did unasked shows in its records alone: a timer that ran out, a result of
 deleted topic. It is tried where no request explains the next records, and must be possible (the timer ran, the
 task was started).
 
+In the classic protocol a JoinGroup and a SyncGroup wait for other members. Such a request is used up when it was handled, and its answer
+when something lets it go: another member's request, or a timer. Which of them it was, and when, the answers tell that come at once.
+
 Where nothing fits, an earlier step may have been the wrong one: of two requests that overlap the other one came first, or the
 change of a topic had been heard of already. So the walk goes back and tries what else agreed there, and stays with a way that
 leads further. A difference is what no order explains that the times allow: it is told, and the walk goes on from the
@@ -27,13 +30,14 @@ from typing import Final
 from groups.history.state.group import Semantics
 from simulations.proof.conformance.candidates import (
     agreeing,
-    differing,
     exchanges,
     may_be_next,
-    take_recorded,
+    waiting_ahead,
 )
+from simulations.proof.conformance.differing import differing, take_recorded
 from simulations.proof.conformance.position import (
     CLOCK_SLACK_MS,
+    INFINITE_MS,
     LOG_DELAY_MOST_MS,
     LOG_DELAY_MS,
     Log,
@@ -42,7 +46,7 @@ from simulations.proof.conformance.position import (
 )
 from simulations.proof.conformance.recording import Recording
 from simulations.proof.conformance.score import Score
-from simulations.proof.conformance.steps import SearchStep, tell_refused
+from simulations.proof.conformance.steps import ByItself, SearchStep, tell_refused
 from simulations.proof.conformance.trace import Story
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
@@ -72,7 +76,7 @@ class Judge:
 
     def judge(self) -> Score:
         position = self._begin()
-        while not (position.all_asked and position.all_written):
+        while not position.is_over:
             position = self._next(position)
         self._tell(len(self._trail))
         return self.tally
@@ -94,7 +98,7 @@ class Judge:
         self.tally.loaded = len(before)
         position = Position(log=log, shard=shard, at=len(before), heard=heard)
         if before:
-            timers = position.timers.taking(shard.loaded(first_ms).timers, first_ms, None)
+            timers = position.timers.taking(shard.loaded(first_ms).timers, -INFINITE_MS, None)
             position = replace(position, timers=timers)
         return position
 
@@ -135,6 +139,12 @@ class Judge:
 
     def _found_way(self, stuck: Position, delay_ms: int) -> bool:
         trail = list(self._trail)
+        for step in waiting_ahead(stuck, delay_ms):
+            # That it waits is no progress: something else has to agree for it.
+            way = self._followed([step], stuck.progress + 1, delay_ms)
+            if way is not None:
+                self._trail.extend(way)
+                return True
         for back, start in self._others(stuck, trail, delay_ms):
             way = self._followed(start, stuck.progress, delay_ms)
             if way is not None:
@@ -193,13 +203,15 @@ class Judge:
 def _choice(step: SearchStep) -> tuple[object, ...]:
     """What makes a step another one than others from the same position."""
     line = step.asked.line if step.asked is not None else None
-    return line, step.after.at, step.after.heard, len(step.after.tasks)
+    done = (step.what, step.member, step.now_ms) if isinstance(step, ByItself) else None
+    return line, done, step.after.at, step.after.heard, len(step.after.tasks)
 
 
 def _overlapping(trail: list[SearchStep], stuck: Position, delay_ms: int) -> Iterator[int]:
     """Places in the trail, the last first, as far back as something may have been handled along with what is stuck."""
     times = [asked.arrived_ms for _, asked in may_be_next(stuck, CLOCK_SLACK_MS)]
     times += [at_ms for at_ms in [stuck.next_written_ms()] if at_ms is not None]
+    times += [asked.done_ms for asked in stuck.parked]
     earliest_ms = min(times) - delay_ms
     for back in range(len(trail) - 1, -1, -1):
         if trail[back].now_ms < earliest_ms:

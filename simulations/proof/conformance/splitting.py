@@ -1,33 +1,37 @@
-"""Cuts a request log into groups, and says of which groups nothing can be judged, and why."""
+"""Cuts a request log into groups, and says of which groups nothing can be judged, and why.
+
+A group of either protocol is judged, also one that changes from the one to the other.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Final
+from typing import Final, TypedDict
 
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
-    GROUP_METADATA,
-    OFFSET_COMMIT,
 )
 from groups.wire.logs.request_log import LoggedRequest
+from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
 from simulations.proof.conformance.requests import (
+    CLASSIC,
     COMMIT,
     DELETE_GROUPS,
     DELETE_OFFSETS,
     DESCRIBE,
+    DESCRIBE_CLASSIC,
     FETCH,
     HEARTBEAT,
+    WAITING,
     can_ask,
 )
 
-CLASSIC_APIS: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP", "HEARTBEAT", "LEAVE_GROUP"})
 OTHER_APIS: Final = {
     "SHARE_GROUP_HEARTBEAT": "share group",
     "SHARE_GROUP_DESCRIBE": "share group",
@@ -36,16 +40,47 @@ OTHER_APIS: Final = {
     "TXN_OFFSET_COMMIT": "offsets of a transaction",
 }
 GROUP_APIS: Final = frozenset(
-    {HEARTBEAT, COMMIT, FETCH, DELETE_OFFSETS, DELETE_GROUPS, DESCRIBE, *CLASSIC_APIS, *OTHER_APIS}
+    {
+        HEARTBEAT,
+        COMMIT,
+        FETCH,
+        DELETE_OFFSETS,
+        DELETE_GROUPS,
+        DESCRIBE,
+        DESCRIBE_CLASSIC,
+        *CLASSIC,
+        *OTHER_APIS,
+    }
 )
 """What is read of a request log."""
 
-NOT_READY: Final = frozenset({14, 15, 16})
+NOT_COORDINATOR: Final = 16
+
+NOT_READY: Final = frozenset({14, 15, NOT_COORDINATOR})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: about the broker, not about the group."""
+
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    HEARTBEAT: ("groupId", "memberId", "memberEpoch", "rebalanceTimeoutMs"),
+    COMMIT: ("groupId", "memberId", "generationIdOrMemberEpoch", "topics"),
+    DELETE_OFFSETS: ("topics",),
+}
+"""What requests of the other APIs always have."""
+
+HANDLED_MS: Final = 250
+"""How long after it was read a request is handled at the latest that may wait for its answer, on a machine on which
+nothing else shows that it is slower."""
 
 _CONSUMER_TYPES: Final = range(CONSUMER_GROUP_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT + 1)
 _SHARE_TYPES: Final = range(10, 16)
 _STREAMS_TYPES: Final = (17, *range(19, 24))
+
+
+class NotJudgedLine(TypedDict):
+    """One reason in the report, and how much of the recording it leaves out."""
+
+    reason: str
+    requests: int
+    records: int
 
 
 @dataclass(slots=True)
@@ -55,7 +90,7 @@ class NotJudged:
     requests: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
 
-    def to_json(self) -> list[dict[str, object]]:
+    def to_json(self) -> list[NotJudgedLine]:
         reasons = sorted({*self.requests, *self.records})
         return [
             {"reason": reason, "requests": self.requests[reason], "records": self.records[reason]}
@@ -71,7 +106,7 @@ def recordings(
     *,
     only: str | None = None,
 ) -> Iterator[Recording]:
-    """A recording for each group of the consumer protocol, by name; the rest is counted in ``not_judged``."""
+    """A recording for each group that can be judged, by name; the rest is counted in ``not_judged``."""
     asked: dict[str, list[RecordedRequest]] = {}
     for request in logged:
         for part in parts_of(request):
@@ -90,10 +125,15 @@ def recordings(
         for part in own:
             if _not_ready(part):
                 not_judged.requests["coordinator not ready"] += 1
+                if is_turned_away(part):
+                    # It may have waited for other members until its coordinator was another one.
+                    kept.append(bounded(part, slowest_ms))
+            elif not has_fields(part):
+                not_judged.requests["requests that lack fields of their API"] += 1
             elif not can_ask(part.api):
                 not_judged.requests[OTHER_APIS.get(part.api, part.api)] += 1
             else:
-                kept.append(part)
+                kept.append(bounded(part, slowest_ms))
         kept.sort(key=lambda part: (part.arrived_ms, part.done_ms))
         if not kept:
             not_judged.records["coordinator not ready"] += len(records)
@@ -103,19 +143,35 @@ def recordings(
 
 def _took_ms(part: RecordedRequest) -> int:
     """How long the broker had a request that it answers at once; others tell nothing of how slow it was."""
-    return part.done_ms - part.arrived_ms if can_ask(part.api) else 0
+    return part.done_ms - part.arrived_ms if can_ask(part.api) and part.api not in WAITING else 0
+
+
+def bounded(part: RecordedRequest, slowest_ms: int) -> RecordedRequest:
+    """Where the answer may have waited, how slow the machine was tells when the request was handled at the latest."""
+    if part.api not in WAITING:
+        return part
+    return replace(part, handled_ms=min(part.done_ms, part.arrived_ms + max(HANDLED_MS, slowest_ms)))
+
+
+def has_fields(part: RecordedRequest) -> bool:
+    """Whether it has what its API always has; a log that somebody wrote may not."""
+    if part.api in CLASSIC:
+        return can_read(CLASSIC[part.api], part.request, part.version)
+    return all(name in part.request for name in FIELDS.get(part.api, ()))
+
+
+def is_turned_away(part: RecordedRequest) -> bool:
+    """Whether it was told that the coordinator is another one: before anybody looked at it, or after it had waited."""
+    return part.api in WAITING and part.response.get("errorCode") == NOT_COORDINATOR
 
 
 def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str | None:
-    """Why nothing of a group can be judged; ``None`` for one of the consumer protocol."""
+    """Why nothing of a group can be judged; ``None`` for one of the consumer or the classic protocol."""
     apis = {part.api for part in asked}
     types = {each.payload["type"] for each in written}
-    values = {each.payload["type"] for each in written if each.payload.get("value") is not None}
     if any("key_bytes" in each.payload for each in written):
         return "records that cannot be read"
     consumer = HEARTBEAT in apis or bool(types & {*_CONSUMER_TYPES, CONSUMER_GROUP_REGULAR_EXPRESSION})
-    if apis & CLASSIC_APIS or GROUP_METADATA in values:
-        return "migration between the protocols" if consumer else "classic group"
     if types & {*_SHARE_TYPES}:
         return "share group"
     if types & {*_STREAMS_TYPES}:
@@ -125,8 +181,6 @@ def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str
         return OTHER_APIS[min(others)]
     if "TXN_OFFSET_COMMIT" in apis:
         return "offsets of a transaction"
-    if not consumer and OFFSET_COMMIT in values:
-        return "offsets without a group"
     if not apis:
         return "no request of the group is in the log"
     return None
@@ -138,6 +192,9 @@ def parts_of(request: LoggedRequest) -> Iterator[RecordedRequest]:
     if request.api == DESCRIBE:
         for group_id, told in zip(body["groupIds"], answer["groups"], strict=False):
             yield _part(request, group_id, {**body, "groupIds": [group_id]}, told)
+    elif request.api == DESCRIBE_CLASSIC:
+        for group_id, told in zip(body["groups"], answer["groups"], strict=False):
+            yield _part(request, group_id, {**body, "groups": [group_id]}, told)
     elif request.api == DELETE_GROUPS:
         results = {told["groupId"]: told for told in answer["results"]}
         for group_id in body["groupsNames"]:

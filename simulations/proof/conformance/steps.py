@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from simulations.proof.conformance.excuses import LATE_IMAGE
-from simulations.proof.conformance.position import LATE_IMAGE_MS, Position
-from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Written
+from simulations.proof.conformance.position import LATE_IMAGE_MS, LOG_DELAY_MOST_MS, Position
+from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Written
+from simulations.proof.conformance.releasing import Released
 from simulations.proof.conformance.score import Score
+from simulations.proof.conformance.splitting import is_turned_away
 from simulations.proof.conformance.timers import Running
 from simulations.proof.conformance.trace import Story
 from simulations.protocol.coordinator.consumer.outcome import Record
@@ -55,27 +56,55 @@ class Loading(SearchStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStep(SearchStep):
-    """A request that was answered as recorded and wrote what is recorded."""
+    """A request that was answered as recorded and wrote what is recorded.
+
+    It ``waits`` if its answer comes with a later step; the requests that it ``answered`` had waited.
+    """
 
     asked: RecordedRequest
+    waits: bool = False
+    answered: tuple[RecordedRequest, ...] = ()
 
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)
-        tally.agreed(len(self.records))
-        story.exchange(self.asked, self.now_ms, self.records)
+        if is_turned_away(self.asked):
+            story.waits(self.asked, self.records)
+            return
+        tally.asked(len(self.records))
+        if self.waits:
+            story.waits(self.asked, self.records)
+        else:
+            tally.agreed()
+            story.exchange(self.asked, self.records)
+        _tell_answered(self.answered, tally, story)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnedAway(SearchStep):
+    """A request that nobody looked at, as the coordinator was another one."""
+
+    asked: RecordedRequest
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByItself(SearchStep):
-    """Something that the coordinator does without a request; ``what`` names it as ``internal_events`` does."""
+    """Something that the coordinator does without a request; ``what`` names it as ``internal_events`` does.
+
+    The requests that it ``answered`` had waited. It ``shows`` nothing where a timer finds nothing to do.
+    """
 
     what: str
     member: str | None
+    answered: tuple[RecordedRequest, ...] = ()
+    shows: bool = True
 
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)
         tally.equal += len(self.records)
-        story.unasked(self.what, self.member, self.records)
+        if self.shows:
+            story.unasked(self.what, self.member, self.now_ms, self.records)
+        _tell_answered(self.answered, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +112,54 @@ class Differing(SearchStep):
     """A request that the simulated coordinator answers or records otherwise."""
 
     asked: RecordedRequest
-    answer: Mapping[str, Any]
+    answer: Fields | None
     simulated: Sequence[Record]
+    let_go: Sequence[Released]
     refused: Sequence[Refused]
 
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)
-        found = tally.answer(self.asked, self.answer)
-        found += tally.records(self.asked, self.records, self.simulated)
-        story.exchange(self.asked, self.now_ms, self.records)
+        tally.asked(0)
+        found = [] if self.answer is None else tally.answer(self.asked, self.answer)
+        found += tally.records(story.group, self.now_ms, self.records, self.simulated)
+        if self.answer is None:
+            story.waits(self.asked, self.records)
+        else:
+            story.exchange(self.asked, self.records)
         story.differences(found, self.asked.member or None)
+        _tell_let_go(self.let_go, self.now_ms, tally, story)
         tell_refused(self.refused, tally, story)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferingByItself(SearchStep):
+    """A timer that lets requests go, which were answered otherwise."""
+
+    what: str
+    member: str | None
+    simulated: Sequence[Record]
+    let_go: Sequence[Released]
+    refused: Sequence[Refused]
+
+    def tell(self, tally: Score, story: Story) -> None:
+        SearchStep.tell(self, tally, story)
+        found = tally.records(story.group, self.now_ms, self.records, self.simulated)
+        story.unasked(self.what, self.member, self.now_ms, self.records)
+        story.differences(found, self.member)
+        _tell_let_go(self.let_go, self.now_ms, tally, story)
+        tell_refused(self.refused, tally, story)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered(SearchStep):
+    """A request that was answered, while the simulated coordinator has it wait on."""
+
+    asked: RecordedRequest
+
+    def tell(self, tally: Score, story: Story) -> None:
+        SearchStep.tell(self, tally, story)
+        story.answered(self.asked)
+        story.differences([tally.unanswered(self.asked)], self.asked.member or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +171,7 @@ class Unexplained(SearchStep):
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)
         found = tally.unexplained(story.group, self.records)
-        story.unasked(None, None, self.records)
+        story.unasked(None, None, self.now_ms, self.records)
         story.differences(found, None)
         tell_refused(self.refused, tally, story)
 
@@ -121,6 +187,21 @@ class Overdue(SearchStep):
         SearchStep.tell(self, tally, story)
         late = tally.overdue(story.group, self.running, self.missed)
         story.differences([late], self.running.member_id)
+
+
+def _tell_answered(answered: Iterable[RecordedRequest], tally: Score, story: Story) -> None:
+    for asked in answered:
+        tally.agreed()
+        story.answered(asked)
+
+
+def _tell_let_go(let_go: Iterable[Released], now_ms: int, tally: Score, story: Story) -> None:
+    for each in let_go:
+        found = tally.answer(each.asked, each.answer)
+        if not found and not each.came(now_ms, now_ms, LOG_DELAY_MOST_MS):
+            found = [tally.answered_at(each.asked, now_ms)]
+        story.answered(each.asked)
+        story.differences(found, each.asked.member or None)
 
 
 def tell_refused(refused: Sequence[Refused], tally: Score, story: Story) -> None:

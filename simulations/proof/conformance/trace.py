@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
-from simulations.proof.conformance.recording import Difference, ImageChange, RecordedRequest, Written
-from simulations.proof.conformance.requests import HEARTBEAT, READS
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, NotedTopic, Payload, Provenance
+from simulations.proof.conformance.recording import (
+    Difference,
+    ImageChange,
+    RecordedRequest,
+    Written,
+)
+from simulations.proof.conformance.requests import CLASSIC, HEARTBEAT, READS
 from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC
 
 COORDINATOR: Final = "coordinator"
+
+CLASSIC_HEARTBEAT: Final = "HEARTBEAT"
 
 NAMES: Final = {
     "CONSUMER_GROUP_HEARTBEAT": "ConsumerGroupHeartbeat",
@@ -19,6 +27,7 @@ NAMES: Final = {
     "OFFSET_DELETE": "OffsetDelete",
     "DELETE_GROUPS": "DeleteGroups",
     "CONSUMER_GROUP_DESCRIBE": "ConsumerGroupDescribe",
+    **CLASSIC,
 }
 """An entry names an API as Kafka's schemas do."""
 
@@ -30,6 +39,8 @@ class Story:
         self.group = group
         self.entries: list[Entry] = []
         self._told: dict[str, ImageTopic] = {}
+        self._waiting: dict[int, int] = {}
+        """By line of a request that waits, the sequence of its entry."""
 
     def topics(self, at_ms: int, image: Image) -> None:
         """What the topics are called from here on; those that were told before are left out."""
@@ -37,43 +48,51 @@ class Story:
         gone = [name for name in self._told if name not in image.topics]
         if not fresh and not gone:
             return
-        told: dict[str, Any] = {
+        told: dict[str, NotedTopic | None] = {
             name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in fresh.items()
         }
-        told |= dict.fromkeys(gone)
+        told.update(dict.fromkeys(gone))
         self._told = dict(image.topics)
         self._add(at_ms, Kind.NOTE, COORDINATOR, {"note": "topics", "topics": told, "source": "metadata log"})
 
     def image(self, change: ImageChange, at_ms: int) -> None:
         self.topics(at_ms, change.image)
 
-    def exchange(self, asked: RecordedRequest, at_ms: int, records: Sequence[Written]) -> None:
+    def exchange(self, asked: RecordedRequest, records: Sequence[Written]) -> None:
         """A request, the records that it brought about, and its answer."""
         if asked.api in READS:
             return
-        who = asked.member or asked.client
-        payload: dict[str, Any] = {
+        if not records and _steady(asked):
+            self._add(asked.arrived_ms, Kind.REQUEST, _who(asked), {**_request(asked), "steady": True})
+            return
+        self.waits(asked, records)
+        self.answered(asked)
+
+    def waits(self, asked: RecordedRequest, records: Sequence[Written]) -> None:
+        """A request and the records that it brought about; its answer comes later."""
+        request = self._add(asked.arrived_ms, Kind.REQUEST, _who(asked), _request(asked))
+        self._waiting[asked.line] = request
+        self._records(records, request)
+
+    def answered(self, asked: RecordedRequest) -> None:
+        """The answer to a request that has been told."""
+        answer = {
             "api": NAMES[asked.api],
             "version": asked.version,
-            "body": _without_nulls(asked.request),
+            "body": dict(asked.response),
+            "to": _who(asked),
         }
-        if not records and _steady(asked):
-            self._add(asked.arrived_ms, Kind.REQUEST, who, {**payload, "steady": True})
-            return
-        request = self._add(asked.arrived_ms, Kind.REQUEST, who, payload)
-        self._records(records, request)
-        answer = {**payload, "body": dict(asked.response), "to": who}
-        self._add(asked.done_ms, Kind.RESPONSE, COORDINATOR, answer, cause=request)
+        cause = self._waiting.pop(asked.line, None)
+        self._add(asked.done_ms, Kind.RESPONSE, COORDINATOR, answer, cause=cause)
 
     def loaded(self, records: Sequence[Written]) -> None:
         """Records from before the first request."""
         self._records(records, None)
 
-    def unasked(self, what: str | None, member: str | None, records: Sequence[Written]) -> None:
-        """Records that no request brought about; ``what`` names the timer where it was one."""
+    def unasked(self, what: str | None, member: str | None, at_ms: int, records: Sequence[Written]) -> None:
+        """Something that no request brought about, and its records; ``what`` names the timer where it was one."""
         cause = None
-        if what in ("session", "rebalance"):
-            at_ms = records[0].at_ms
+        if what in (SESSION, REBALANCE, JOIN, SYNC):
             fired = {"timer": what, "member": member, "event": "fired", "deadline_ms": at_ms}
             cause = self._add(at_ms, Kind.TIMER, COORDINATOR, fired)
         self._records(records, cause)
@@ -104,9 +123,7 @@ class Story:
                 )
             )
 
-    def _add(
-        self, at_ms: int, kind: Kind, actor: str, payload: Mapping[str, Any], cause: int | None = None
-    ) -> int:
+    def _add(self, at_ms: int, kind: Kind, actor: str, payload: Payload, cause: int | None = None) -> int:
         sequence = FIRST_SEQUENCE + len(self.entries)
         self.entries.append(
             Entry(
@@ -124,6 +141,8 @@ class Story:
 
 def _steady(asked: RecordedRequest) -> bool:
     """A heartbeat that tells nothing and is told nothing."""
+    if asked.api == CLASSIC_HEARTBEAT:
+        return not asked.response["errorCode"]
     told = (
         "rackId",
         "subscribedTopicNames",
@@ -141,5 +160,11 @@ def _steady(asked: RecordedRequest) -> bool:
     )
 
 
-def _without_nulls(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if value is not None}
+def _request(asked: RecordedRequest) -> Payload:
+    body = {name: value for name, value in asked.request.items() if value is not None}
+    return {"api": NAMES[asked.api], "version": asked.version, "body": body}
+
+
+def _who(asked: RecordedRequest) -> str:
+    """The member; one that joins for the first time goes by the id that it was given."""
+    return asked.member or str(asked.response.get("memberId") or "") or asked.client

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Final
 
-from groups.wire.coordinator_schema import CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, OFFSET_COMMIT
+from groups.wire.codecs.values import Value
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    GROUP_METADATA,
+    OFFSET_COMMIT,
+)
 from simulations.proof.conformance.excuses import EARLIER_STATE
 from simulations.proof.conformance.position import CLOCK_SLACK_MS, Position
 from simulations.proof.conformance.recording import RecordedRequest
@@ -14,6 +20,16 @@ from simulations.proof.conformance.requests import READS, Answered, ask
 from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.shard import Shard
+
+TIMES: Final = {
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA: "assignmentTimestamp",
+    OFFSET_COMMIT: "commitTimestamp",
+    GROUP_METADATA: "currentStateTimestamp",
+}
+"""By type of record, the field that tells when the request was handled which wrote it."""
+
+COMMITTED_MS: Final = 1_000
+"""How long a record of a classic group may take to be committed, as far as it matters for the time of a later state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +60,7 @@ def attempts(position: Position, asked: RecordedRequest, delay_ms: int) -> Itera
                 yield Variant(
                     before=prepared,
                     shard=shard,
-                    answered=ask(shard, asked, now_ms),
+                    answered=ask(shard, asked, now_ms, committed_ms=_committed_ms(position, now_ms)),
                     now_ms=now_ms,
                     images=images,
                     tasks_done=tasks_done,
@@ -68,7 +84,7 @@ def _image_counts(position: Position, asked: RecordedRequest) -> list[int]:
     must = may = 0
     counts: list[int] = []
     for count, change in enumerate(position.coming_images()):
-        if change.at_ms > asked.done_ms + CLOCK_SLACK_MS:
+        if change.at_ms > asked.latest_ms + CLOCK_SLACK_MS:
             break
         if position.log.concerned_by(change):
             counts.append(count)
@@ -90,25 +106,29 @@ def _prepared(position: Position, asked: RecordedRequest, images: int, tasks_don
 
 def _times(position: Position, asked: RecordedRequest, delay_ms: int) -> list[int]:
     """When it may have been handled, the likeliest first: a time inside the next records, theirs, or its own."""
-    least, most = asked.arrived_ms - delay_ms, asked.done_ms + CLOCK_SLACK_MS
+    least, most = asked.arrived_ms - delay_ms, asked.latest_ms + CLOCK_SLACK_MS
     times: list[int] = []
     next_ms = position.next_written_ms()
     if next_ms is not None and least <= next_ms <= most:
         times += [told for each in position.unit() if (told := _told_ms(each.payload)) is not None]
         times.append(next_ms)
-    times += [asked.arrived_ms, asked.done_ms, least]
+    # A classic group's next record tells when its join phase ended, which this request may have done.
+    times += islice(position.log.state_times(position.at), 1)
+    times += [asked.arrived_ms, asked.latest_ms, least]
     return list(dict.fromkeys(time for time in times if least <= time <= most))
+
+
+def _committed_ms(position: Position, now_ms: int) -> int:
+    """When the request's record was in the log, where the one after it tells: it has the time of that state."""
+    following = next(islice(position.log.state_times(position.at), 1, None), None)
+    return following if following is not None and now_ms <= following <= now_ms + COMMITTED_MS else now_ms
 
 
 def _told_ms(record: Record) -> int | None:
     """The handling's own time, where a record tells it."""
-    value: Any = record.get("value")
-    if value is None:
+    value = record.get("value")
+    field = TIMES.get(record["type"])
+    if value is None or field is None:
         return None
-    if record["type"] == CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA:
-        told = value.get("assignmentTimestamp")
-    elif record["type"] == OFFSET_COMMIT:
-        told = value.get("commitTimestamp")
-    else:
-        return None
+    told: Value = value.get(field)
     return told if isinstance(told, int) else None

@@ -15,10 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from simulations.proof.conformance import Report
 from simulations.proof.conformance.configs import BROKER_SETTINGS
 from simulations.recorded_files import read
 
+from ..conformed import conform
 from ..node import SETTINGS as NODE_SETTINGS
 from ..node import Node, running, wait_for_topic
 from .acting import Classic
@@ -127,18 +130,27 @@ class Recording:
         return {name: group.transcript for name, group in self._groups.items()}
 
 
-def record(folder: Path, exchanges: Iterable[Exchange]) -> tuple[dict[str, Transcript], dict[str, Exception]]:
-    """The transcripts of all exchanges, and what went wrong with the scripts themselves; a broker for each policy."""
-    transcripts: dict[str, Transcript] = {}
-    problems: dict[str, Exception] = {}
+class Recorded(NamedTuple):
+    """By group: what was sent, answered and written, what went wrong with the script itself, and what ``conform`` says of the
+    broker's own request log."""
+
+    transcripts: dict[str, Transcript]
+    problems: dict[str, Exception]
+    verdicts: dict[str, Report]
+
+
+def record(folder: Path, exchanges: Iterable[Exchange]) -> Recorded:
+    """All exchanges played, a broker for each policy."""
+    every = Recorded({}, {}, {})
     listed = list(exchanges)
     for policy in dict.fromkeys(each.policy for each in listed):
         settings = {**SETTINGS, "group.consumer.migration.policy": policy}
-        with running(folder / policy, settings) as node:
+        with running(folder / policy, settings, request_log=True) as node:
             found, wrong = _record(node, settings, [each for each in listed if each.policy == policy])
-        transcripts |= found
-        problems |= wrong
-    return transcripts, problems
+        every.transcripts.update(found)
+        every.problems.update(wrong)
+        every.verdicts.update(conform(node, {}, settings).verdicts)
+    return every
 
 
 def _record(
@@ -179,7 +191,7 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [EXCHANGES[name] for name in options.names] or list(EXCHANGES.values())
     with tempfile.TemporaryDirectory() as folder:
-        transcripts, problems = record(Path(folder), chosen)
+        transcripts, problems, _ = record(Path(folder), chosen)
     for name, problem in problems.items():
         sys.stdout.write(f"{name} was not played to its end: {problem!r}\n")
     differing = 0

@@ -122,6 +122,26 @@ def _(group: Classic) -> None:
     group.beat("S")
 
 
+@exchange(
+    ABOUT,
+    "migrate-down-overstated",
+    "A downgrade without a rebalance writes targets as what members have: one that has less never hears of the rest",
+)
+def _(group: Classic) -> None:
+    group.consume_join("N", instanceId="n")
+    group.consume_ack("N", instanceId="n")
+    group.enter("C")
+    group.sync("C")
+    group.consume("N", instanceId="n")
+    group.consume_ack("N", instanceId="n")
+    group.join("S", instance="n")
+    group.beat("C")
+    group.sync("S")
+    group.describe()
+    group.beat("C")
+    group.beat("S")
+
+
 @exchange(ABOUT, "migrate-down-several", "LeaveGroup of the last consumer and a classic member at once")
 def _(group: Classic) -> None:
     group.form("A", "B")

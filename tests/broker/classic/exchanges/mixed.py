@@ -57,6 +57,24 @@ def _(group: Classic) -> None:
     group.beat("A")
 
 
+@exchange(
+    ABOUT,
+    "mixed-subscribes-to-nothing",
+    "A classic member that subscribes to nothing joins a consumer group without a new epoch",
+)
+def _(group: Classic) -> None:
+    group.consume_join("N")
+    group.consume_ack("N")
+    group.enter("A", topics=())
+    group.sync("A")
+    group.describe_consumers()
+    group.consume("N")
+    group.beat("A")
+    group.join("A")
+    group.sync("A")
+    group.describe_consumers()
+
+
 @exchange(ABOUT, "mixed-full", "A consumer group that is full refuses classic members")
 def _(group: Classic) -> None:
     for name in ("N1", "N2", "N3", "N4"):
