@@ -92,7 +92,9 @@ class Followed:
         rebalancing = state in UNSTABLE or (state != "Empty" and epoch != assigned)
         times = list(old.get("rebalanced_ms", []))
         began = rebalancing and not old.get("rebalancing")
-        jumped = epoch is not None and old.get("group_epoch") not in (None, epoch)
+        # A classic group's joining leaves no record: each generation is a rebalance that is over.
+        number = epoch if epoch is not None else frame.get("generation")
+        jumped = number is not None and old.get("epoch_or_generation") not in (None, number)
         if began or jumped:
             times = [*times, frame["at_ms"]][-REBALANCES_KEPT:]
         row.kind = frame.get("protocol") or row.kind
@@ -108,6 +110,7 @@ class Followed:
             "rebalancing": rebalancing,
             "since_ms": frame["at_ms"] if began else (old.get("since_ms") if rebalancing else None),
             "rebalanced_ms": times,
+            "epoch_or_generation": number if number is not None else old.get("epoch_or_generation"),
         }
         row.facts = self.facts
 

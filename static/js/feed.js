@@ -14,6 +14,8 @@ export const FIRST_WAIT_MS = 500;
 export const LONGEST_WAIT_MS = 15_000;
 /** Two of the server's tails may be lost before silence means that the connection is dead. */
 export const SILENCE_MS = 20_000;
+/** A summary that is too large to come with each message is asked for so often, and up to twice as late: not by all at once. */
+export const SUMMARY_EVERY_MS = 3000;
 
 export class Feed {
   #socket = /** @type {any} */ (null);
@@ -23,6 +25,7 @@ export class Feed {
   #filling = false;
   #wanted = 0;
   #closed = false;
+  #asking = /** @type {any} */ (null);
 
   /**
    * @param {object} options
@@ -34,6 +37,7 @@ export class Feed {
    * @param {(message: any) => void} [options.onStatus]
    * @param {(hello: any) => void} [options.onHello]
    * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
+   * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
    * @param {(url: string) => any} [options.connect] a WebSocket, or what stands for one in a test
    * @param {typeof setTimeout} [options.later]
    * @param {typeof clearTimeout} [options.never]
@@ -47,6 +51,7 @@ export class Feed {
     onStatus = () => {},
     onHello = () => {},
     onSummary = () => {},
+    asksSummary = false,
     connect = (address) => new WebSocket(address),
     later = (run, ms) => setTimeout(run, ms),
     never = (timer) => clearTimeout(timer),
@@ -59,6 +64,7 @@ export class Feed {
     this.onStatus = onStatus;
     this.onHello = onHello;
     this.onSummary = onSummary;
+    this.asksSummary = asksSummary;
     this.connect = connect;
     this.later = later;
     this.never = never;
@@ -82,6 +88,7 @@ export class Feed {
     this.#closed = true;
     this.never(this.#retry);
     this.never(this.#watch);
+    this.never(this.#asking);
     const socket = this.#socket;
     this.#socket = null;
     if (socket) socket.close();
@@ -107,6 +114,7 @@ export class Feed {
     } else if (message.type === 'changes') {
       this.append(message);
       if (message.summary) this.onSummary(message.summary);
+      else if (this.asksSummary) this.#askSummary();
       this.#reach(message.last);
     } else if (message.type === 'status') {
       this.onStatus(message);
@@ -139,6 +147,23 @@ export class Feed {
     } finally {
       this.#filling = false;
     }
+  }
+
+  #askSummary() {
+    this.#asking ??= this.later(
+      async () => {
+        this.#asking = null;
+        try {
+          const delta = await this.fetchAfter(this.last());
+          if (this.#closed) return;
+          this.append(delta);
+          if (delta.summary) this.onSummary(delta.summary);
+        } catch {
+          // The next message asks again.
+        }
+      },
+      SUMMARY_EVERY_MS * (1 + Math.random()),
+    );
   }
 
   #listen() {

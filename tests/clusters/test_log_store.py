@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry
+from groups.history.following.group import FollowedGroup
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
 from groups.models import Timeline
@@ -190,3 +191,12 @@ def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_ca
             frame = storage.frame_at(timeline, timeline.last)
             assert frame is not None
             assert frame["group_epoch"] is not None
+
+
+def test_each_generation_of_a_classic_group_is_a_rebalance_in_the_list() -> None:
+    """Its joining leaves no record, so no state ever says that it rebalances."""
+    each = followed.Followed(WatchedGroup(group="g"), FollowedGroup(group="g", partition=0))
+    for generation, at_ms in ((1, 1_000), (1, 2_000), (2, 3_000), (4, 4_000)):
+        frame: Any = {"protocol": "classic", "state": "Stable", "generation": generation, "at_ms": at_ms}
+        each.look(frame)
+    assert each.facts["rebalanced_ms"] == [3_000, 4_000]
