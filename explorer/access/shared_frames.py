@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Final
 
+from websockets.extensions import Extension
 from websockets.extensions.permessage_deflate import PerMessageDeflate, ServerPerMessageDeflateFactory
 from websockets.frames import Frame, Opcode
 
@@ -77,11 +79,11 @@ def framed(data: bytes, window_bits: int) -> bytes:
     return bytes(whole)
 
 
-def window_bits_of(extensions: list[object]) -> int | None:
+def window_bits_of(extensions: Sequence[Extension]) -> int | None:
     """What a connection agreed on; 0 for no compression, null where its frames cannot be shared."""
     if not extensions:
         return 0
-    [only] = extensions if len(extensions) == 1 else [None]
-    if isinstance(only, PerMessageDeflate) and only.local_no_context_takeover:
+    only = extensions[0]
+    if len(extensions) == 1 and isinstance(only, PerMessageDeflate) and only.local_no_context_takeover:
         return only.local_max_window_bits
     return None
