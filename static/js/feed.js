@@ -9,22 +9,16 @@
  * @typedef {'connecting' | 'live' | 'behind' | 'lost' | 'closed'} Link
  */
 
-/** Waits between attempts to reconnect: doubled each time, so that a server that restarts is not stormed. */
-export const FIRST_WAIT_MS = 500;
-export const LONGEST_WAIT_MS = 15_000;
+import { Socket } from './socket.js';
+
 /** Two of the server's tails may be lost before silence means that the connection is dead. */
 export const SILENCE_MS = 20_000;
 /** A summary that is too large to come with each message is asked for so often, and up to twice as late: not by all at once. */
 export const SUMMARY_EVERY_MS = 3000;
 
 export class Feed {
-  #socket = /** @type {any} */ (null);
-  #wait = FIRST_WAIT_MS;
-  #retry = /** @type {any} */ (null);
-  #watch = /** @type {any} */ (null);
   #filling = false;
   #wanted = 0;
-  #closed = false;
   #asking = /** @type {any} */ (null);
 
   /**
@@ -38,9 +32,7 @@ export class Feed {
    * @param {(hello: any) => void} [options.onHello]
    * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
    * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
-   * @param {(url: string) => any} [options.connect] a WebSocket, or what stands for one in a test
-   * @param {typeof setTimeout} [options.later]
-   * @param {typeof clearTimeout} [options.never]
+   * @param {Pick<import('./socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
    */
   constructor({
     url,
@@ -52,11 +44,15 @@ export class Feed {
     onHello = () => {},
     onSummary = () => {},
     asksSummary = false,
-    connect = (address) => new WebSocket(address),
-    later = (run, ms) => setTimeout(run, ms),
-    never = (timer) => clearTimeout(timer),
+    means = {},
   }) {
-    this.url = url;
+    this.socket = new Socket({
+      url,
+      hear: (message) => this.#hear(message),
+      onLost: () => this.onLink('lost'),
+      silence_ms: SILENCE_MS,
+      ...means,
+    });
     this.last = last;
     this.append = append;
     this.fetchAfter = fetchAfter;
@@ -65,48 +61,27 @@ export class Feed {
     this.onHello = onHello;
     this.onSummary = onSummary;
     this.asksSummary = asksSummary;
-    this.connect = connect;
-    this.later = later;
-    this.never = never;
   }
 
   open() {
-    this.#closed = false;
     this.onLink('connecting');
-    const socket = this.connect(this.url);
-    this.#socket = socket;
-    socket.onmessage = (/** @type {{data: string}} */ event) => {
-      if (socket === this.#socket) this.#hear(JSON.parse(event.data));
-    };
-    socket.onclose = () => {
-      if (socket === this.#socket) this.#lose();
-    };
-    this.#listen();
+    this.socket.open();
   }
 
   close() {
-    this.#closed = true;
-    this.never(this.#retry);
-    this.never(this.#watch);
-    this.never(this.#asking);
-    const socket = this.#socket;
-    this.#socket = null;
-    if (socket) socket.close();
+    this.socket.never(this.#asking);
+    this.socket.close();
     this.onLink('closed');
   }
 
   /** Connect at once instead of waiting for the next attempt. */
   hurry() {
-    if (this.#socket || this.#closed) return;
-    this.never(this.#retry);
-    this.open();
+    this.socket.hurry();
   }
 
   /** @param {any} message */
   #hear(message) {
-    this.#listen();
     if (message.type === 'hello') {
-      this.#wait = FIRST_WAIT_MS;
       this.onHello(message);
       this.#reach(message.last);
     } else if (message.type === 'tail') {
@@ -133,7 +108,7 @@ export class Feed {
     this.#filling = true;
     this.onLink('behind');
     try {
-      while (!this.#closed && this.last() < this.#wanted) {
+      while (!this.socket.isClosed && this.last() < this.#wanted) {
         const before = this.last();
         const delta = await this.fetchAfter(before);
         this.append(delta);
@@ -150,12 +125,12 @@ export class Feed {
   }
 
   #askSummary() {
-    this.#asking ??= this.later(
+    this.#asking ??= this.socket.later(
       async () => {
         this.#asking = null;
         try {
           const delta = await this.fetchAfter(this.last());
-          if (this.#closed) return;
+          if (this.socket.isClosed) return;
           this.append(delta);
           if (delta.summary) this.onSummary(delta.summary);
         } catch {
@@ -164,25 +139,5 @@ export class Feed {
       },
       SUMMARY_EVERY_MS * (1 + Math.random()),
     );
-  }
-
-  #listen() {
-    this.never(this.#watch);
-    this.#watch = this.later(() => {
-      const socket = this.#socket;
-      if (socket) socket.close();
-      this.#lose();
-    }, SILENCE_MS);
-  }
-
-  #lose() {
-    if (this.#closed) return;
-    this.#socket = null;
-    this.never(this.#watch);
-    this.onLink('lost');
-    const wait = this.#wait;
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
-    this.never(this.#retry);
-    this.#retry = this.later(() => this.open(), wait);
   }
 }
