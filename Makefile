@@ -137,6 +137,7 @@ clean:  ## remove what make made; the database in var/ stays
 	@touch $@
 
 .venv/all: uv.lock pyproject.toml
+	@echo "Installing the locked packages into .venv, Spark and the tools among them …"
 	@UV_COMPILE_BYTECODE=1 $(SYNC)
 	@touch .venv/core $@
 

@@ -20,6 +20,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "watch": "record the groups of a live cluster, read-only, as they rebalance",
         "groups": "list and describe the groups of a live cluster, as Kafka's own tool does",
         "import_log": "import segments of __consumer_offsets as timelines",
+        "archive_log": "copy a live cluster's whole __consumer_offsets into segments",
         "timeline": "list, show, add and remove stored timelines",
         "case_studies": "store the bundled case studies that are missing",
         "lessons": "list the lessons, show one, or check lesson files against their runs",

@@ -8,11 +8,16 @@ stays in memory.
 from __future__ import annotations
 
 import asyncio
+import random
 from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import OPEN
+from websockets.server import ServerProtocol
+
+from explorer.access.shared_frames import SharedFrames, deflate, window_bits_of
 
 HEAD_S: Final = 20.0
 """From a connection's first moment, or from the first byte of a further request, to the end of its head."""
@@ -120,11 +125,46 @@ class RefusableSocket(WebSocketsSansIOProtocol):
 
     Uvicorn takes it for an error of the application's ("returned without completing handshake"): every browser with an
     old cookie, and every page of another origin, would write to the server's log.
+
+    What goes to many sockets is framed and compressed once (``shared_frames``). Sockets that were opened together, as
+    after a restart, are not pinged together.
     """
 
+    _shared: Final = SharedFrames()
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.conn = ServerProtocol(
+            extensions=[deflate()] if self.config.ws_per_message_deflate else [],
+            max_size=self.config.ws_max_size,
+            logger=self.logger,
+        )
+
+    def start_keepalive(self) -> None:
+        if self.ping_interval:
+            self.ping_timer = self.loop.call_later(
+                random.uniform(0, self.ping_interval), self.send_keepalive_ping
+            )
+
     async def send(self, message: Any) -> None:
+        if await self._sent_to_many(message):
+            return
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True
         elif message["type"] == "websocket.accept" and not self.handshake_complete:
             raise ClientDisconnected
+
+    async def _sent_to_many(self, message: Any) -> bool:
+        """Whether it is a text on an open socket, which is then written; all else is uvicorn's affair."""
+        text = message.get("text")
+        if message["type"] != "websocket.send" or text is None or self.conn.state is not OPEN:
+            return False
+        window_bits = window_bits_of(self.conn.extensions)
+        if window_bits is None:
+            return False
+        await self.writable.wait()
+        if self.disconnected or self.close_sent or self.conn.state is not OPEN:
+            raise ClientDisconnected
+        self.transport.write(self._shared.frame(text, window_bits))
+        return True

@@ -109,6 +109,9 @@ class Hub:
     def __init__(self) -> None:
         self.feeds: dict[str, Feed] = {}
         self.sockets = 0
+        self.ended = 0
+        """Sockets that left, since the process began."""
+
         self._tails: asyncio.Task[None] | None = None
 
     async def join(self, group: str) -> Listener:
@@ -129,6 +132,7 @@ class Hub:
 
     async def leave(self, group: str, listener: Listener) -> None:
         self.sockets -= 1
+        self.ended += 1
         feed = self.feeds.get(group)
         if feed is None:
             return

@@ -12,6 +12,7 @@ from kombu.exceptions import OperationalError
 from redis import RedisError
 
 from explorer.pages.imports.receiving import forget_cut_short
+from explorer.push.hub import hub
 from explorer.server import memory
 from explorer.server.lost_queue import LostQueue
 from explorer.sharing.links import clear_ended
@@ -72,6 +73,7 @@ def sweep() -> None:
 
 
 async def keep_sweeping() -> None:
+    looks = memory.Looks()
     while True:
         try:
             await database_sync_to_async(sweep)()
@@ -80,5 +82,6 @@ async def keep_sweeping() -> None:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:
             log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
-        await asyncio.to_thread(memory.give_back)
+        all_of_it = looks.is_due(hub().ended, time.monotonic())
+        await asyncio.to_thread(memory.give_back, all_of_it=all_of_it)
         await asyncio.sleep(SWEEP_EVERY_S)

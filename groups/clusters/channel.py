@@ -268,7 +268,8 @@ def _alert(error: ssl.SSLError, address: Address) -> ClusterError:
     if "CERTIFICATE" in reason or "UNKNOWN_CA" in reason or "DECRYPT_ERROR" in reason:
         return ClusterError(
             Fault.CLIENT_CERTIFICATE_REFUSED,
-            f"{address} refused the client certificate: its CA is not one that the broker believes.",
+            f"{address} refused the client certificate: its CA is not one that the broker believes. "
+            "Give one that was signed for this cluster (ssl.keystore.*).",
             seen=reason,
         )
     return ClusterError(Fault.TLS_FAILED, f"TLS with {address} failed: {reason}.", seen=_text(error))

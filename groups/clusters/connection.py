@@ -23,7 +23,7 @@ from groups.clusters.allowed import (
 from groups.clusters.channel import Answer, Channel, Sent, open_channel
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings, Sasl
-from groups.clusters.tls import client_certificate_ended, context_of
+from groups.clusters.tls import context_of, wrong_time_of_client
 from groups.wire.errors import RecordError
 from groups.wire.rpc import decode_response, error_name
 
@@ -185,11 +185,11 @@ async def connect(
         step("login")
     except ClusterError as error:
         await connection.close()
-        ended = client_certificate_ended(settings.tls)
-        if error.fault is Fault.CLIENT_CERTIFICATE_REFUSED and ended is not None:
+        wrong = wrong_time_of_client(settings.tls)
+        if error.fault is Fault.CLIENT_CERTIFICATE_REFUSED and wrong is not None:
             raise ClusterError(
                 Fault.CLIENT_CERTIFICATE_REFUSED,
-                f"{address} refused the client certificate, which expired on {ended:%Y-%m-%d}.",
+                f"{address} refused the client certificate, {wrong}.",
                 seen=error.seen,
             ) from error
         raise

@@ -76,7 +76,9 @@ def refused_certificate(
             moment = certificate.not_valid_after_utc if expired else certificate.not_valid_before_utc
             when = f" on {_day(moment)}" if expired else f": it is valid from {_day(moment)} on"
         verb = "expired" if error.verify_code == EXPIRED else "is not valid yet"
-        return ClusterError(Fault.CERTIFICATE_EXPIRED, f"The broker's certificate {verb}{when}.", seen=seen)
+        todo = "It has to be renewed on the broker, or this machine's clock is wrong."
+        says = f"The broker's certificate {verb}{when}. {todo}"
+        return ClusterError(Fault.CERTIFICATE_EXPIRED, says, seen=seen)
     if error.verify_code in (HOST_MISMATCH, IP_MISMATCH):
         names = _names(certificate)
         whose = f"is for {', '.join(names)}, not" if names else "is not for"
@@ -106,15 +108,20 @@ def unverified_context() -> ssl.SSLContext:
     return context
 
 
-def client_certificate_ended(tls: Tls | None) -> datetime | None:
-    """When our own certificate expired, if it did: brokers do not tell it from one of another CA."""
+def wrong_time_of_client(tls: Tls | None) -> str | None:
+    """What the dates of our own certificate have against it, and what to do: brokers do not tell it from one of another CA."""
     if tls is None or tls.chain is None:
         return None
     try:
-        ended = x509.load_pem_x509_certificate(tls.chain.encode()).not_valid_after_utc
+        certificate = x509.load_pem_x509_certificate(tls.chain.encode())
     except ValueError:
         return None
-    return ended if ended < datetime.now(UTC) else None
+    now, begins, ends = datetime.now(UTC), certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if ends < now:
+        return f"which expired on {_day(ends)}: give a renewed one (ssl.keystore.*)"
+    if begins > now:
+        return f"which is valid from {_day(begins)} on only: give one that is valid now, or set this machine's clock right"
+    return None
 
 
 def _read(der: bytes | None) -> x509.Certificate | None:

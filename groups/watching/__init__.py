@@ -6,6 +6,7 @@ module           what it is for
 ``pulling``      one round after the other: lists, describes, offsets; nothing of Django
 ``storing``      what a round saw becomes entries of timelines and rows of groups
 ``following``    the log's partitions, each fetched from the broker that leads it
+``followed``     one followed group under way: what waits of it, and what its row says
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``recorders``    what was folded of groups that changed last; of the others it is made again
 ``rows``         groups as lists show them

@@ -8,9 +8,8 @@ position never passes what waits.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from django.conf import settings
@@ -22,65 +21,23 @@ from groups.history.entries import Entry, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
-from groups.history.frames.shapes import Frame
-from groups.history.passes.recorder import RecordedBatch, Recorder
-from groups.history.polls.description import UNSTABLE
+from groups.history.passes.recorder import Recorder
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
 from groups.watching import registry, retention
-from groups.watching.recorders import WARM_MOST, Epochs, epochs_of, read_anew, restored
+from groups.watching.followed import Followed, held_from, waited
+from groups.watching.recorders import WARM_MOST, epochs_of, read_anew, restored
 from groups.watching.rows import row_of, store_lags
-from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline
+from groups.watching.storing import RECORDED_MOST, begin_timeline, end_timeline
 
 log = logging.getLogger(__name__)
-
-COMMITS_WAIT_S: Final = 2.0
-"""How long entries that are commits alone wait for others: a row for each would be nine tenths of all rows."""
-
-COMMITS_WAIT_EACH_S: Final = 0.03
-COMMITS_WAIT_MOST_S: Final = 60.0
-"""They wait longer the more groups do. To store a group takes some 10 ms of processor time (measured), so that commits alone take
-a third of a processor, however many groups there are."""
-
-WAITED_AT_ONCE: Final = 20
-"""Groups whose commits are stored in one go: whatever changes a group must not wait behind them."""
 
 ENTRY_BYTES: Final = 400
 """About what an entry takes (a commit 330 bytes): timelines that grow are to fill half of what is kept."""
 
 ENTRIES_LEAST: Final = 50
 """A timeline of fewer would be begun more often than it is looked at."""
-
-CHECKPOINT_BYTES: Final = 256 * 1024
-"""A checkpoint is stored after so many bytes of entries: who goes on folds some hundred entries, not all."""
-
-
-@dataclass(slots=True)
-class Followed:
-    """One group under way. ``recorder`` is made when the first record comes: most groups are quiet."""
-
-    row: WatchedGroup
-    group: FollowedGroup
-    recorder: Recorder | None = None
-    writer: storage.Writer | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    held_first: int | None = None
-    """Offset of the first record that is folded and not yet stored."""
-
-    held_since_s: float = 0.0
-    urgent: bool = False
-    waits: bool = False
-    """Whether its timeline begins anew as soon as the log is read again from its beginning."""
-
-    since_checkpoint: int = 0
-    left: Epochs | None = None
-    """What the frame of a recorder that was let go had."""
-
-    @property
-    def epochs(self) -> Epochs | None:
-        """What its log has told by now; null where nothing of it was folded by this process."""
-        return epochs_of(self.recorder.frame) if self.recorder is not None else self.left
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +174,7 @@ class LogStore:
             recorder = self._recorder(followed, before=entry.sequence)
             recorder.add(entry)
             self.entries += 1
-            if followed.held_first is None:
-                followed.held_first, followed.held_since_s = first, time.monotonic()
-            followed.urgent = followed.urgent or not is_commit(entry)
+            followed.hold(first, urgent=not is_commit(entry))
         if followed.recorder is not None and followed.recorder.full:
             self._store(followed)
         self._let_go_of_cold()
@@ -271,19 +226,10 @@ class LogStore:
 
     def has_due(self) -> bool:
         """Whether something waits that is to be stored by now."""
-        return bool(self._waited(list(self.followed.values())))
-
-    @staticmethod
-    def _waited(some: Iterable[Followed]) -> list[Followed]:
-        """Those that waited long enough, the longest first, as many as are stored at once."""
-        held = [each for each in some if each.held_first is not None]
-        wait_s = min(max(COMMITS_WAIT_S, COMMITS_WAIT_EACH_S * len(held)), COMMITS_WAIT_MOST_S)
-        now_s = time.monotonic()
-        due = [each for each in held if now_s - each.held_since_s >= wait_s]
-        return sorted(due, key=lambda each: each.held_since_s)[:WAITED_AT_ONCE]
+        return bool(waited(list(self.followed.values())))
 
     def _store_due(self, at_end: set[int]) -> None:
-        for followed in self._waited(self.followed.values()):
+        for followed in waited(self.followed.values()):
             self._store(followed)
         for followed in self.followed.values():
             if followed.held_first is not None and followed.urgent and followed.group.partition in at_end:
@@ -305,7 +251,7 @@ class LogStore:
     def _store(self, followed: Followed) -> None:
         recorder = followed.recorder
         batch = recorder.flush(final=True) if recorder is not None else None
-        followed.held_first, followed.urgent = None, False
+        followed.is_held_no_more()
         if recorder is None or batch is None:
             return
         row = followed.row
@@ -317,11 +263,11 @@ class LogStore:
         except (storage.LeaseLost, storage.NoSuchTimeline):
             self._begin_anew(followed, followed.group.began)
             return
-        self._look(followed, recorder.frame)
+        followed.look(recorder.frame)
         row.followed = to_plain(followed.group)
         row.polled = {}
         fields = ["timeline", "followed", "polled", "kind", "state", "condition", "facts", "changed"]
-        if self._is_checkpoint_due(followed, batch):
+        if followed.is_checkpoint_due(len(batch.entries)):
             row.checkpoint = recorder.checkpoint()
             fields.append("checkpoint")
         row.save(update_fields=fields)
@@ -336,19 +282,8 @@ class LogStore:
         share = retention.BYTES_MOST // (2 * ENTRY_BYTES * max(1, len(self.followed)))
         return min(settings.LIVE_ENTRIES_MOST, max(share, ENTRIES_LEAST))
 
-    def _is_checkpoint_due(self, followed: Followed, batch: RecordedBatch) -> bool:
-        followed.since_checkpoint += len(batch.entries)
-        if followed.since_checkpoint < CHECKPOINT_BYTES:
-            return False
-        followed.since_checkpoint = 0
-        return True
-
     def _store_positions(self) -> None:
-        held: dict[int, int] = {}
-        for followed in self.followed.values():
-            if followed.held_first is not None:
-                partition = followed.group.partition
-                held[partition] = min(held.get(partition, followed.held_first), followed.held_first)
+        held = held_from(self.followed.values())
         stored: dict[str, Position] = {}
         for partition, position in sorted(self.positions.items()):
             start = 0 if partition in self.again else min(position.next, held.get(partition, position.next))
@@ -386,10 +321,10 @@ class LogStore:
 
     def _begin_anew(self, followed: Followed, reached: int) -> None:
         """Its timeline cannot be gone on with: the log is read again for the next one."""
-        followed.writer = followed.recorder = followed.left = None
+        followed.has_ended()
+        followed.is_held_no_more()
         self._warm.pop(followed.row.group, None)
         followed.row.timeline, followed.row.checkpoint = None, None
-        followed.held_first, followed.urgent, followed.since_checkpoint = None, False, 0
         followed.group, followed.waits = followed.group.anew(reached), True
         followed.row.followed = to_plain(followed.group)
         followed.row.save()
@@ -401,9 +336,8 @@ class LogStore:
                 followed.writer.finish(status, problem)
             except (storage.LeaseLost, storage.NoSuchTimeline):
                 log.info("The timeline of %s was ended by somebody else.", followed.row.group)
-        followed.writer = followed.recorder = followed.left = None
+        followed.has_ended()
         self._warm.pop(followed.row.group, None)
-        followed.since_checkpoint = 0
 
     def cut(self, partition: int, end: int, now_ms: int) -> list[dict[str, Any]]:
         """The log was truncated at ``end``: what was recorded of the offsets beyond is not so any more.
@@ -442,38 +376,7 @@ class LogStore:
                 self._store_positions()
             self._broken = False
 
-    # -- rows
-
-    def _look(self, followed: Followed, frame: Frame) -> None:
-        """What the group's row says, from its frame."""
-        row, old = followed.row, followed.facts
-        epoch, assigned, members = (
-            frame.get("group_epoch"),
-            frame.get("assignment_epoch"),
-            frame.get("members") or {},
-        )
-        state = frame.get("state") or row.state or "Empty"
-        rebalancing = state in UNSTABLE or (state != "Empty" and epoch != assigned)
-        times = list(old.get("rebalanced_ms", []))
-        began = rebalancing and not old.get("rebalancing")
-        jumped = epoch is not None and old.get("group_epoch") not in (None, epoch)
-        if began or jumped:
-            times = [*times, frame["at_ms"]][-REBALANCES_KEPT:]
-        row.kind = frame.get("protocol") or row.kind
-        row.state, row.condition = state, Condition.SEEN.value
-        followed.facts = {
-            "group_epoch": epoch,
-            "assignment_epoch": assigned,
-            "members": len(members),
-            "behind": sum(
-                1 for each in members.values() if each.get("epoch") is not None and each["epoch"] != assigned
-            ),
-            "lag": old.get("lag"),
-            "rebalancing": rebalancing,
-            "since_ms": frame["at_ms"] if began else (old.get("since_ms") if rebalancing else None),
-            "rebalanced_ms": times,
-        }
-        row.facts = followed.facts
+    # -- what others ask
 
     def reads_again(self, partition: int) -> None:
         """The partition is read from its beginning now: timelines that wait for it begin."""

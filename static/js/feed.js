@@ -13,10 +13,13 @@ import { Socket } from './socket.js';
 
 /** Two of the server's tails may be lost before silence means that the connection is dead. */
 export const SILENCE_MS = 20_000;
+/** A summary that is too large to come with each message is asked for so often, and up to twice as late: not by all at once. */
+export const SUMMARY_EVERY_MS = 3000;
 
 export class Feed {
   #filling = false;
   #wanted = 0;
+  #asking = /** @type {any} */ (null);
 
   /**
    * @param {object} options
@@ -28,6 +31,7 @@ export class Feed {
    * @param {(message: any) => void} [options.onStatus]
    * @param {(hello: any) => void} [options.onHello]
    * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
+   * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
    * @param {Pick<import('./socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
    */
   constructor({
@@ -39,6 +43,7 @@ export class Feed {
     onStatus = () => {},
     onHello = () => {},
     onSummary = () => {},
+    asksSummary = false,
     means = {},
   }) {
     this.socket = new Socket({
@@ -55,6 +60,7 @@ export class Feed {
     this.onStatus = onStatus;
     this.onHello = onHello;
     this.onSummary = onSummary;
+    this.asksSummary = asksSummary;
   }
 
   open() {
@@ -63,6 +69,7 @@ export class Feed {
   }
 
   close() {
+    this.socket.never(this.#asking);
     this.socket.close();
     this.onLink('closed');
   }
@@ -82,6 +89,7 @@ export class Feed {
     } else if (message.type === 'changes') {
       this.append(message);
       if (message.summary) this.onSummary(message.summary);
+      else if (this.asksSummary) this.#askSummary();
       this.#reach(message.last);
     } else if (message.type === 'status') {
       this.onStatus(message);
@@ -114,5 +122,22 @@ export class Feed {
     } finally {
       this.#filling = false;
     }
+  }
+
+  #askSummary() {
+    this.#asking ??= this.socket.later(
+      async () => {
+        this.#asking = null;
+        try {
+          const delta = await this.fetchAfter(this.last());
+          if (this.socket.isClosed) return;
+          this.append(delta);
+          if (delta.summary) this.onSummary(delta.summary);
+        } catch {
+          // The next message asks again.
+        }
+      },
+      SUMMARY_EVERY_MS * (1 + Math.random()),
+    );
   }
 }

@@ -455,6 +455,7 @@ function follow(from) {
     onSummary: (/** @type {any} */ summary) => {
       if (meta.source === 'live') hearStatus({ type: 'status', summary });
     },
+    asksSummary: meta.source === 'live',
     onLink: (link, hurry) => {
       part('board').dataset.link = link;
       banners.link(link, hurry);

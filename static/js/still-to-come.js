@@ -51,8 +51,9 @@ export async function fetchBehind(timeline, redraw) {
  * @param {(message: any) => void} parts.onStatus
  * @param {(link: Link, hurry: () => void) => void} parts.onLink
  * @param {(summary: any) => void} parts.onSummary
+ * @param {boolean} parts.asksSummary whether it is asked for where it is too large to come along
  */
-export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, onLink, onSummary }) {
+export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, onLink, onSummary, asksSummary }) {
   const hurry = () => feed.hurry();
   const feed = new Feed({
     url,
@@ -66,6 +67,7 @@ export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, 
     onHello,
     onStatus,
     onSummary,
+    asksSummary,
     onLink: (link) => onLink(link, hurry),
   });
   feed.open();

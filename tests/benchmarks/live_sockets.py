@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -62,6 +63,7 @@ def run() -> Iterator[Figure]:
         value=middle(told["read_ms"]),
         unit="ms",
     )
+    yield Figure(what="live: stored to the first socket, median", value=middle(told["first_ms"]), unit="ms")
     yield Figure(what="live: memory of the server with the sockets", value=told["memory_mb"], unit="MB")
     yield Figure(what="live: memory of a socket", value=told["socket_kb"], unit="KB")
     yield Figure(
@@ -69,10 +71,16 @@ def run() -> Iterator[Figure]:
         value=told["processor_percent"],
         unit="%",
     )
+    yield Figure(
+        what="live: processor time of the sockets' own side meanwhile", value=told["client_percent"], unit="%"
+    )
 
 
 def measure(sockets: int, requests: int) -> dict[str, Any]:
-    """``last_ms`` (from stored) and ``read_ms`` (from read) of each message, ``memory_mb``, ``socket_kb``, ``processor_percent``."""
+    """``last_ms`` (from stored) and ``read_ms`` (from read) of each message, ``memory_mb``, ``socket_kb``, ``processor_percent``.
+
+    ``first_ms`` is the time to the first socket, ``client_percent`` what the sockets' own side takes of a processor.
+    """
     with services() as where, tempfile.TemporaryDirectory() as folder:
         var = Path(folder) / "var"
         var.mkdir()
@@ -95,48 +103,56 @@ async def _heard(server: Served, follower: subprocess.Popen[str], sockets: int) 
     assert follower.stdout is not None
     timeline = json.loads(await asyncio.to_thread(follower.stdout.readline))["timeline"]
     before_kb = memory_kb(server.pid)
-    heard: dict[int, list[float]] = {}
+    heard: Heard = {}
     opened = await _open(server, f"/ws/timelines/{timeline}", sockets, heard)
     with_sockets_kb = memory_kb(server.pid)
-    began_s, used_s = time.monotonic(), processor_s(server.pid)
+    own = os.getpid()
+    began_s, used_s, own_s = time.monotonic(), processor_s(server.pid), processor_s(own)
     follower.stdin.write("go\n")
     follower.stdin.flush()
     stored: list[dict[str, float]] = json.loads(await asyncio.to_thread(follower.stdout.readline))
-    share = (processor_s(server.pid) - used_s) / (time.monotonic() - began_s)
+    length_s = time.monotonic() - began_s
+    share = (processor_s(server.pid) - used_s) / length_s
+    own_share = (processor_s(own) - own_s) / length_s
     deadline = time.monotonic() + LIMIT_S
     # Two batches within 50 ms are one message, which is heard as of the later one.
-    while len(heard.get(int(stored[-1]["last"]), ())) < sockets:
+    while len((by_last := told_of(heard)).get(int(stored[-1]["last"]), ())) < sockets:
         assert time.monotonic() < deadline, (
-            f"{len(heard.get(int(stored[-1]['last']), ()))} sockets heard the last"
+            f"{len(by_last.get(int(stored[-1]['last']), ()))} sockets heard the last"
         )
         await asyncio.sleep(0.1)
     peak_kb = memory_kb(server.pid, "VmHWM")
     for each in opened:
         each.close()
-    last_ms, read_ms = [], []
+    last_ms, first_ms, read_ms = [], [], []
     for each in stored:
-        first_with_it = min(last for last in heard if last >= each["last"])
-        assert len(heard[first_with_it]) == sockets, (
-            f"{len(heard[first_with_it])} of {sockets} heard {first_with_it}"
-        )
-        last_ms.append((max(heard[first_with_it]) - each["stored_s"]) * 1000)
-        read_ms.append((max(heard[first_with_it]) - each["read_s"]) * 1000)
+        first_with_it = by_last[min(last for last in by_last if last >= each["last"])]
+        assert len(first_with_it) == sockets, f"{len(first_with_it)} of {sockets} heard {each['last']}"
+        last_ms.append((max(first_with_it) - each["stored_s"]) * 1000)
+        first_ms.append((min(first_with_it) - each["stored_s"]) * 1000)
+        read_ms.append((max(first_with_it) - each["read_s"]) * 1000)
     return {
         "last_ms": last_ms,
+        "first_ms": first_ms,
         "read_ms": read_ms,
         "memory_mb": peak_kb / 1024,
         "socket_kb": (with_sockets_kb - before_kb) / sockets,
         "processor_percent": 100 * share,
+        "client_percent": 100 * own_share,
     }
 
 
-class Ear(asyncio.Protocol):
-    """A WebSocket client that notes when it had each whole message, and of which entry; it answers pings, as browsers do."""
+Heard = dict[bytes, list[float]]
+"""When each socket had the whole of a message, by the message as it came: what it says is looked at afterwards."""
 
-    def __init__(self, request: bytes, heard: dict[int, list[float]]) -> None:
+
+class Ear(asyncio.Protocol):
+    """A WebSocket client that notes when it had each whole message; it answers pings, and takes compression, as browsers do."""
+
+    def __init__(self, request: bytes, heard: Heard) -> None:
         self.request, self.heard = request, heard
         self.greeted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._data = bytearray()
+        self._rest = b""
         self._upgraded = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -145,59 +161,77 @@ class Ear(asyncio.Protocol):
         transport.write(self.request)
 
     def data_received(self, data: bytes) -> None:
-        self._data += data
+        if self._rest:
+            data = self._rest + data
         if not self._upgraded:
-            end = self._data.find(b"\r\n\r\n")
+            end = data.find(b"\r\n\r\n")
             if end < 0:
+                self._rest = data
                 return
-            if not self._data.startswith(b"HTTP/1.1 101"):
-                self.greeted.set_exception(RuntimeError(self._data[:200].decode(errors="replace")))
+            if not data.startswith(b"HTTP/1.1 101") or b"permessage-deflate" not in data[:end]:
+                self.greeted.set_exception(RuntimeError(data[:200].decode(errors="replace")))
                 return
             self._upgraded = True
-            del self._data[: end + 4]
-        while (message := self._message()) is not None:
-            self._take(message)
+            data = data[end + 4 :]
+        at = 0
+        while (end := frame_end(data, at)) <= len(data) and at < len(data):
+            self._take(data[at:end])
+            at = end
+        self._rest = data[at:]
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self.greeted.done():
             self.greeted.set_exception(error or ConnectionError("closed before the hello"))
 
-    def _message(self) -> bytes | None:
-        """The payload of the next whole frame; the server's frames are not masked (RFC 6455)."""
-        data = self._data
-        if len(data) < 2:
-            return None
-        length, begin = data[1] & 0x7F, 2
-        if length == 126:
-            length, begin = int.from_bytes(data[2:4], "big"), 4
-        elif length == 127:
-            length, begin = int.from_bytes(data[2:10], "big"), 10
-        if len(data) < begin + length:
-            return None
-        is_ping, message = data[0] & 0x0F == PING, bytes(data[begin : begin + length])
-        del data[: begin + length]
-        if is_ping:
+    def _take(self, frame: bytes) -> None:
+        if frame[0] & 0x0F == PING:
             # Masked with zeros: a client's frames are masked (RFC 6455, 5.3), and nothing here is secret.
-            self._transport.write(bytes((0x80 | PONG, 0x80 | length, 0, 0, 0, 0)) + message)
-        return message
-
-    def _take(self, message: bytes) -> None:
-        if message.startswith(b'{"type":"changes"'):
-            found = LAST.search(message, 0, 80)
-            assert found is not None
-            self.heard.setdefault(int(found[1]), []).append(time.time())
-        elif message.startswith(b'{"type":"hello"') and not self.greeted.done():
+            self._transport.write(bytes((0x80 | PONG, 0x80 | len(frame) - 2, 0, 0, 0, 0)) + frame[2:])
+        elif self.greeted.done():
+            self.heard.setdefault(frame, []).append(time.time())
+        else:
             self.greeted.set_result(None)
 
+
+def frame_end(data: bytes, at: int) -> int:
+    """Where the server's frame at ``at`` ends (RFC 6455, 5.2: it is not masked); behind the data where it is not whole."""
+    if len(data) < at + 10:
+        # All lengths stand within ten bytes; the shorter forms are whole with fewer.
+        if len(data) < at + 2 or (short := data[at + 1] & 0x7F) >= 126:
+            return len(data) + 1
+        return at + 2 + short
+    length = data[at + 1] & 0x7F
+    if length == 126:
+        return at + 4 + int.from_bytes(data[at + 2 : at + 4], "big")
+    if length == 127:
+        return at + 10 + int.from_bytes(data[at + 2 : at + 10], "big")
+    return at + 2 + length
+
+
+def told_of(heard: Heard) -> dict[int, list[float]]:
+    """The times by the last entry that a message tells of."""
+    found: dict[int, list[float]] = {}
+    for frame, times in heard.items():
+        begin = {126: 4, 127: 10}.get(frame[1] & 0x7F, 2)
+        text = frame[begin:]
+        if frame[0] & RSV1:
+            text = zlib.decompressobj(-zlib.MAX_WBITS).decompress(text + b"\0\0\xff\xff")
+        if text.startswith(b'{"type":"changes"'):
+            last = LAST.search(text, 0, 80)
+            assert last is not None
+            found.setdefault(int(last[1]), []).extend(times)
+    return found
+
+
+RSV1: Final = 0x40
+"""The bit of a frame that is compressed (RFC 7692)."""
 
 PING, PONG = 0x9, 0xA
 
 LAST: Final = re.compile(rb'"last":(\d+)')
 
 
-async def _open(
-    server: Served, path: str, sockets: int, heard: dict[int, list[float]]
-) -> list[asyncio.BaseTransport]:
+async def _open(server: Served, path: str, sockets: int, heard: Heard) -> list[asyncio.BaseTransport]:
     host, port = server.url.removeprefix("http://").rsplit(":", 1)
     cookie = server.cookie()
     transports: list[asyncio.BaseTransport] = []
@@ -209,6 +243,8 @@ async def _open(
             request = (
                 f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\nOrigin: {server.url}\r\n"
+                # As Chromium and Firefox offer it.
+                "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"
                 f"Cookie: {cookie['name']}={cookie['value']}\r\n\r\n"
             )
             transport, ear = await loop.create_connection(

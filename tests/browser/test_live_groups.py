@@ -109,7 +109,12 @@ def failures(secure: Secure, web: str) -> list[tuple[str, dict[str, str], str, s
     ca = {"ca": secure.certificates.ca.pem}
     tls = {"servers": secure.address("TLS"), "protocol": "SSL", **ca}
     saslp = {"servers": secure.address("SASLP"), "protocol": "SASL_PLAINTEXT", **login}
-    client = {"chain": secure.certificates.watcher.pem, "key": secure.certificates.watcher.key_pem}
+    certificates = secure.certificates
+    client = {"chain": certificates.watcher.pem, "key": certificates.watcher.key_pem}
+    expired = {"chain": certificates.expired_watcher.pem, "key": certificates.expired_watcher.key_pem}
+    early = {"chain": certificates.early_watcher.pem, "key": certificates.early_watcher.key_pem}
+    stranger = {"chain": certificates.stranger.pem, "key": certificates.stranger.key_pem}
+    mtls = tls | {"servers": secure.address("MTLS")}
     controller = f"localhost:{secure.ports['CONTROLLER']}"
     return [
         ("scheme", {"servers": f"https://{plain['servers']}"}, "settings", "write the host and the port alone", plain),
@@ -120,8 +125,14 @@ def failures(secure: Secure, web: str) -> list[tuple[str, dict[str, str], str, s
         ("tls", {"servers": tls["servers"]}, "versions", "switch TLS on", tls),
         ("no tls", plain | {"protocol": "SSL"}, "connect", "switch TLS off", {"protocol": "PLAINTEXT"}),
         ("ca", tls | {"ca": ""}, "connect", "signed by a CA that you did not give", ca),
+        ("another ca", tls | {"ca": certificates.other_ca.pem}, "connect", "signed by a CA that you did not give", ca),
+        ("expired", tls | {"servers": secure.address("EXPIRED")}, "connect", "has to be renewed on the broker", tls),
         ("host", tls | {"servers": secure.address("WRONGHOST")}, "connect", "is for other.example", tls),
-        ("client", tls | {"servers": secure.address("MTLS")}, "connect", "wants a client certificate", client),
+        ("client", mtls, "connect", "wants a client certificate", client),
+        ("client of another ca", mtls | stranger, "connect", "its CA is not one that the broker believes", client),
+        ("client expired", mtls | expired, "connect", "give a renewed one", client),
+        ("client not valid yet", mtls | early, "connect", "give one that is valid now", client),
+        ("key", mtls | client | {"key": expired["key"]}, "connect", "do not belong together", client),
         ("login", {"servers": saslp["servers"]}, "login", "wants a login first", saslp),
         ("no login", saslp | plain, "login", "use security.protocol=PLAINTEXT", {"protocol": "PLAINTEXT"}),
         ("mechanism", saslp | {"mechanism": "SCRAM-SHA-256"}, "login", "it offers", login),
@@ -130,7 +141,7 @@ def failures(secure: Secure, web: str) -> list[tuple[str, dict[str, str], str, s
     ]  # fmt: skip
 
 
-def test_fifteen_kinds_of_failure_are_each_repaired_by_what_the_wizard_says(
+def test_twenty_one_kinds_of_failure_are_each_repaired_by_what_the_wizard_says(
     open_page: Open, secure: Secure, server: Served
 ) -> None:
     page = open_page("/clusters")

@@ -15,6 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
 EXPIRED_ON = NOW - 30 * DAY
+BEGINS_ON = NOW + 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,15 @@ def authority(name: str) -> Issued:
 
 
 def issued(
-    by: Issued, name: str, *, names: tuple[str, ...] = (), expired: bool = False, client: bool = False
+    by: Issued,
+    name: str,
+    *,
+    names: tuple[str, ...] = (),
+    expired: bool = False,
+    early: bool = False,
+    client: bool = False,
 ) -> Issued:
+    """A certificate that ``by`` signed; ``early`` is one that is not valid yet."""
     key = ec.generate_private_key(ec.SECP256R1())
     usage = ExtendedKeyUsageOID.CLIENT_AUTH if client else ExtendedKeyUsageOID.SERVER_AUTH
     built = (
@@ -67,7 +75,7 @@ def issued(
         .issuer_name(by.certificate.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(NOW - 100 * DAY)
+        .not_valid_before(BEGINS_ON if early else NOW - 100 * DAY)
         .not_valid_after(EXPIRED_ON if expired else NOW + 100 * DAY)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
@@ -89,11 +97,13 @@ class Certificates:
     """All that a secure broker and its clients need."""
 
     ca: Issued
+    other_ca: Issued
     server: Issued
     expired_server: Issued
     other_server: Issued
     watcher: Issued
     expired_watcher: Issued
+    early_watcher: Issued
     stranger: Issued
 
     @classmethod
@@ -102,11 +112,13 @@ class Certificates:
         here = ("localhost", "127.0.0.1")
         return cls(
             ca=ca,
+            other_ca=other,
             server=issued(ca, "localhost", names=here),
             expired_server=issued(ca, "localhost", names=here, expired=True),
             other_server=issued(ca, "other.example", names=("other.example",)),
             watcher=issued(ca, "watcher", client=True),
             expired_watcher=issued(ca, "watcher", expired=True, client=True),
+            early_watcher=issued(ca, "watcher", early=True, client=True),
             stranger=issued(other, "stranger", client=True),
         )
 

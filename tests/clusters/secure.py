@@ -29,8 +29,8 @@ from tests.broker.node import Node
 from .certificates import Certificates
 
 LISTENERS = ("PLAINTEXT", "TLS", "SASL", "SASLP", "EXPIRED", "WRONGHOST", "MTLS", "UNREACHABLE")
-USERS = ("admin", "watcher", "nobody", "guest")
-"""``guest`` is given rights and has them taken away again; ``nobody`` has what a test of refusals gives it, and no more."""
+USERS = ("admin", "watcher", "nobody", "guest", "visitor")
+"""``guest`` and ``visitor`` are given rights and have them taken away again; ``nobody`` has what a test of refusals gives it, and no more."""
 
 SECURITY = "org.apache.kafka.common.security"
 

@@ -13,7 +13,7 @@ from groups.clusters.allowed import DESCRIBE_CLUSTER, LIST_GROUPS
 from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import settings_of
-from tests.clusters.certificates import EXPIRED_ON
+from tests.clusters.certificates import BEGINS_ON, EXPIRED_ON
 from tests.clusters.secure import Secure, free_ports, token
 
 pytestmark = [pytest.mark.broker, pytest.mark.once]
@@ -176,9 +176,18 @@ async def test_a_ca_that_was_not_given_is_told(secure: Secure) -> None:
     assert "was signed by a CA that you did not give (CN=Test CA)" in str(error)
 
 
+async def test_another_ca_than_the_brokers_is_told_with_the_one_that_is_wanted(secure: Secure) -> None:
+    other = {"ssl.truststore.certificates": secure.certificates.other_ca.pem}
+    error = await refusal(secure.properties("tls") | other)
+    assert error.fault is Fault.CA_UNKNOWN
+    assert "was signed by a CA that you did not give (CN=Test CA)" in str(error)
+
+
 async def test_a_certificate_that_expired_is_told_with_the_day(secure: Secure) -> None:
     error = await refusal(secure.properties("tls") | {"bootstrap.servers": secure.address("EXPIRED")})
-    assert str(error) == f"The broker's certificate expired on {EXPIRED_ON:%Y-%m-%d}."
+    assert str(error).startswith(
+        f"The broker's certificate expired on {EXPIRED_ON:%Y-%m-%d}. It has to be renewed"
+    )
 
 
 async def test_a_certificate_for_another_host_is_told_with_its_names(secure: Secure) -> None:
@@ -191,9 +200,16 @@ async def test_a_client_certificate_that_is_wanted_is_told(secure: Secure) -> No
     assert str(error).startswith(f"{secure.address('MTLS')} wants a client certificate")
 
 
-@pytest.mark.parametrize("which", ["stranger", "expired_watcher"])
-async def test_a_client_certificate_that_is_refused_is_told_with_its_end_if_it_ended(
-    secure: Secure, which: str
+@pytest.mark.parametrize(
+    ("which", "says"),
+    [
+        ("stranger", "its CA is not one that the broker believes. Give one that was signed for this cluster"),
+        ("expired_watcher", f"which expired on {EXPIRED_ON:%Y-%m-%d}: give a renewed one"),
+        ("early_watcher", f"which is valid from {BEGINS_ON:%Y-%m-%d} on only: give one that is valid now"),
+    ],
+)
+async def test_a_client_certificate_that_is_refused_is_told_with_what_its_dates_have_against_it(
+    secure: Secure, which: str, says: str
 ) -> None:
     client = getattr(secure.certificates, which)
     error = await refusal(
@@ -201,7 +217,7 @@ async def test_a_client_certificate_that_is_refused_is_told_with_its_end_if_it_e
         | {"ssl.keystore.certificate.chain": client.pem, "ssl.keystore.key": client.key_pem}
     )
     assert error.fault is Fault.CLIENT_CERTIFICATE_REFUSED
-    assert (f"which expired on {EXPIRED_ON:%Y-%m-%d}" in str(error)) == (which == "expired_watcher")
+    assert says in str(error)
 
 
 async def test_a_key_of_another_certificate_is_told(secure: Secure) -> None:

@@ -10,10 +10,11 @@ from django.db import DatabaseError
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry
+from groups.history.following.group import FollowedGroup
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
 from groups.models import Timeline
-from groups.watching import log_storing, registry, retention
+from groups.watching import followed, registry, retention
 from groups.watching.log_storing import LogStore, Taken
 from tests.clusters.day import Day
 from tests.history.test_following import batch, commit, epoch, gone, target
@@ -110,8 +111,8 @@ def test_commits_wait_to_be_stored_together_and_the_place_does_not_pass_them(
     assert offsets() == [0, 1]
     assert position(cluster) == {"next": 2, "high": 3, "epoch": 0}
     take(store, log, batch(3, commit(6)))
-    monkeypatch.setattr(log_storing, "COMMITS_WAIT_S", 0.0)
-    monkeypatch.setattr(log_storing, "COMMITS_WAIT_EACH_S", 0.0)
+    monkeypatch.setattr(followed, "COMMITS_WAIT_S", 0.0)
+    monkeypatch.setattr(followed, "COMMITS_WAIT_EACH_S", 0.0)
     assert store.has_due()
     take(store, log)
     assert offsets() == [0, 1, 2, 3]
@@ -155,7 +156,7 @@ def test_a_group_that_is_gone_and_comes_again_has_two_timelines(store: LogStore)
 def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_before(
     cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_storing, "CHECKPOINT_BYTES", 1)
+    monkeypatch.setattr(followed, "CHECKPOINT_BYTES", 1)
     log = PartitionLog(partition=0)
     take(store, log, batch(0, epoch(1), target()))
     assert WatchedGroup.objects.get(group="g").checkpoint is not None
@@ -190,3 +191,12 @@ def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_ca
             frame = storage.frame_at(timeline, timeline.last)
             assert frame is not None
             assert frame["group_epoch"] is not None
+
+
+def test_each_generation_of_a_classic_group_is_a_rebalance_in_the_list() -> None:
+    """Its joining leaves no record, so no state ever says that it rebalances."""
+    each = followed.Followed(WatchedGroup(group="g"), FollowedGroup(group="g", partition=0))
+    for generation, at_ms in ((1, 1_000), (1, 2_000), (2, 3_000), (4, 4_000)):
+        frame: Any = {"protocol": "classic", "state": "Stable", "generation": generation, "at_ms": at_ms}
+        each.look(frame)
+    assert each.facts["rebalanced_ms"] == [3_000, 4_000]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Feed, SILENCE_MS } from '../../static/js/feed.js';
+import { Feed, SILENCE_MS, SUMMARY_EVERY_MS } from '../../static/js/feed.js';
 import { FIRST_WAIT_MS, LONGEST_WAIT_MS, Socket, seldom } from '../../static/js/socket.js';
 import { Timeline } from '../../static/js/timeline.js';
 import { FRAMES, chunks, delta } from './fixtures/basic.js';
@@ -158,6 +158,27 @@ test('a status is handed on', async () => {
   const stage = new Stage();
   await stage.say({ type: 'status', status: 'complete', summary: { entries: 48 } });
   assert.equal(stage.statuses[0].status, 'complete');
+});
+
+test('a summary that is too large to come along is asked for once, a moment later', async () => {
+  const stage = new Stage();
+  stage.feed.asksSummary = true;
+  stage.feed.fetchAfter = async (after) => {
+    stage.asked.push(after);
+    return { after, last: after, changes: [], moments: [], summary: { last: after } };
+  };
+  const waiting = () =>
+    stage.timers.filter(({ ms, off }) => !off && ms >= SUMMARY_EVERY_MS && ms <= 2 * SUMMARY_EVERY_MS);
+  await stage.say(delta(5, 5));
+  await stage.say(delta(6, 6));
+  assert.equal(waiting().length, 1);
+  await waiting()[0].run();
+  assert.deepEqual([stage.asked, stage.summaries], [[18], [{ last: 18 }]]);
+  waiting()[0].off = true;
+  await stage.say(delta(7, 7));
+  assert.equal(waiting().length, 1);
+  stage.feed.close();
+  assert.equal(waiting().length, 0);
 });
 
 test('what the whole comes to is handed on with the entries that made it so', async () => {
