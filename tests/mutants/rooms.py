@@ -46,6 +46,7 @@ ROOMS: Final = {
             "released_basic",
             "unresolved_regex",
             "conformance",
+            "classic_coordinator",
             "classic_start",
             "classic_studies",
             "classic_recorded",
