@@ -171,27 +171,21 @@ def test_who_does_not_poll_for_too_long_says_so_and_joins_as_a_new_member_when_i
 
 
 def test_who_left_because_it_was_late_commits_nothing_any_more_and_waits_for_its_application_alone() -> None:
-    app = ClassicApplication(
-        auto_commit=True,
-        auto_commit_interval_ms=2_000,
-        positions=positions,
-        rebalance_timeout_ms=5_000,
-        assignors=("cooperative-sticky",),
-    )
+    app = ClassicApplication(revoke_commits=True, positions=positions, rebalance_timeout_ms=5_000)
     app.stable_with(0)
-    app.now_ms = 1_990
-    app.does(app.consumer.enforce_rebalance(None, app.now_ms))
-    assert app.sent == ["commit 1"]
-    app.does(app.consumer.poll_late(9_000, app.now_ms))
-    while app.alarm is not None and app.alarm < 6_990:
+    app.waits()
+    app.beaten(27)
+    assert (app.sent, app.calls) == (["commit 1"], ["on_partitions_revoked [0]"])
+    while app.alarm is not None and app.alarm < INTERVAL_MS + 5_000:
         app.waits()
-        if "beat 1" in app.sent:
-            app.beaten()
-    app.now_ms = 6_989
+        app.beaten(27)
+    app.now_ms = INTERVAL_MS + 4_999
     app.committed(14)
     app.waits()
-    assert (app.now_ms, app.sent) == (6_990, ["leave A: consumer poll timeout has expired."])
-    assert app.alarm == 10_990
+    assert app.sent == ["leave A: consumer poll timeout has expired."]
+    assert app.alarm is None, "the callback still runs"
+    app.called()
+    assert (app.sent, app.calls) == (["join -: consumer pro-actively leaving the group"], [])
 
 
 def test_a_static_member_that_is_late_says_nothing() -> None:
