@@ -12,7 +12,7 @@ from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes, TimerStart
 from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.shard import Shard
-from tests.simulations.broker import FOO, GROUP, Broker
+from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"
 
@@ -232,9 +232,9 @@ def test_a_member_of_a_client_that_writes_no_expression_as_null_takes_part_in_th
         if record["type"] == 5:
             record["value"]["subscribedTopicRegex"] = None
     other = taken_over(broker, log)
-    other.join("B")
-    assert other.types == [5, 3, 7, 7, 6, 8]
-    assert {member_id: target[FOO] for member_id, target in other.group.target.items()} == {
-        "A": (0, 1),
-        "B": (2,),
+    other.join("B", "foo", "bar")
+    assert other.types == [5, 3, 7, 6, 8], "what A has is its share"
+    assert {member_id: dict(target) for member_id, target in other.group.target.items()} == {
+        "A": {FOO: (0, 1, 2)},
+        "B": {BAR: (0, 1)},
     }
