@@ -199,6 +199,17 @@ def test_before_2_3_two_members_that_claim_one_partition_both_keep_it() -> None:
     assert plain(answer.members) == {"A": {"T": [0, 1, 3]}, "B": {"T": [1, 2]}}
 
 
+def test_before_2_3_nobody_keeps_what_it_does_not_subscribe_to_or_what_is_not_there() -> None:
+    spec = GroupSpec(
+        members={
+            "A": MemberSpec(topics=("T",), owned={"T": [0, 9], "U": [0]}, generation=1),
+            "B": MemberSpec(topics=("T", "U"), generation=1),
+        },
+        topics={"T": Topic(partitions=1), "U": Topic(partitions=1)},
+    )
+    assert plain(StickyBefore23Assignor().assign(spec).members) == {"A": {"T": [0]}, "B": {"U": [0]}}
+
+
 def test_before_2_3_what_nobody_claims_goes_to_who_has_least_and_the_rest_is_levelled() -> None:
     answer = StickyBefore23Assignor().assign(claiming(A=[0, 1, 2, 3, 9], B=[], C=[]))
     sizes = {name: len(given_.get("T", [])) for name, given_ in plain(answer.members).items()}

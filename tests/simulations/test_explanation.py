@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors import ASSIGNORS, AssignorError, Explanation, GroupSpec, MemberSpec, Topic
+from simulations.protocol.assignors import explanation as explanation_module
+from simulations.protocol.assignors.explanation import listed, named
+from simulations.protocol.assignors.sharing import shares_in_words
 
 TopicPartition = tuple[str, int]
 Held = dict[str, set[TopicPartition]]
@@ -185,3 +188,181 @@ def test_a_claim_that_loses_to_an_older_one_is_not_said_to_lose_to_a_later() -> 
     )
     [lost] = [says for says in told(spec, "sticky", "classic") if says.startswith("A does not keep")]
     assert lost.endswith("and is compared with this one's subscription, not its user data")
+
+
+def spec_of(
+    topics: dict[str, int], racks: dict[int, list[str]] | None = None, **members: MemberSpec
+) -> GroupSpec:
+    return GroupSpec(
+        members=members,
+        topics={topic: Topic(partitions=count, racks=racks) for topic, count in topics.items()},
+        homogeneous=len({member.topics for member in members.values()}) == 1,
+    )
+
+
+ALIKE = MemberSpec(topics=("t",), generation=1)
+THREE = MemberSpec(topics=("t",), owned={"t": [0, 1, 2]}, generation=1)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "assignor", "spec", "says"),
+    [
+        (
+            "consumer",
+            "uniform",
+            spec_of({"t": 5}, A=ALIKE, B=ALIKE, C=ALIKE),
+            [
+                "All subscribe to the same topics. 5 partitions, 3 members: 1 each, 2 of them one more",
+                "Nobody had anything: whole runs, in the order of topics, 1 to each member, and 2 to the last 2",
+                "A gets t-0",
+                "B gets t-1, t-2",
+                "C gets t-3, t-4",
+            ],
+        ),
+        (
+            "consumer",
+            "uniform",
+            spec_of(
+                {"t": 5},
+                A=MemberSpec(topics=("t",), owned={"t": [0, 1, 2, 3]}),
+                B=MemberSpec(topics=("t",), owned={"t": [4]}),
+                C=MemberSpec(topics=("t",)),
+            ),
+            [
+                "All subscribe to the same topics. 5 partitions, 3 members: 1 each, 2 of them one more",
+                "A had 4 and may keep 2: it gives up t-2, t-3",
+                "B does not fill its one more and hands it back: 1 member to come, of whom 1 may have one more",
+                "Free, in this order: t-2, t-3",
+                "C has room, and gets what is free next: t-2, t-3",
+            ],
+        ),
+        (
+            "consumer",
+            "uniform",
+            spec_of(
+                {"t": 3, "u": 1},
+                A=MemberSpec(topics=("t", "u"), owned={"t": [0, 1]}),
+                B=MemberSpec(topics=("t",)),
+            ),
+            [
+                "Subscriptions differ, so topic after topic, those with the most partitions a subscriber first: t, u",
+                "t-2 is free and goes to B, which has the least of t's subscribers",
+                "u-0 is free and goes to A, which has the least of u's subscribers",
+                "t-1 moves from A, which has the most of those with t to give, to B, which has the least of its "
+                "subscribers",
+            ],
+        ),
+        (
+            "classic",
+            "sticky",
+            spec_of({"t": 4, "u": 1}, A=THREE, B=MemberSpec(topics=("t", "u"), generation=1)),
+            [
+                "Subscriptions differ: topics with few subscribers come first: u, t",
+                "u-0 is free and goes to B, the smallest subscriber that may have it: 1 with it",
+                "t-3 is free and goes to B, the smallest subscriber that may have it: 2 with it",
+            ],
+        ),
+        (
+            "classic",
+            "cooperative-sticky",
+            spec_of({"t": 4}, A=THREE, B=ALIKE),
+            [
+                "All subscribe to the same topics. 4 partitions, 2 members: 2 each, nothing left over",
+                "A owns 3, its quota is 2: it gives up t-2",
+                "t-2 goes to B, the next with too little: 1 with it",
+                "t-3 goes to B, the next with too little: 2 with it",
+                "B is to get t-2 in the next round: another member may still hold it",
+            ],
+        ),
+        (
+            "classic",
+            "sticky",
+            spec_of(
+                {"t": 4},
+                {0: ["b"], 1: ["a"], 2: ["a"], 3: ["b"]},
+                A=MemberSpec(topics=("t",), owned={"t": [0, 1, 2]}, generation=1, rack_id="a"),
+                B=MemberSpec(topics=("t",), generation=1, rack_id="b"),
+            ),
+            [
+                "All subscribe to the same topics. 4 partitions, 2 members: 2 each, nothing left over",
+                "A does not keep t-0: no replica stands in its rack, a",
+                "t-0 goes to B, the next with too little that is in a replica's rack: 1 with it",
+                "t-3 goes to B, the next with too little that is in a replica's rack: 2 with it",
+            ],
+        ),
+        (
+            "classic",
+            "range",
+            spec_of(
+                {"t": 3},
+                {0: ["b"], 1: ["b"], 2: ["a"]},
+                A=MemberSpec(topics=("t",), rack_id="a"),
+                B=MemberSpec(topics=("t",), rack_id="b"),
+            ),
+            [
+                "Racks first, as far as a member's share goes; t can gain by it. Members: A a, B b",
+                "t: 3 partitions, 2 subscribers, so 1 each, one more for the first to fill up: to the first member "
+                "with room that is in a replica's rack, the rest to who has room",
+            ],
+        ),
+        (
+            "classic",
+            "range",
+            spec_of({"t": 5, "u": 1}, A=ALIKE, B=MemberSpec(topics=("t", "u")), C=ALIKE),
+            [
+                "Members in order, static ones first: A, B, C. Each topic is cut up on its own",
+                "t: 5 partitions, 3 subscribers, so 1 each, one more for the first 2",
+                "u: 1 partition, 1 subscriber, so 1 each",
+            ],
+        ),
+        (
+            "classic",
+            "roundrobin",
+            spec_of({"t": 3, "u": 1}, A=ALIKE, B=MemberSpec(topics=("t", "u"))),
+            [
+                "Members stand in a ring: A, B",
+                "t: one partition each, round its subscribers: t-0 goes to A, t-2 to A; the next topic goes on from "
+                "there",
+                "u: one partition each, round its subscribers: u-0 goes to B; the next topic goes on from there",
+            ],
+        ),
+    ],
+)
+def test_a_small_group_is_told_whole(protocol: str, assignor: str, spec: GroupSpec, says: list[str]) -> None:
+    assert told(spec, assignor, protocol) == says
+
+
+def test_steps_beyond_the_most_are_counted_and_their_number_is_the_last_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explanation_module, "STEPS_MAX", 2)
+    explanation = Explanation()
+    for name in ("one", "two"):
+        explanation.say("kind", name)
+    assert [step["says"] for step in explanation.to_json()] == ["one", "two"]
+    for name in ("three", "four"):
+        explanation.say("kind", name)
+    assert [step["says"] for step in explanation.to_json()] == ["one", "two", "2 more steps are left out"]
+    assert explanation.to_json()[-1] == {
+        "step": "more",
+        "says": "2 more steps are left out",
+        "left_out": 2,
+    }
+
+
+@pytest.mark.parametrize(("count", "names"), [(0, "nothing"), (2, "t-0, t-1")])
+def test_a_few_names_are_listed_whole(count: int, names: str) -> None:
+    assert listed(named(("t", number) for number in range(count))) == names
+
+
+def test_of_many_names_the_first_are_listed_and_the_others_counted() -> None:
+    names = [f"t-{number}" for number in range(23)]
+    assert listed(names[:20]) == ", ".join(names[:20])
+    assert listed(names) == ", ".join(names[:20]) + " and 3 more"
+
+
+def test_shares_are_told_with_what_is_left_over() -> None:
+    assert shares_in_words(2, 0) == "2 each"
+    assert shares_in_words(0, 1) == "none each, one more for the first"
+    assert shares_in_words(1, 2) == "1 each, one more for the first 2"
+    assert shares_in_words(1, 2, "fill up") == "1 each, one more for the first 2 to fill up"

@@ -21,6 +21,8 @@ from tests.simulations.broker import Broker
         ({"assignment_interval_ms": 15_001}, "consumer.assignment.interval.ms must be less than or equal to group.consumer.max.assignment.interval.ms"),
         ({"assignment_interval_ms": -1}, "Invalid value -1 for configuration consumer.assignment.interval.ms: Value must be at least 0"),
         ({"session_timeout_ms": 0}, "Invalid value 0 for configuration consumer.session.timeout.ms: Value must be at least 1"),
+        ({"session_timeout_ms": 2_147_483_647}, "consumer.session.timeout.ms must be less than or equal to group.consumer.max.session.timeout.ms"),
+        ({"session_timeout_ms": 2_147_483_648}, "Invalid value 2147483648 for configuration consumer.session.timeout.ms: Not a number of type INT"),
         ({"max_size": 3}, "a consumer group has no setting max_size; it has assignment_interval_ms, heartbeat_interval_ms, session_timeout_ms"),
     ],
 )  # fmt: skip

@@ -41,6 +41,11 @@ def test_a_copied_map_is_sized_by_its_entries() -> None:
     assert list(HashOrder.set_copy(int_hash, [3, 4])) == [3, 4]
 
 
+def test_numbers_below_zero_stand_where_their_spread_bits_say() -> None:
+    """Owned partitions of user data may be any number: -1 is in the first bucket, -2 in the second."""
+    assert list(HashOrder.filled(int_hash, [5, -2, -1])) == [-1, -2, 5]
+
+
 def test_compute_puts_new_keys_in_front_and_grows_before() -> None:
     order = HashOrder(int_hash)
     for number in (16, 0, 32, 5, 21, 48):

@@ -12,7 +12,7 @@ from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes, TimerStart
 from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.shard import Shard
-from tests.simulations.broker import FOO, GROUP, Broker
+from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"
 
@@ -211,3 +211,30 @@ def test_the_table_of_members_grows_with_them_and_never_shrinks() -> None:
     assert broker.shard.memory.member_slots == 4
     broker.shard.delete_group(broker.now_ms)
     assert broker.shard.memory.member_slots == 2
+
+
+def test_a_member_counts_in_the_table_from_its_subscription_on() -> None:
+    """Its type 5 is put first; a group may be loaded that ends there, in the middle of a join."""
+    log = written(
+        joined := Broker(assignment_interval_ms=0),
+        *[lambda name=name: joined.join(name) for name in ("A", "B", "C")],
+    )
+    shard = Broker().shard
+    shard.load([record for record in log if record["type"] == 5])
+    assert set(shard.state.consumer.members) == {"A", "B", "C"}
+    assert shard.memory.member_slots == 4
+
+
+def test_a_member_of_a_client_that_writes_no_expression_as_null_takes_part_in_the_next_target() -> None:
+    broker = Broker(assignment_interval_ms=0)
+    log = written(broker, lambda: broker.join("A"))
+    for record in log:
+        if record["type"] == 5:
+            record["value"]["subscribedTopicRegex"] = None
+    other = taken_over(broker, log)
+    other.join("B", "foo", "bar")
+    assert other.types == [5, 3, 7, 6, 8], "what A has is its share"
+    assert {member_id: dict(target) for member_id, target in other.group.target.items()} == {
+        "A": {FOO: (0, 1, 2)},
+        "B": {BAR: (0, 1)},
+    }

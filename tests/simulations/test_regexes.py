@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from groups.history.state.consumer import ResolvedRegex
+from simulations.protocol.coordinator.consumer.counts import Counts
 from simulations.protocol.coordinator.consumer.outcome import ResolveRegexes
 from simulations.protocol.coordinator.consumer.regexes import description, resolve
+from simulations.protocol.coordinator.consumer.subscriptions import subscription_is_homogeneous
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from tests.simulations.broker import BAR, FOO, Broker
 
@@ -308,3 +311,31 @@ def test_a_heartbeat_of_who_has_no_expression_starts_the_task_too_and_a_topic_th
     broker.create("fox", THIRD)
     broker.heartbeat("B", broker.member("B").epoch)
     assert broker.last.tasks == (ResolveRegexes(regexes=("fo+",), member_id="B"),)
+
+
+@pytest.mark.parametrize(
+    ("names", "expressions", "matched", "members", "alike"),
+    [
+        ({"foo": 2}, {}, {}, 2, True),
+        ({"foo": 2, "bar": 1}, {}, {}, 2, False),
+        ({}, {}, {}, 2, True),
+        ({}, {"f.*": 2}, {"f.*": ("foo",)}, 2, True),
+        ({}, {"f.*": 1}, {"f.*": ("foo",)}, 2, False),
+        ({}, {"f.*": 2}, {"f.*": ()}, 2, True),
+        ({"foo": 1}, {"f.*": 2}, {"f.*": ("foo",)}, 2, False),
+        ({}, {"f.*": 2}, {"f.*": ("foo",), "fo+": ("foo",)}, 2, False),
+        ({"foo": 2}, {}, {"b.*": ("bar",)}, 2, False),
+    ],
+)
+def test_a_subscription_is_homogeneous_if_all_name_the_same_or_one_expression_of_all_is_all_there_is(
+    names: dict[str, int],
+    expressions: dict[str, int],
+    matched: dict[str, tuple[str, ...]],
+    members: int,
+    alike: bool,
+) -> None:
+    counts = Counts(by_name=names, regexes=expressions)
+    resolved = {
+        regex: ResolvedRegex(topics=topics, version=1, timestamp_ms=1) for regex, topics in matched.items()
+    }
+    assert subscription_is_homogeneous(counts, resolved, members) is alike

@@ -20,7 +20,14 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from simulations.protocol.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
-from simulations.protocol.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
+from simulations.protocol.assignors.explanation import (
+    Explanation,
+    counted,
+    explain_drop,
+    explain_quota,
+    listed,
+    named,
+)
 from simulations.protocol.assignors.faults import TARGET_OVERLAPS
 from simulations.protocol.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
 
@@ -95,8 +102,8 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
             if explain is not None:
                 explain.say(
                     "hand-back",
-                    f"{member_id} does not fill its one more and hands it back: {to_come - 1} members are to come, "
-                    f"{extras} may have one more",
+                    f"{member_id} does not fill its one more and hands it back: {counted(to_come - 1, 'member')} to come, "
+                    f"of whom {extras} may have one more",
                     member=member_id,
                 )
         extras -= with_extra
@@ -149,7 +156,7 @@ def _fresh(
     shares: list[dict[str, Sequence[int]]] = []
     plain = len(member_ids) - extras
     share: dict[str, Sequence[int]] = {}
-    room = least if plain else least + 1
+    room = least
     if room == 0:
         shares, room = [{} for _ in range(plain)], 1
     for topic, partitions in free:

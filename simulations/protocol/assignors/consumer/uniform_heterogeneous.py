@@ -57,7 +57,7 @@ class _Builder:
             ),
         )
         self.owners = {topic: [NOBODY] * self.counts[topic] for topic in self.topics}
-        self.sizes = [0] * len(self.member_ids)
+        self.sizes: list[int] = []
         if explain is not None:
             explain.say(
                 "order",
@@ -105,7 +105,7 @@ class _Builder:
                         BEYOND_COUNT,
                     ) from None
             self.held.append(dict(owned))
-            self.sizes[index] = size
+            self.sizes.append(size)
             total += size
         noted = sum(len(of_topic) - of_topic.count(NOBODY) for of_topic in owners.values()) if total else 0
         self.overlaps = noted < total

@@ -13,6 +13,7 @@ from simulations.protocol.client.classic.errors import (
     FENCED_INSTANCE_ID,
     ILLEGAL_GENERATION,
     LOOKED_UP,
+    NAMES,
     REBALANCE_IN_PROGRESS,
     RETRIED,
     UNKNOWN_MEMBER_ID,
@@ -118,8 +119,10 @@ def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effec
     elif code == REBALANCE_IN_PROGRESS:
         m.ask_to_rejoin(COMMIT_REFUSED)
     if code and commit.kind is CommitKind.ASYNC:
-        exception = exception_of(code)
-        if code in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION) or (code == FENCED_INSTANCE_ID and not current):
+        exception = exception_of(code) if code in NAMES else "KafkaException"
+        if code in RETRIED:
+            exception = "RetriableCommitFailedException"
+        elif code in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION) or (code == FENCED_INSTANCE_ID and not current):
             exception = "CommitFailedException"
         effects.append(Returned(operation=Operation.COMMIT_ASYNC, error_code=code, exception=exception))
 

@@ -7,12 +7,15 @@ from types import MappingProxyType
 from typing import Final
 
 REQUEST_TIMED_OUT: Final = 7
+OFFSET_METADATA_TOO_LARGE: Final = 12
 COORDINATOR_LOAD_IN_PROGRESS: Final = 14
 COORDINATOR_NOT_AVAILABLE: Final = 15
 NOT_COORDINATOR: Final = 16
 ILLEGAL_GENERATION: Final = 22
 UNKNOWN_MEMBER_ID: Final = 25
 REBALANCE_IN_PROGRESS: Final = 27
+TOPIC_AUTHORIZATION_FAILED: Final = 29
+GROUP_AUTHORIZATION_FAILED: Final = 30
 MEMBER_ID_REQUIRED: Final = 79
 FENCED_INSTANCE_ID: Final = 82
 
@@ -25,6 +28,7 @@ RETRIED: Final = LOOKED_UP | {COORDINATOR_LOAD_IN_PROGRESS, REQUEST_TIMED_OUT, 3
 NAMES: Final[Mapping[int, str]] = MappingProxyType(
     {
         REQUEST_TIMED_OUT: "REQUEST_TIMED_OUT",
+        OFFSET_METADATA_TOO_LARGE: "OFFSET_METADATA_TOO_LARGE",
         COORDINATOR_LOAD_IN_PROGRESS: "COORDINATOR_LOAD_IN_PROGRESS",
         COORDINATOR_NOT_AVAILABLE: "COORDINATOR_NOT_AVAILABLE",
         NOT_COORDINATOR: "NOT_COORDINATOR",
@@ -34,8 +38,8 @@ NAMES: Final[Mapping[int, str]] = MappingProxyType(
         UNKNOWN_MEMBER_ID: "UNKNOWN_MEMBER_ID",
         26: "INVALID_SESSION_TIMEOUT",
         REBALANCE_IN_PROGRESS: "REBALANCE_IN_PROGRESS",
-        29: "TOPIC_AUTHORIZATION_FAILED",
-        30: "GROUP_AUTHORIZATION_FAILED",
+        TOPIC_AUTHORIZATION_FAILED: "TOPIC_AUTHORIZATION_FAILED",
+        GROUP_AUTHORIZATION_FAILED: "GROUP_AUTHORIZATION_FAILED",
         35: "UNSUPPORTED_VERSION",
         MEMBER_ID_REQUIRED: "MEMBER_ID_REQUIRED",
         81: "GROUP_MAX_SIZE_REACHED",
@@ -44,14 +48,27 @@ NAMES: Final[Mapping[int, str]] = MappingProxyType(
 )
 
 
+_OTHERWISE_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "REQUEST_TIMED_OUT": "TimeoutException",
+        "OFFSET_METADATA_TOO_LARGE": "OffsetMetadataTooLarge",
+        "TOPIC_AUTHORIZATION_FAILED": "TopicAuthorizationException",
+        "GROUP_AUTHORIZATION_FAILED": "GroupAuthorizationException",
+        "UNKNOWN_SERVER_ERROR": "UnknownServerException",
+    }
+)
+"""Errors whose class is not called as they are."""
+
+
 def error_name(code: int) -> str:
     return NAMES.get(code, "UNKNOWN_SERVER_ERROR")
 
 
 def exception_of(code: int) -> str:
-    """Java's class for an error: its name in camel case, ``…Exception``.
+    """Java's class for an error: in most cases its name in camel case, ``…Exception``.
 
-    >>> exception_of(27), exception_of(25)
-    ('RebalanceInProgressException', 'UnknownMemberIdException')
+    >>> exception_of(27), exception_of(30)
+    ('RebalanceInProgressException', 'GroupAuthorizationException')
     """
-    return error_name(code).title().replace("_", "") + "Exception"
+    name = error_name(code)
+    return _OTHERWISE_NAMED.get(name) or name.title().replace("_", "") + "Exception"

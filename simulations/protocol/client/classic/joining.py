@@ -25,6 +25,7 @@ from simulations.protocol.client.classic.config import AFTER_ERROR_MS
 from simulations.protocol.client.classic.errors import (
     COORDINATOR_LOAD_IN_PROGRESS,
     FENCED_INSTANCE_ID,
+    GROUP_AUTHORIZATION_FAILED,
     ILLEGAL_GENERATION,
     LOOKED_UP,
     MEMBER_ID_REQUIRED,
@@ -61,6 +62,13 @@ REASON_MAX: Final = 255
 REASON_VERSION: Final = 8
 INSTANCE_VERSION: Final = 5
 """From which version of JoinGroup on it tells each of these."""
+
+JOIN_GROUP: Final = "JOIN_GROUP"
+SYNC_GROUP: Final = "SYNC_GROUP"
+"""``ApiKeys``, as reasons name them."""
+
+UNEXPECTED: Final = "KafkaException"
+"""What is thrown for an error that a handler does not expect."""
 
 CACHED_METADATA: Final = "cached metadata has changed"
 SUBSCRIPTION_CHANGED: Final = "subscription has changed"
@@ -181,7 +189,7 @@ def _joined(
         m.member_id = answer.member_id
         m.ask_to_rejoin(f"need to re-join with the given member-id: {answer.member_id}")
     elif code:
-        _failed(m, code, "JOIN_GROUP", now_ms, effects)
+        _failed(m, code, JOIN_GROUP, now_ms, effects)
     elif m.state is not JoinState.PREPARING_REBALANCE:
         _again(m, ILLEGAL_GENERATION)
     else:
@@ -238,7 +246,7 @@ def answered_sync(m: Memory, answer: SyncAnswer, now_ms: int, effects: list[Effe
     assert isinstance(request, SyncGroup)
     if answer.error_code:
         current = m.generation == request.generation and m.member_id == request.member_id
-        _failed(m, answer.error_code, "SYNC_GROUP", now_ms, effects, current=current)
+        _failed(m, answer.error_code, SYNC_GROUP, now_ms, effects, current=current)
     elif not m.has_generation or m.state is not JoinState.COMPLETING_REBALANCE:
         _again(m, ILLEGAL_GENERATION)
     else:
@@ -273,10 +281,15 @@ def _failed(
         case _ if code in LOOKED_UP:
             m.lose_coordinator(now_ms)
             m.retry_ms = now_ms + m.config.retry_back_off_ms
-        case _ if code == COORDINATOR_LOAD_IN_PROGRESS:
+        case _ if code == COORDINATOR_LOAD_IN_PROGRESS and api == JOIN_GROUP:
             m.retry_ms = now_ms + m.config.retry_back_off_ms
         case _ if code == FENCED_INSTANCE_ID:
             die(m, exception_of(code), effects)
+            return
+        case _ if api == SYNC_GROUP and code != GROUP_AUTHORIZATION_FAILED:
+            # Its handler expects no other error, be it one that may pass.
+            throw(m, UNEXPECTED, now_ms, effects, code)
+            m.ask_to_rejoin(f"rebalance failed due to {UNEXPECTED}")
             return
         case _:
             throw(m, exception_of(code), now_ms, effects, code)

@@ -116,9 +116,7 @@ def check_replayed(before: State, after: State, record: Record) -> None:
     if record["type"] not in CONSUMER_TYPES:
         return
     if record["value"] is not None:
-        if before.protocol is not Protocol.CONSUMER and any(
-            note.kind == "protocol" for note in after.anomalies
-        ):
+        if any(note.kind == "protocol" for note in after.anomalies):
             raise IllegalState(f"Group {before.group} is not a consumer group.")
         if record["type"] == CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT and after.anomalies:
             _check_owners(before, after, record["key"]["memberId"])
