@@ -181,6 +181,14 @@ def test_commits_alone_make_a_simple_classic_group() -> None:
     assert (log.frame()["protocol"], log.state().anomalies) == ("consumer", ())
 
 
+def test_a_commit_that_tells_no_metadata_has_an_empty_one() -> None:
+    without = R.commit(0, 42)
+    del without["value"]["metadata"]
+    null = R.commit(1, 42)
+    null["value"]["metadata"] = None
+    assert [offset.metadata for offset in after(without, null).offsets["foo"].values()] == ["", ""]
+
+
 def test_the_inverted_target_follows_the_target() -> None:
     group = after(R.target("A", 0, 1), R.target("B", 2)).consumer
     assert group.inverted_target == {FOO: {0: "A", 1: "A", 2: "B"}}
