@@ -146,6 +146,7 @@ ROOMS: Final = {
             "holes",
             "committed",
             "verdict_events",
+            "flapping_topics",
             "fence_loop",
             "finders",
             "following",
