@@ -121,6 +121,7 @@ ROOMS: Final = {
             "truth",
             "replay",
             "changes",
+            "short_ways",
             "units",
             "causes",
             "classic_group",
