@@ -18,7 +18,9 @@ from tests.history.corpus import CorpusLog
 from tests.history.logs import Log
 from tests.history.strategies import logs
 from tests.history.test_any_log import ANY_LOG, SEMANTICS
+from tests.history.test_causes import R, two_members
 from tests.history.test_digests import LOGS, Told, assert_tells
+from tests.history.test_troubles import fault
 
 SOME = [log for log in LOGS if len(log.entries) < 500][::12]
 """Of every source some."""
@@ -114,14 +116,8 @@ def digest_of_violations(told: Told) -> list[str]:
     return [says for _, says in told.digest().tracks.violations]
 
 
-@pytest.mark.parametrize("begins", [False, True])
-@pytest.mark.parametrize("log", SOME[::2], ids=lambda log: log.name)
-def test_what_is_left_of_a_part_goes_on_where_the_first_of_it_ended(log: CorpusLog, begins: bool) -> None:
-    told = Told(list(log.entries), str(log.semantics))
-    count = len(told.moments)
-    if count < 6:
-        return
-    one, two = count // 3, 2 * count // 3
+def assert_goes_on(told: Told, one: int, two: int, *, begins: bool) -> None:
+    """What is left of a part from its moment ``two`` on goes on where the first of it ended; it began at ``one``."""
     begin = {one} if begins else set[int]()
     (a, _), (b, _), _ = told.parts([one, two], begin=begin, fresh=set())
     _, (both, _) = told.parts([one], begin=begin, fresh=set())
@@ -133,6 +129,28 @@ def test_what_is_left_of_a_part_goes_on_where_the_first_of_it_ended(log: CorpusL
     assert_tells_the_group(whole, told)
     assert whole.events == collapsed(told.moments)
     assert whole.facts == told.digest().facts
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize("log", SOME[::2], ids=lambda log: log.name)
+def test_what_is_left_of_a_part_goes_on_where_the_first_of_it_ended(log: CorpusLog, begins: bool) -> None:
+    told = Told(list(log.entries), str(log.semantics))
+    if (count := len(told.moments)) >= 6:
+        assert_goes_on(told, count // 3, 2 * count // 3, begins=begins)
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_part_may_be_cut_before_each_of_its_moments(begins: bool) -> None:
+    log = two_members()
+    for number in range(2):
+        fault(log, fault="fail_over", coordinator=f"broker-{number}", loading_ms=10)
+        fault(log, fault="invariant", invariant="one_holder", says=f"{number} is held twice", sequences=[4])
+        log.at(5_000 * (number + 1)).write(R.epoch(5 + number))
+    told = Told(log.entries, "kafka")
+    tracks = told.digest().tracks
+    assert (len(tracks.coordinators), len(tracks.violations)) == (2, 2)
+    for two in range(2, len(told.moments)):
+        assert_goes_on(told, 1, two, begins=begins)
 
 
 def test_a_digest_has_to_begin_with_a_state_of_its_own() -> None:
