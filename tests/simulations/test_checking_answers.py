@@ -16,6 +16,7 @@ from tests.simulations.broken_logs import (
     Record,
     answered,
     commit,
+    committed,
     current,
     epoch,
     gone,
@@ -217,3 +218,20 @@ def test_a_member_that_comes_at_an_epoch_below_the_first_target_waits_for_it() -
     assert names(log) == set()
     log.write(*gone("A"), record(6, {}, None), record(3, {}, None))
     assert names(log) == set()
+
+
+def test_in_the_proposal_a_record_alone_makes_no_rebalance_timer_needless() -> None:
+    """Only an answer tells who has nothing to give up any more; until then the timer runs for a reason."""
+    log = group()
+    gives_up(log)
+    log.write(current("A", 2, [0, 1]), cause=log.heartbeat("A", 2))
+    log.answer(log.heartbeat("B", 2), "B", 2)
+    assert "needed_timers" not in names(log, "kip")
+
+
+def test_offsets_of_a_topic_that_is_made_anew_at_once_go_with_the_one_before() -> None:
+    log = group()
+    log.write(committed(0, 7))
+    log.at(1).topics(foo={"id": "BAAAAAAAAAAAAAAAAAAAAA", "partitions": 2})
+    log.write(committed(0, None))
+    assert "offsets_go_along" not in names(log)

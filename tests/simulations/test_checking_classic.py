@@ -11,11 +11,13 @@ import pytest
 from groups.history.entries import Entry, Kind
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
-from simulations.invariants import Violation
+from simulations.invariants import Bounds, Violation
+from simulations.invariants.classic_clients import ClassicClientChecker
 from simulations.invariants.classic_groups import ASSIGNED, BARRIER, GENERATIONS, WRITTEN, ClassicGroupChecker
 from simulations.world.engine import run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
+from tests.history.logs import Log, record
 from tests.simulations.classic_drive import Drive
 from tests.simulations.test_classic_operations import CLASSIC, MIGRATION, Tamper, answer, nth, starts, writes
 
@@ -195,6 +197,75 @@ def test_a_group_is_of_one_protocol_at_a_time() -> None:
     ]
 
 
+def test_an_answer_that_refuses_an_assignment_gives_none() -> None:
+    found = told(CLASSIC, nth(1, answer("SyncGroup", 0), with_body(errorCode=27, assignment="")))
+    assert "answered_by_the_rules" in {violation.invariant for violation in found}
+
+
+def test_a_group_that_stays_converted_rests_where_everybody_reads_what_is_assigned() -> None:
+    assert told(MIGRATION.replace("  - {at: 60s, leave: C}\n", ""), lambda entry: entry, converges=True) == []
+
+
+@pytest.mark.parametrize(("code", "at_ms"), [(25, 21_000), (25, 0), (0, 21_000)])
+def test_a_group_that_has_members_is_not_forgotten_by_a_join_of_an_unknown_member(
+    code: int, at_ms: int
+) -> None:
+    scenario, seen = load(MIGRATION), 0
+    checker, state = checker_of(scenario, Semantics.KAFKA), initial_state(scenario.group, Semantics.KAFKA)
+    for entry in run(scenario, Semantics.KAFKA):
+        other = entry
+        if after(at_ms, answer("JoinGroup"))(entry):
+            other, seen = with_body(errorCode=code)(entry) or entry, seen + 1
+        if other.kind in (Kind.RECORD, Kind.NOTE):
+            state = replay(state, other)
+        if other.payload.get("steady"):
+            checker.steady(other)
+        else:
+            checker.see(other, state)
+    assert seen
+    assert checker.known_fault is None
+
+
+def of_clients(log: Log) -> list[Violation]:
+    """What is told of the clients alone, where nothing is asked of the coordinator."""
+    checker = ClassicClientChecker(bounds=Bounds(settle_ms=1))
+    state = initial_state("orders", Semantics.KAFKA)
+    return [violation for entry in log.entries for violation in checker.see(entry, state)]
+
+
+def test_clients_of_a_group_that_is_gone_take_part_in_no_generation() -> None:
+    log = Log()
+    log.write(record(2, {"group": "orders"}, None))
+    for who in "AB":
+        for phase in ("start", "end"):
+            log.callback(who, "on_partitions_assigned", phase, [0])
+    assert of_clients(log) == []
+
+
+def asks(log: Log, who: str, api: str, code: int, **body: Any) -> None:
+    """A request, and how it is refused."""
+    request = log._add(Kind.REQUEST, who, {"api": api, "version": 9, "body": {"memberId": who, **body}})
+    told = {"api": api, "version": 9, "to": who, "body": {"errorCode": code}}
+    log._add(Kind.RESPONSE, "coordinator", told, cause=request)
+
+
+@pytest.mark.parametrize(("code", "is_told"), [(25, False), (22, False), (27, True)])
+def test_a_process_that_lost_its_id_goes_on_under_another_with_what_it_has_not_given_up(
+    code: int, is_told: bool
+) -> None:
+    log = Log()
+    for phase in ("start", "end"):
+        log.callback("A", "on_partitions_assigned", phase, [0])
+    asks(log, "A", "Heartbeat", code, generationId=1)
+    log._add(
+        Kind.REQUEST, "A~1", {"api": "JoinGroup", "version": 9, "body": {"memberId": "", "protocols": []}}
+    )
+    for phase in ("start", "end"):
+        log.callback("A~1", "on_partitions_lost", phase, [0])
+    strange = ["A~1 runs on_partitions_lost for foo-0, which it does not own"]
+    assert says(of_clients(log), "callbacks_of_classic") == (strange if is_told else [])
+
+
 def of_group(entries: Iterable[Entry]) -> list[Violation]:
     checker = ClassicGroupChecker()
     return [violation for entry in entries for violation in checker.see(entry)]
@@ -225,6 +296,17 @@ def test_a_record_that_holds_something_else_than_the_leader_assigned_is_told_as_
     assert says(of_group([*entries[:at], changed]), ASSIGNED) == [
         f"What the leader assigned to {first['memberId']} is not what is written"
     ]
+
+
+def test_a_record_that_no_assignment_brought_about_tells_of_no_later_generation_either() -> None:
+    entries = Drive(3).play()
+    at = records(entries)[0]
+    generation = entries[at].payload["value"]["generation"]
+    changed = replace(with_value(entries[at], generation=generation + 1), cause=None)
+    assert says(of_group([*entries[:at], changed]), GENERATIONS) == [
+        f"A record tells of generation {generation + 1}, members of {generation}"
+    ]
+    assert says(of_group([*entries[:at], replace(entries[at], cause=None)]), GENERATIONS) == []
 
 
 @pytest.mark.parametrize("more", [-1, 1, 7])

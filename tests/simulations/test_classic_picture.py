@@ -160,3 +160,17 @@ def test_each_entry_that_is_another_or_is_missing_is_told(seed: int) -> None:
             if not found:
                 silent.append((entries[at].kind, entries[at].payload, other and other.payload))
     assert silent == []
+
+
+def test_a_coordinator_that_has_loaded_a_group_starts_the_session_of_each_member() -> None:
+    """It is asked where the next operation ends; some drives end, or fail over again, before there is one."""
+    missed = set()
+    for seed in SEEDS:
+        drive = Timed(seed)
+        entries = drive.play()
+        for at, entry in enumerate(entries):
+            if entry.kind is Kind.TIMER and entry.cause and entries[entry.cause - 1].kind is Kind.FAULT:
+                violations = told(drive.limits, [*entries[:at], *entries[at + 1 :]])
+                missed |= {each.sentence.partition(" of ")[0] for each in violations}
+                break
+    assert missed == {"The timer session"}
