@@ -13,10 +13,11 @@ from simulations.jobs.explorations import explore_shared
 from simulations.proof.exploration import Budgets, explore
 from simulations.proof.exploration.findings import Findings
 from simulations.proof.exploration.plan import Plan
+from simulations.proof.exploration.processes import Processes
 from simulations.proof.exploration.search import Search
 from simulations.proof.exploration.world import Worlds
 from simulations.world.scenario import load
-from tests.simulations.test_exploration import at_rest, coordinators
+from tests.simulations.test_exploration import at_rest, coordinators, taken_back
 
 KAFKA = Semantics.KAFKA
 
@@ -113,3 +114,9 @@ def test_progress_is_told_of_what_was_seen_so_far() -> None:
     told: list[tuple[int, int, int]] = []
     explore(load(scripted("commit"), "x"), KAFKA, progress=lambda *so_far: told.append(so_far))
     assert told[0][2] == 0, "at the first world, before any step leads deeper"
+
+
+def test_nobody_is_said_to_begin_with_what_it_has_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Processes, "may_begin", lambda *_: 0)
+    (says,) = (each.says for each in taken_back()[0].violations if each.invariant == "one_processor")
+    assert says in {f"{who} begins with foo-1 while {other} still has it" for who, other in ("AB", "BA")}
