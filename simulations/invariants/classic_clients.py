@@ -313,7 +313,7 @@ class ClassicClientChecker:
         if again := keys & client.owned.keys():
             says = f"{who} is assigned {named(again)}, which it owns"
             self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), again)
-        for other, its in self._clients.items():
+        for other, its in self._clients.items() if client.generation >= 0 else ():
             if other == who or its.generation != self._generation or client.generation != self._generation:
                 continue
             if both := keys & (its.owned.keys() - its.stale):

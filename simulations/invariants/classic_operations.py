@@ -218,10 +218,8 @@ class OperationChecks:
         body, version = payload["body"], payload["version"]
         match payload["api"]:
             case "JoinGroup":
-                if picture.exists is None and not body["memberId"]:
-                    # A group of offsets alone has no record; whether it is still there the coordinator shows.
-                    picture.exists = not operation.records
-                return picture.joins(entry.sequence, entry.actor, version, body)
+                writes = bool(operation.records)
+                return picture.joins(entry.sequence, entry.actor, version, body, writes=writes)
             case "SyncGroup":
                 return picture.syncs(entry.sequence, version, body)
             case "Heartbeat":

@@ -82,12 +82,18 @@ class ClassicPicture(ClassicMembership):
 
     # Requests.
 
-    def joins(self, ticket: int, who: str, version: int, body: JoinGroupBody) -> Effects:
-        """A JoinGroup; ``who`` is the id that the coordinator draws where the request has none."""
+    def joins(self, ticket: int, who: str, version: int, body: JoinGroupBody, *, writes: bool) -> Effects:
+        """A JoinGroup; ``who`` is the id that the coordinator draws where the request has none.
+
+        ``writes``: whether the coordinator wrote a record for it, which tells if there was a group of offsets alone.
+        """
         self.effects = Effects()
         if not self._limits.least_session_ms <= body["sessionTimeoutMs"] <= self._limits.most_session_ms:
             return self._refuses(ticket, INVALID_SESSION)
         name = body["memberId"]
+        if self.exists is None and not name:
+            # A group of offsets alone has no record; whether it is still there the coordinator shows.
+            self.exists = not writes
         if not self.exists:
             if name:
                 return self._refuses(ticket, UNKNOWN_MEMBER)

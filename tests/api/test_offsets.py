@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from groups.history.evidence.committed import Committed, thinned
 from groups.models import Timeline
 from groups.storage import COMMITS_WITHIN
 from groups.wire.commit_payloads import commit_payload
@@ -93,32 +89,3 @@ def test_a_query_that_cannot_be_answered_is_refused_in_one_line(
 ) -> None:
     status, answer = api.get(f"timelines/{stored(a_day_of_three()).id}/offsets{query}")
     assert (status, answer["error"]["message"]) == (400, says)
-
-
-commits = st.lists(st.tuples(st.integers(0, 5_000), st.one_of(st.none(), st.integers(0, 99))), max_size=300)
-
-
-@given(commits=commits, columns=st.integers(1, 40))
-def test_a_thinned_line_has_its_ends_its_deletions_and_every_long_flat_part(
-    commits: list[tuple[int, int | None]], columns: int
-) -> None:
-    times = sorted(at_ms for at_ms, _ in commits)
-    line = [
-        Committed(at, at_ms, offset)
-        for at, (at_ms, (_, offset)) in enumerate(zip(times, commits, strict=True))
-    ]
-    kept = thinned(line, columns)
-    sequences = [one.sequence for one in kept]
-    assert sequences == sorted(set(sequences))
-    assert set(kept) <= set(line)
-    assert kept[:1] == line[:1]
-    assert kept[-1:] == line[-1:]
-    assert [one for one in kept if one.offset is None] == [one for one in line if one.offset is None]
-    deleted = sum(one.offset is None for one in line)
-    assert len(kept) <= 2 * columns + deleted
-    if line:
-        width = max(1, times[-1] - times[0]) / columns
-        known = {one.sequence for one in kept}
-        for before, after in pairwise(line):
-            if after.at_ms - before.at_ms > width:
-                assert {before.sequence, after.sequence} <= known

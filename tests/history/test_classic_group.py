@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 import orjson
+import pytest
 
 from groups.history.entries import Kind
 from groups.history.evidence.ownership import Ownership
@@ -221,3 +222,40 @@ def test_owners_keep_what_they_have_through_a_migration() -> None:
     own.add(step_between(before, after, tuple(log.entries[5:]), ()))
     assert own.owner == {(FOO, 0): "A", (FOO, 1): "A", (FOO, 2): "A"}
     assert own.free == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (79, []),
+        (27, [("note", "B is told to join again (REBALANCE_IN_PROGRESS)")]),
+        (81, [("fault", "B is refused: GROUP_MAX_SIZE_REACHED")]),
+    ],
+)
+def test_who_joins_and_is_turned_away_is_told_unless_it_is_only_given_an_id(
+    code: int, said: list[tuple[str, str]]
+) -> None:
+    log = Log()
+    log.write(generation(1, {"A": [0]}))
+    asked = {"api": "JoinGroup", "version": 9}
+    log._add(Kind.REQUEST, "A", {**asked, "body": {"memberId": "A"}})
+    begun = len(orjson.loads(log.recorded().moments))
+    join = log._add(Kind.REQUEST, "B", {**asked, "body": {"memberId": "B"}})
+    body = {"errorCode": code, "memberId": "B"}
+    log._add(Kind.RESPONSE, "coordinator", {"api": "JoinGroup", "to": "B", "body": body}, cause=join)
+    moments = orjson.loads(log.recorded().moments)[begun:]
+    assert [(moment["shape"], moment["says"]) for moment in moments] == said
+
+
+@pytest.mark.parametrize(
+    ("stay", "said"),
+    [({"A": [0], "B": [1]}, "C leaves; generation 2"), ({"A": [0]}, "B and C leave; generation 2")],
+)
+def test_who_leaves_is_told_so_where_the_request_is_there(stay: dict[str, list[int]], said: str) -> None:
+    log = Log()
+    log.write(generation(1, {"A": [0], "B": [1], "C": []}))
+    request = log._add(Kind.REQUEST, "C", {"api": "LeaveGroup", "version": 5, "body": {"members": []}})
+    log.write(generation(2, stay), cause=request)
+    moment = orjson.loads(log.recorded().moments)[-1]
+    assert (moment["shape"], moment["actor"]) == ("leave", said[0])
+    assert moment["says"].startswith(said)

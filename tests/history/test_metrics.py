@@ -13,6 +13,7 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.frames.frame import frame
 from groups.history.frames.shapes import NO_FRAME
 from groups.history.metrics import Metrics
+from groups.history.metrics.sampled import WINDOW_MS, WINDOWS, Sampled
 from groups.history.metrics.table import METRICS, NOT_TOLD
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
@@ -258,3 +259,18 @@ def test_a_join_that_a_checkpoint_cuts_goes_on_behind_it() -> None:
         cut.add(one)
         cut = Metrics.from_json(cut.to_json())
     assert cut.to_json() == whole.to_json()
+
+
+def test_a_sampled_value_counts_the_windows_of_the_last_minute_and_no_older_one() -> None:
+    """Kafka's ``SampledStat`` with its defaults: two windows of 30 s."""
+    assert (WINDOWS, WINDOW_MS) == (2, 30_000)
+    stat = Sampled()
+    assert (stat.average(0), stat.greatest(0), stat.count_rate(0)) == (None, None, 0)
+    told = []
+    for number, value in enumerate((1, 2, 6, 4, 8)):
+        stat.record(value, number * WINDOW_MS)
+        told.append((stat.average(number * WINDOW_MS), stat.greatest(number * WINDOW_MS)))
+    assert told == [(1, 1), (1.5, 2), (4, 6), (5, 6), (6, 8)]
+    assert stat.count_rate(4 * WINDOW_MS + 5_000) == pytest.approx(2 / 35)
+    assert stat.sum_rate(4 * WINDOW_MS + 5_000) == pytest.approx(12 / 35)
+    assert stat.average(6 * WINDOW_MS) is None

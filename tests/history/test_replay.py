@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from groups.history.frames.frame import frame
+from groups.history.frames.frame import FrameMaker, frame
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
-from tests.history.logs import FOO, STABLE, UNREVOKED, Log, Records, record, released_basic
+from tests.history.logs import FOO, STABLE, UNRELEASED, UNREVOKED, Log, Records, record, released_basic
 
 R = Records()
 
@@ -181,6 +181,14 @@ def test_commits_alone_make_a_simple_classic_group() -> None:
     assert (log.frame()["protocol"], log.state().anomalies) == ("consumer", ())
 
 
+def test_a_commit_that_tells_no_metadata_has_an_empty_one() -> None:
+    without = R.commit(0, 42)
+    del without["value"]["metadata"]
+    null = R.commit(1, 42)
+    null["value"]["metadata"] = None
+    assert [offset.metadata for offset in after(without, null).offsets["foo"].values()] == ["", ""]
+
+
 def test_the_inverted_target_follows_the_target() -> None:
     group = after(R.target("A", 0, 1), R.target("B", 2)).consumer
     assert group.inverted_target == {FOO: {0: "A", 1: "A", 2: "B"}}
@@ -217,3 +225,23 @@ def test_the_compacted_log_gives_the_same_group_as_the_whole_one() -> None:
                 whole.group_epoch,
                 whole.assignment_epoch,
             )
+
+
+def test_a_frame_that_is_carried_on_shows_whom_an_expression_or_a_target_of_others_concerns() -> None:
+    """Nothing is written of the member itself; what it subscribes to, and what it waits for, is another."""
+    log = Log()
+    key = {"groupId": "orders", "regularExpression": "f.*"}
+    joins = (R.member("A", [], subscribedTopicRegex="f.*"), R.epoch(2), R.target("A"), R.target_epoch(2))
+    log.write(*joins, R.current("A", 2, 0, STABLE))
+    log.write(record(16, key, {"topics": ["foo"], "version": 1, "timestamp": 0}))
+    log.write(R.epoch(3), R.target("A", 0), R.target_epoch(3))
+    log.write(R.current("A", 3, 2, UNRELEASED))
+    log.write(R.epoch(4), R.target("A", 0, 1), R.target_epoch(4))
+    log.write(record(16, key, None))
+    state, maker, told = initial_state("orders"), FrameMaker(), []
+    for entry in log.entries:
+        state = replay(state, entry)
+        made = maker.frame(state)
+        assert made == frame(state)
+        told.append(made["members"].get("A", {}).get("subscribed"))
+    assert [told[at] for at in (4, 5, -1)] == [[], ["foo"], []]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import orjson
+import pytest
 
 from groups.history.entries import Kind
 from groups.history.evidence.incidents import KEPT_MAX
@@ -183,3 +184,16 @@ def test_of_more_refusals_than_are_told_one_by_one_the_verdict_gives_the_number(
     batch = log.recorded()
     assert len(found(batch, "refused")) == KEPT_MAX
     assert f"heartbeats were refused {KEPT_MAX + 1} times" in verdict(batch)
+
+
+@pytest.mark.parametrize(("api", "shape"), [("ConsumerGroupHeartbeat", "fence"), ("OffsetCommit", "fault")])
+def test_a_heartbeat_that_is_refused_for_the_epoch_is_a_fence_and_a_commit_is_not(
+    api: str, shape: str
+) -> None:
+    log = two_members()
+    request = log.heartbeat("B", 9)
+    body = {"errorCode": 110}
+    log._add(Kind.RESPONSE, "coordinator", {"api": api, "to": "B", "body": body}, cause=request)
+    moment = orjson.loads(log.recorded().moments)[-1]
+    assert (moment["shape"], moment["actor"]) == (shape, "B")
+    assert "(FENCED_MEMBER_EPOCH)" in moment["says"]

@@ -79,7 +79,7 @@ ROOMS: Final = {
     ),
     "conformance": Room(
         folder="simulations/proof/conformance",
-        tests=("conformance_excuses", "conformance", "conformance_leaves"),
+        tests=("conformance_excuses", "conformance_parts", "conformance", "conformance_leaves"),
     ),
     "checking": Room(
         folder="simulations/invariants",
@@ -93,9 +93,16 @@ ROOMS: Final = {
             "mutations",
             "classic_checking",
             "classic_mutations",
+            "classic_operations",
+            "classic_picture",
+            "checking_answers",
+            "checking_classic",
         ),
     ),
-    "exploration": Room(folder="simulations/proof/exploration", tests=("exploration", "three_members")),
+    "exploration": Room(
+        folder="simulations/proof/exploration",
+        tests=("exploration", "exploration_classic", "exploration_ways"),
+    ),
     "assignors": Room(
         folder="simulations/protocol/assignors",
         tests=(
@@ -121,6 +128,7 @@ ROOMS: Final = {
             "truth",
             "replay",
             "changes",
+            "short_ways",
             "units",
             "causes",
             "classic_group",
@@ -141,6 +149,12 @@ ROOMS: Final = {
             "indexing",
             "digests",
             "digest_rests",
+            "digest_events",
+            "digest_columns",
+            "holes",
+            "committed",
+            "verdict_events",
+            "flapping_topics",
             "fence_loop",
             "finders",
             "following",

@@ -147,7 +147,7 @@ class Drive:
         for parked in outcome.parked_answers:
             body = parked.answer.body()
             sent = self.entries[parked.ticket - 1]
-            name = sent.actor
+            name = sent.actor.partition("~")[0]
             if sent.payload["api"] == "JoinGroup" and body["errorCode"] in (0, 79) and body["memberId"]:
                 self.ids[name] = body["memberId"]
                 self.generations[name] = max(body["generationId"], 0)

@@ -244,7 +244,7 @@ class Finder:
     def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
         why, needs = _reason(cause, step.before.classic.gone.get(member_id))
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
-        if cause is not None and cause.timer == "session" and why == "session_expired":
+        if cause is not None and why == "session_expired":
             going.expired_ms = cause.timeout_ms
         going.killed_ms, going.killed_sequence = self.reading.killed.pop(member_id, (None, None))
         quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)

@@ -168,7 +168,7 @@ class PolledGroup:
     def _becomes(self, condition: Condition, at_ms: int) -> list[Entry]:
         """The entries that say that the group can, or cannot, be seen from now on."""
         if condition is not self.condition:
-            ended = self.told and self.condition is not Condition.SEEN
+            ended = self.told
             since_ms, self.since_ms, self.condition = self.since_ms, at_ms, condition
             if condition is Condition.SEEN:
                 self.told = True

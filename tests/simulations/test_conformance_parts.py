@@ -1,0 +1,280 @@
+"""The parts by which a recording is judged: timers with bounds, comparing leaf by leaf, counting, and what is not judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from simulations.proof.conformance.comparing import ABSENT, aligned, differing, same_place, same_record
+from simulations.proof.conformance.position import CLOCK_SLACK_MS, Log, Position
+from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.score import Score
+from simulations.proof.conformance.splitting import NotJudged, recordings, why_not
+from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Timers
+from simulations.proof.conformance.trace import Story
+from simulations.proof.conformance.variants import attempts
+from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
+from simulations.protocol.coordinator.image import Image
+from tests.simulations.broker import Broker
+from tests.simulations.test_conformance_excuses import asked
+
+
+def start(who: str | None = "A", length_ms: int = 6_000, bound: int | None = None) -> TimerStart:
+    return TimerStart(timer=SESSION, member_id=who, length_ms=length_ms, bound_epoch=bound)
+
+
+def test_a_timer_that_was_seen_to_start_runs_out_within_what_the_recording_allows() -> None:
+    timers = Timers().taking([start(bound=4)], 1_000, 1_200)
+    (running,) = timers.of("A")
+    assert running == Running(
+        timer=SESSION,
+        member_id="A",
+        bound_epoch=4,
+        earliest_ms=1_000 + 6_000 - EARLY_MS,
+        latest_ms=1_200 + 6_000,
+    )
+    assert list(timers.of("B")) == []
+    assert list(Timers().of("A")) == []
+
+
+def test_a_timer_whose_start_nobody_saw_may_run_out_at_any_time_and_is_never_overdue() -> None:
+    timers = Timers().taking([start()], 1_000, None)
+    (running,) = timers.of("A")
+    assert (running.earliest_ms, running.latest_ms) == (0, None)
+    assert timers.overdue(10**12) == []
+
+
+def test_a_timer_that_starts_anew_or_is_stopped_runs_no_more_as_it_did() -> None:
+    timers = Timers().taking([start("A"), start("B"), start(None)], 0, 0)
+    again = timers.taking([start("A", 9_000), TimerCancel(timer=SESSION, member_id="B")], 100, 100)
+    assert [each.latest_ms for each in again.of("A")] == [9_100]
+    assert list(again.of("B")) == []
+    assert [each.latest_ms for each in timers.of("B")] == [6_000], "a change makes another"
+    assert list(timers.without(timers.of("A")).of("A")) == []
+    assert list(timers.without(timers.of("A")).of("B")) != []
+    assert list(timers.taking([TimerCancel(timer=SESSION, member_id="C")], 0, 0).of("A")) != []
+
+
+def test_timers_of_a_member_come_by_when_they_run_out() -> None:
+    rebalance = TimerStart(timer="rebalance", member_id="A", length_ms=300, bound_epoch=None)
+    timers = Timers().taking([start(), rebalance], 0, 0)
+    assert [each.timer for each in timers.of("A")] == ["rebalance", SESSION]
+
+
+@pytest.mark.parametrize(("after_ms", "late"), [(LATE_MS, False), (LATE_MS + 1, True)])
+def test_a_timer_is_overdue_that_should_have_run_out_long_ago(after_ms: int, late: bool) -> None:
+    timers = Timers().taking([start()], 0, 100)
+    assert bool(timers.overdue(6_100 + after_ms)) is late
+
+
+def test_values_are_compared_leaf_by_leaf_and_each_is_told_with_its_path() -> None:
+    recorded = {"a": 1, "b": {"c": [1, 2], "d": "x"}, "throttleTimeMs": 3, "e": [1]}
+    simulated = {"a": 1, "b": {"c": [1, 9], "d": "y"}, "throttleTimeMs": 0, "e": [1, 2], "f": None}
+    assert list(differing(recorded, simulated)) == [
+        ("b.c.1", 2, 9),
+        ("b.d", "x", "y"),
+        ("e", [1], [1, 2]),
+        ("f", ABSENT, None),
+    ]
+    assert list(differing(1, 2)) == [("", 1, 2)]
+    assert list(differing("ab", "ac")) == [("", "ab", "ac")]
+
+
+def record(kind: int, who: str, value: Any = 1) -> dict[str, Any]:
+    told = None if value is None else {"told": value}
+    return {"type": kind, "key": {"memberId": who}, "version": None if value is None else 0, "value": told}
+
+
+def test_records_are_of_one_place_by_their_type_their_key_and_whether_they_remove_something() -> None:
+    one = record(5, "A")
+    assert same_place(one, record(5, "A", 2))
+    assert not same_record(one, record(5, "A", 2))
+    for other in (record(7, "A"), record(5, "B"), record(5, "A", None)):
+        assert not same_place(one, other)
+        assert not same_record(one, other)
+
+
+def test_records_are_paired_in_their_order_and_what_has_no_counterpart_stands_alone() -> None:
+    a, b, c, d = (record(5, who) for who in "ABCD")
+    assert list(aligned([a, b, c], [a, c])) == [(a, a), (b, None), (c, c)]
+    assert list(aligned([a, c], [a, b, c])) == [(a, a), (None, b), (c, c)]
+    assert list(aligned([a, b], [b, a])) == [(a, None), (b, b), (None, a)]
+    assert list(aligned([a], [a, d])) == [(a, a), (None, d)]
+    assert list(aligned([a, d], [a])) == [(a, a), (d, None)]
+
+
+def written(payload: dict[str, Any], offset: int) -> Written:
+    return Written(partition=0, offset=offset, batch=0, at_ms=1_000 + offset, payload=payload)  # type: ignore[arg-type]
+
+
+def test_the_score_counts_what_is_equal_and_words_what_is_not() -> None:
+    score = Score()
+    score.agreed(3)
+    score.agreed(2)
+    assert (score.requests, score.answers_equal, score.equal) == (2, 2, 5)
+    told = score.answer(replace(asked(1, 2), response={"errorCode": 0}), {"errorCode": 25})
+    assert [(each.at_ms, each.what, each.recorded, each.simulated) for each in told] == [
+        (2, "answer to CONSUMER_GROUP_HEARTBEAT of A (line 1): errorCode", 0, 25)
+    ]
+    assert score.answer(replace(asked(1, 2), response={}), {}) == []
+    assert (score.requests, score.answers_equal, score.answers_different) == (4, 3, 1)
+    assert score.differences == told
+
+
+def test_each_record_that_differs_or_stands_alone_is_a_difference_at_its_own_time() -> None:
+    score = Score()
+    recorded = [written(record(5, "A"), 7), written(record(5, "B"), 8), written(record(5, "C"), 9)]
+    told = score.records(asked(1, 2), recorded, [record(5, "A"), record(5, "B", 2), record(7, "D")])
+    assert [(each.at_ms, each.what) for each in told] == [
+        (1_008, "record of type 5 at offset 8"),
+        (2, "record of type 7"),
+        (1_009, "record of type 5 at offset 9"),
+    ]
+    assert [(each.recorded is None, each.simulated is None) for each in told] == [
+        (False, False),
+        (True, False),
+        (False, True),
+    ]
+    assert (score.equal, score.different, score.extra, score.missing) == (1, 1, 1, 1)
+    assert score.differences == told
+
+
+def test_what_nothing_explains_is_missing_and_a_timer_that_never_ran_out_has_written_too_little() -> None:
+    score = Score()
+    unit = [written(record(8, "A", None), 7), written(record(5, "A", None), 8)]
+    told = score.unexplained("g", unit)
+    assert [each.what for each in told] == [
+        "record of type 8 at offset 7, which nothing explains",
+        "record of type 5 at offset 8, which nothing explains",
+    ]
+    running = Running(timer=SESSION, member_id="A", bound_epoch=None, earliest_ms=5, latest_ms=90)
+    late = score.overdue("g", running, 4)
+    assert (late.at_ms, late.what, late.recorded) == (90, "session timer of A", "the member stays")
+    refused = score.refused("g", unit[0], "no such member")
+    assert (refused.what, refused.simulated) == (
+        "record of type 8 at offset 7, when it is loaded",
+        "no such member",
+    )
+    assert (score.missing, score.extra) == (2, 4)
+    assert score.differences == [*told, late, refused]
+
+
+def of(api: str) -> RecordedRequest:
+    return replace(asked(1, 2), api=api)
+
+
+def kept(kind: int, *, value: Any = 1) -> Written:
+    return written(record(kind, "A", value), 7)
+
+
+@pytest.mark.parametrize(
+    ("requests", "records", "reason"),
+    [
+        (["CONSUMER_GROUP_HEARTBEAT"], [kept(3)], None),
+        (["CONSUMER_GROUP_HEARTBEAT"], [], None),
+        (["OFFSET_COMMIT"], [kept(8)], None),
+        (["OFFSET_COMMIT"], [kept(16)], None),
+        (["OFFSET_FETCH"], [kept(11)], "share group"),
+        (["OFFSET_FETCH"], [kept(15)], "share group"),
+        (["OFFSET_FETCH"], [kept(17)], "streams group"),
+        (["OFFSET_FETCH"], [kept(23)], "streams group"),
+        (["SHARE_GROUP_HEARTBEAT"], [], "share group"),
+        (["STREAMS_GROUP_DESCRIBE"], [], "streams group"),
+        (["TXN_OFFSET_COMMIT", "CONSUMER_GROUP_HEARTBEAT"], [], "offsets of a transaction"),
+        (["TXN_OFFSET_COMMIT"], [], "offsets of a transaction"),
+        (["OFFSET_COMMIT"], [kept(1)], "offsets without a group"),
+        (["OFFSET_FETCH"], [kept(1, value=None)], None),
+        ([], [kept(3)], "no request of the group is in the log"),
+        ([], [kept(1)], "offsets without a group"),
+    ],
+)
+def test_of_which_groups_nothing_can_be_judged_and_why(
+    requests: list[str], records: list[Written], reason: str | None
+) -> None:
+    assert why_not([of(api) for api in requests], records) == reason
+
+
+def test_records_that_cannot_be_read_are_a_reason_before_all_others() -> None:
+    opaque = replace(kept(3), payload={"type": 31, "key_bytes": "AB8=", "value_bytes": None})  # type: ignore[arg-type]
+    assert why_not([of("CONSUMER_GROUP_HEARTBEAT")], [opaque]) == "records that cannot be read"
+
+
+def times(*, next_ms: int | None, target_ms: int | None = None) -> list[int]:
+    """When a request from 100 to 200 may have been handled, the next record written at ``next_ms``."""
+    records: tuple[Written, ...] = ()
+    if next_ms is not None:
+        payload = {
+            "type": 6,
+            "key": {"groupId": "g"},
+            "value": {"assignmentEpoch": 2, "assignmentTimestamp": target_ms},
+        }
+        records = (Written(partition=0, offset=0, batch=0, at_ms=next_ms, payload=payload),)  # type: ignore[typeddict-item]
+    request = replace(
+        asked(100, 200),
+        request={"groupId": "g", "memberId": "A", "memberEpoch": 1, "rebalanceTimeoutMs": -1},
+    )
+    log = Log(Recording(group="g", asked=(request,), written=records, images=()))
+    position = Position(log=log, shard=Broker().shard)
+    return [each.now_ms for each in attempts(position, request, 10)]
+
+
+def test_a_request_was_handled_when_its_records_say_or_when_it_came_or_was_done_or_a_little_before() -> None:
+    assert times(next_ms=None) == [100, 200, 90]
+    assert times(next_ms=150) == [150, 100, 200, 90]
+    assert times(next_ms=150, target_ms=140) == [140, 150, 100, 200, 90]
+    assert times(next_ms=150, target_ms=89) == [150, 100, 200, 90], "not before it can have come"
+    assert times(next_ms=90) == [90, 100, 200]
+    assert times(next_ms=200 + CLOCK_SLACK_MS)[0] == 205
+    assert times(next_ms=89) == times(next_ms=200 + CLOCK_SLACK_MS + 1) == [100, 200, 90]
+
+
+def images(*at_ms: int) -> list[int]:
+    """How many of the changes a heartbeat from 3,000 to 3,010 may have known of; each concerns the group."""
+    request = replace(
+        asked(3_000, 3_010),
+        request={
+            "groupId": "g",
+            "memberId": "A",
+            "memberEpoch": 1,
+            "rebalanceTimeoutMs": -1,
+            "subscribedTopicNames": ["foo"],
+        },
+    )
+    changes = tuple(
+        ImageChange(at_ms=each, version=number, image=Image(topics={}, version=number), names=("foo",))
+        for number, each in enumerate(at_ms, 1)
+    )
+    log = Log(Recording(group="g", asked=(request,), written=(), images=changes))
+    position = Position(log=log, shard=Broker().shard)
+    return list(dict.fromkeys(each.images for each in attempts(position, request, 0)))
+
+
+def test_a_change_of_the_metadata_may_be_known_from_when_it_was_made_and_must_be_after_a_while() -> None:
+    assert images(2_000, 2_500) == [0, 1, 2]
+    assert images(500, 2_500) == [1, 2], "the first was made 2 s before, and a broker hears of it within that"
+    assert images(3_010 + CLOCK_SLACK_MS) == [0, 1]
+    assert images(3_010 + CLOCK_SLACK_MS + 1) == [0]
+
+
+def test_a_heartbeat_that_joins_is_told_though_it_says_nothing_else() -> None:
+    story = Story("g")
+    joining = replace(
+        asked(1, 2),
+        request={"memberId": "A", "memberEpoch": 0},
+        response={"errorCode": 0, "memberEpoch": 1, "assignment": None},
+    )
+    story.exchange(joining, 1, ())
+    assert [entry.payload.get("steady", False) for entry in story.entries] == [False, False]
+
+
+def test_what_is_not_judged_is_counted_by_its_reason() -> None:
+    told = NotJudged()
+    assert list(recordings([], {"g": [kept(1)], "h": [kept(1), kept(1)]}, (), told)) == []
+    assert told.requests == Counter()
+    assert told.to_json() == [{"reason": "offsets without a group", "requests": 0, "records": 3}]
+    one = NotJudged()
+    assert list(recordings([], {"g": [kept(1)], "h": [kept(1), kept(1)]}, (), one, only="h")) == []
+    assert one.records == {"offsets without a group": 2}

@@ -1,0 +1,122 @@
+"""Ways through numbered worlds: shortest traces, and the first world from which nothing comes to rest any more."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groups.history.state.group import Semantics
+from simulations.jobs.explorations import explore_shared
+from simulations.proof.exploration import Budgets, explore
+from simulations.proof.exploration.findings import Findings
+from simulations.proof.exploration.plan import Plan
+from simulations.proof.exploration.processes import Processes
+from simulations.proof.exploration.search import Search
+from simulations.proof.exploration.world import Worlds
+from simulations.world.scenario import load
+from tests.simulations.test_exploration import at_rest, coordinators, taken_back
+
+KAFKA = Semantics.KAFKA
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, int]], list[int]]:
+    """Of each world but the first its parent; ways that need no chance; worlds in which all rests."""
+    count = draw(st.integers(1, 12))
+    parents = [draw(st.integers(0, number - 1)) for number in range(1, count)]
+    worlds = st.integers(0, count - 1)
+    ways = draw(st.lists(st.tuples(worlds, worlds), max_size=30))
+    return parents, ways, draw(st.lists(worlds, unique=True, max_size=4))
+
+
+@given(graphs())
+def test_the_first_world_from_which_nothing_comes_to_rest_is_found_with_the_way_to_it(
+    graph: tuple[list[int], list[tuple[int, int]], list[int]],
+) -> None:
+    parents, ways, rests = graph
+    count = len(parents) + 1
+    found = Findings(
+        parents=array("I", [0, *parents]),
+        steps=array("H", [0, *(100 + number for number in range(1, count))]),
+        sources=array("I", [source for source, _ in ways]),
+        targets=array("I", [target for _, target in ways]),
+        rests=rests,
+    )
+    good = set(rests)
+    while more := {source for source, target in ways if target in good} - good:
+        good |= more
+    stuck = [number for number in range(count) if number not in good]
+    report = found.report(transitions=7, depth=3, complete=True)
+    assert (report.states, report.rests, report.transitions, report.depth) == (count, len(rests), 7, 3)
+    if not stuck:
+        assert report.violations == ()
+    else:
+        (violated,) = report.violations
+        trace, number = [], stuck[0]
+        while number:
+            trace.append(100 + number)
+            number = [0, *parents][number]
+        assert (violated.invariant, violated.trace) == ("group_converges", tuple(reversed(trace)))
+    assert found.report(transitions=7, depth=3, complete=False).violations == (), "not all was seen"
+
+
+SCRIPTS = {
+    "commit": "{at: 1s, commit: A, offset: 5}, {at: 2s, leave: A}",
+    "fail over": "{at: 1s, fail_over: coordinator}, {at: 2s, commit: A, offset: 5}",
+    "pause": "{at: 1s, pause: A}, {at: 2s, resume: A}",
+    "kill": "{at: 1s, kill: A}, {at: 2s, join: A}",
+    "grow": "{at: 1s, add_partitions: foo, to: 2}, {at: 2s, subscribe: A, topics: []}",
+}
+
+
+def scripted(name: str) -> str:
+    return (
+        "topics: {foo: {partitions: 1}}\nmembers: {A: {subscribe: [foo]}}\nuntil: 20s\n"
+        f"script: [{{at: 0s, join: A}}, {SCRIPTS[name]}]\n"
+    )
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_line_of_a_script_may_come_at_any_time_and_what_is_left_out_hides_nothing(name: str) -> None:
+    scenario = load(scripted(name), "x")
+    reduced = Search(Worlds(Plan(scenario, KAFKA), Budgets()))
+    whole = Search(Worlds(Plan(scenario, KAFKA), Budgets(), reduced=False))
+    report, whole_report = reduced.run(), whole.run()
+    assert report.complete
+    assert report.violations == whole_report.violations == ()
+    assert report.rests
+    assert report.states <= whole_report.states
+    assert coordinators(reduced) == coordinators(whole)
+    assert at_rest(reduced) == at_rest(whole)
+
+
+@pytest.mark.parametrize("name", ["commit", "fail over"])
+def test_a_scripted_exploration_that_is_shared_out_finds_what_one_walk_does(name: str) -> None:
+    scenario = load(scripted(name), "x")
+    alone, _ = explore(scenario, KAFKA, Budgets(losses=1))
+    shared, _ = explore_shared(scenario, KAFKA, Budgets(losses=1), processes=2)
+    assert shared == alone
+
+
+def test_who_waits_for_rest_sees_a_part_of_what_may_happen() -> None:
+    scenario = load(scripted("kill"), "x")
+    hurried, _ = explore(scenario, KAFKA)
+    calm, _ = explore(scenario, KAFKA, unhurried=True)
+    assert calm.complete
+    assert calm.violations == ()
+    assert calm.states < hurried.states
+
+
+def test_progress_is_told_of_what_was_seen_so_far() -> None:
+    told: list[tuple[int, int, int]] = []
+    explore(load(scripted("commit"), "x"), KAFKA, progress=lambda *so_far: told.append(so_far))
+    assert told[0][2] == 0, "at the first world, before any step leads deeper"
+
+
+def test_nobody_is_said_to_begin_with_what_it_has_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Processes, "may_begin", lambda *_: 0)
+    (says,) = (each.says for each in taken_back()[0].violations if each.invariant == "one_processor")
+    assert says in {f"{who} begins with foo-1 while {other} still has it" for who, other in ("AB", "BA")}
