@@ -8,7 +8,7 @@
  * @typedef {import('./types').Moment} Moment
  * @typedef {{moment: Moment | null, frame: Frame, at_ms: number}} Seen
  * @typedef {{key: string, member: string | null, from_ms: number, to_ms: number}} Stretch a `member` of null: nobody reads
- * @typedef {{stretches: Stretch[], keys: string[], lost_ms: number, stopped: number, longest_ms: number, moved: number, settled_ms: number, epochs: number}} Cost
+ * @typedef {{stretches: Stretch[], keys: string[], lost_ms: number, stopped: number, longest_ms: number, moved: number, settled_ms: number, epochs: number, lag_max: number | null, read_twice: number | null, skipped: number | null}} Cost
  */
 
 import { each, epochOf } from './view.js';
@@ -30,6 +30,29 @@ export function readersOf(frame) {
     }
   } else for (const [member, state] of Object.entries(frame.members)) each(state.assigned, (key) => add(key, member));
   return readers;
+}
+
+/** Records that are written and that nobody has read, of all partitions; null where no rate is told. @param {Frame} frame @param {number} at_ms of the frame, or later and before the next one */
+export function lagAt(frame, at_ms) {
+  const told = frame.consumption;
+  return told ? Math.floor((told.waiting + told.waiting_rate * at_ms) / 1000) : null;
+}
+
+/** The greatest lag, which only grows until somebody reads again. @param {Seen[]} seen @param {number} end_ms */
+function mostLag(seen, end_ms) {
+  /** @type {number | null} */
+  let most = null;
+  seen.forEach(({ frame }, number) => {
+    const lag = lagAt(frame, seen[number + 1]?.at_ms ?? end_ms);
+    if (lag !== null) most = Math.max(most ?? 0, lag);
+  });
+  return most;
+}
+
+/** How many more records than at first. @param {Seen[]} seen @param {'read_twice' | 'skipped'} name */
+function more(seen, name) {
+  const last = seen[seen.length - 1]?.frame.consumption;
+  return last ? last[name] - (seen[0].frame.consumption?.[name] ?? 0) : null;
 }
 
 /** @param {Seen[]} seen in order, from the run's first frame on @param {number} end_ms @returns {Cost} */
@@ -73,6 +96,9 @@ export function costOf(seen, end_ms) {
     moved,
     settled_ms,
     epochs: epochs.size,
+    lag_max: mostLag(seen, end_ms),
+    read_twice: more(seen, 'read_twice'),
+    skipped: more(seen, 'skipped'),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bareSince, costOf, lostUntil, readersOf, seenAt, seenFrom } from '../../static/js/compare.js';
+import { bareSince, costOf, lagAt, lostUntil, readersOf, seenAt, seenFrom } from '../../static/js/compare.js';
+import { consumedAt, consumedWords } from '../../static/js/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
 const seen = (at_ms, owned, generation = 1) => ({
@@ -70,4 +71,59 @@ test('what happened before the comparison begins counts for nothing', () => {
   const cost = costOf(seenFrom(run, 12_000), 20_000);
   assert.deepEqual([cost.lost_ms, cost.stopped, cost.moved], [0, 0, 0]);
   assert.equal(costOf(seenFrom(run, 9000), 20_000).lost_ms, 10_000);
+});
+
+/** A partition of 100 records a second that A has read up to 1,000, and that nobody reads from 10 s on until B does at 14 s. */
+const rated = (/** @type {number} */ at_ms, /** @type {object} */ more, readers = {}) => ({
+  moment: null,
+  at_ms,
+  frame: {
+    ...seen(at_ms, {}).frame,
+    consumption: {
+      rates: { foo: 100 },
+      partitions: {
+        foo: {
+          0: { begin_ms: 0, begin_offset: 0, read: 1000, readers, read_twice: 30, skipped: 0, lag_max: 7 },
+        },
+      },
+      waiting_rate: 0,
+      waiting: 0,
+      read_twice: 5,
+      skipped: 0,
+      ...more,
+    },
+  },
+});
+
+test('the lag grows while nobody reads, and counts at most right before somebody does', () => {
+  const waits = rated(10_000, { waiting_rate: 100, waiting: -1_000_000 });
+  const seenAll = [rated(0, {}), waits, rated(14_000, { read_twice: 25, skipped: 3 })];
+  assert.deepEqual(
+    [10_000, 12_345, 14_000].map((at_ms) => lagAt(waits.frame, at_ms)),
+    [0, 234, 400],
+  );
+  const cost = costOf(seenAll, 20_000);
+  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [400, 20, 3]);
+  assert.equal(costOf(seenFrom(seenAll, 13_000), 20_000).read_twice, 20);
+});
+
+test('of a run whose topics have no rate nobody says how far it lags', () => {
+  const cost = costOf(run, 20_000);
+  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [null, null, null]);
+  assert.equal(lagAt(run[0].frame, 5), null);
+  assert.equal(consumedWords(run[0].frame, 'foo-0'), '');
+});
+
+test('a chosen partition tells the end of its log, its lag, and what was read twice', () => {
+  const { frame } = rated(14_000, {});
+  assert.equal(consumedWords(frame, 'foo-0'), 'Log end offset 1,400; lag 400, at most 400; records read twice 30');
+  const read = rated(14_000, {}, { B: { position: 1400, fetches: true } });
+  assert.deepEqual(consumedAt(read.frame, 'foo-0', 15_000), {
+    end: 1500,
+    lag: 0,
+    lag_max: 7,
+    read_twice: 30,
+    skipped: 0,
+  });
+  assert.equal(consumedAt(frame, 'bar-0', 15_000), null);
 });

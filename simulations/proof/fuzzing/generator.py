@@ -47,6 +47,12 @@ while, and quick again.
 FULL_SHARE: Final = 0.2
 """Of classic groups, those that have less room than members."""
 
+RATED_SHARE: Final = 0.2
+"""Of runs, those whose topics get records: their members commit where they stand."""
+
+RATES: Final = (1, 7, 1_000)
+"""Records a second of a partition."""
+
 LEAST_SHARE: Final = 0.25
 """Of classic groups, those at whose broker no member may have a shorter session timeout than the shortest that is drawn."""
 
@@ -88,6 +94,7 @@ def document_of(
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
     script, last_ms = draw_script(random, preset, topics, members, classic, kind)
+    _rate(Random(f"rates of {rules} {kind} {seed}"), topics)
     document: Document = {
         "title": f"Drawn from seed {seed}, {preset}",
         "group": GROUP,
@@ -169,6 +176,13 @@ def _topics(random: Random, *, racks: bool) -> Document:
         if racks:
             topics[name]["racks"] = {str(number): random.sample(RACKS, 2) for number in range(count)}
     return topics
+
+
+def _rate(random: Random, topics: Document) -> None:
+    """Some topics are written to. Its chances are its own, so that all else of a seed is drawn as without it."""
+    if random.random() < RATED_SHARE:
+        for topic in topics.values():
+            topic["rate"] = random.choice(RATES)
 
 
 def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:

@@ -32,6 +32,10 @@ class InterventionEnvironment(Protocol):
     network: Network
 
     @property
+    def rates(self) -> dict[str, int]:
+        """By topic name: records a second that each partition gets."""
+
+    @property
     def shard(self) -> Shard:
         """The memory of the coordinator at work."""
 
@@ -88,6 +92,8 @@ class Interventions:
 
     def _create_topic(self, action: Action) -> None:
         assert action.partitions is not None
+        if action.rate is not None:
+            self._world.rates[action.who] = action.rate
         topic = ImageTopic(
             name=action.who,
             topic_id=action.topic_id or draw_topic_id(self._ids),

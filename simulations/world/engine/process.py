@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from groups.history.entries import Kind
+from groups.history.entries import Kind, ReadsNote
+from groups.history.state.consumption import READS
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import (
     Alarm,
@@ -21,6 +22,7 @@ from simulations.protocol.client.consumer import (
     Send,
 )
 from simulations.protocol.client.consumer.effects import Planned
+from simulations.protocol.client.consumer.reading import NOTHING
 from simulations.protocol.coordinator.classic.messages import NO_MEMBER_ID, JoinAnswer, JoinGroup
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
 from simulations.world.engine.log import Log
@@ -64,6 +66,10 @@ class Process:
         self._deliver = deliver
         self._names = names
         self._next_id = next_id
+        self.reaches: Callable[[], bool] | None = None
+        """Whether it can fetch from some broker; ``None`` where nobody asks what it reads."""
+        self._told = NOTHING
+        self._told_as = self.member_id
         self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
@@ -136,6 +142,28 @@ class Process:
                     cause = self._call(effect, cause)
                 case Alarm(at_ms=at_ms):
                     self._set_alarm(at_ms)
+        if self.reaches is not None:
+            self.tell_reading(cause)
+
+    def tell_reading(self, cause: int | None) -> None:
+        """Writes down what it reads from here on, if that has changed. Between two such notes it reads on evenly."""
+        if self.reaches is None:
+            return
+        now, before, former = NOTHING, self._told, self._told_as
+        if self.alive and not self._paused:
+            now = self.consumer.reading(self.now_ms)
+            now = now._replace(fetches=now.fetches and self.reaches())
+        if not now.partitions:
+            now = NOTHING
+        if now == before and (former == self.member_id or not now.partitions):
+            return
+        self._told, self._told_as = now, self.member_id
+        note: ReadsNote = {"note": READS, "partitions": self._names(now.partitions), "fetches": now.fetches}
+        if now.busy != before.busy and now.partitions and before.partitions:
+            note["busy"] = now.busy
+        if former != self.member_id and before.partitions:
+            note["former"] = former
+        self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
 
     def _ask_for_id(self) -> None:
         """The coordinator draws an id for each who has none; the first of a process is the process's own name."""

@@ -143,6 +143,7 @@ class ActionFields(TypedDict, total=False):
     partitions: int | None
     racks: Mapping[int, tuple[str, ...]]
     topic_id: str | None
+    rate: int | None
     how: How | None
     lost: int | None
     compacted: bool
@@ -174,6 +175,7 @@ class Action:
     partitions: int | None = None
     racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     topic_id: str | None = None
+    rate: int | None = None
     how: How | None = None
     lost: int | None = None
     compacted: bool = False

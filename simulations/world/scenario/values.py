@@ -47,6 +47,8 @@ class ScenarioTopic:
     """Kafka's base64 form; ``None`` lets the run draw one from its seed."""
     racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Partition → racks of its replicas; empty where the brokers have no racks."""
+    rate: int | None = None
+    """Records a second that each partition gets; ``None``: nobody asks how far it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

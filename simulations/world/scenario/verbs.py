@@ -20,7 +20,7 @@ fail_callback     a member             its next rebalance callback raises
 subscribe         a member             ``topics`` or ``regex``
 report            a member             ``reason``, ``lags``: its assignor ``streams`` tells whoever computes
 add_partitions    a topic              ``to``: its new number of partitions
-create_topic      a name               ``partitions``, ``racks``, ``id``
+create_topic      a name               ``partitions``, ``racks``, ``id``, ``rate``
 delete_topic      a topic
 fail_over         ``coordinator``      ``how``, ``lost``, ``loading``, ``from``: another broker takes the group over
 cut, heal         who or a pair        no message passes any more; messages pass again
@@ -46,7 +46,7 @@ from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import read_name, read_racks, read_regex, read_topic_id
+from simulations.world.scenario.topics import read_name, read_racks, read_rate, read_regex, read_topic_id
 from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS, Member
 
 LOST_MAX: Final = 1_000
@@ -98,7 +98,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
     Verb.REPORT: Form(needs=("reason",), takes=("lags",)),
     Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
-    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id")),
+    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id", "rate")),
     Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
     Verb.FAIL_OVER: Form(who=Who.COORDINATOR, takes=("how", "lost", "loading", "from")),
     Verb.CUT: Form(who=Who.ENDS),
@@ -123,6 +123,7 @@ _EVERY_KEY: Final = (
     "partitions",
     "racks",
     "id",
+    "rate",
     "how",
     "lost",
     "loading",
@@ -261,6 +262,7 @@ _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "partitions": _partitions,
     "racks": lambda node, verb, names: {"racks": read_racks(node)},
     "id": lambda node, verb, names: {"topic_id": read_topic_id(node)},
+    "rate": lambda node, verb, names: {"rate": read_rate(node)},
     "how": _how,
     "lost": lambda node, verb, names: {"lost": node.integer(0, LOST_MAX)},
     "from": lambda node, verb, names: {"compacted": node.choice(("log", "compacted"), "log") == "compacted"},
