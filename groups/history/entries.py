@@ -104,13 +104,14 @@ class NotedTopic(TypedDict):
 class ReadsNote(TypedDict):
     """``note`` is ``reads``: from here on the actor has these partitions at hand, by topic name, and no others.
 
-    ``fetches``: whether its ``poll()`` returns records of them. ``busy`` is there where it changes: whether the application works
+    ``fetches``: whether its ``poll()`` returns records of them, but for the topics ``denied`` to it by ACLs. ``busy`` is there where it changes: whether the application works
     on what it has, and does not poll. ``former`` is the id by which the same process was known before.
     """
 
     note: str
     partitions: Mapping[str, list[int]]
     fetches: bool
+    denied: NotRequired[list[str]]
     busy: NotRequired[bool]
     former: NotRequired[str]
 

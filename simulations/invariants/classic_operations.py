@@ -59,10 +59,13 @@ OPERATION_INVARIANTS: Final = {
     )
 }
 
-TURNED_AWAY: Final = (14, 15, 16)
+TURNED_AWAY: Final = (14, 15, 16, 30)
 """Answers of a broker that is not the coordinator, or not yet."""
 
-OF_THE_PARTITION: Final = (3, 12, 100)
+OF_THE_BROKER: Final = (3, 29, 100)
+"""Errors of a partition that a commit is answered before anybody asks the group."""
+
+OF_THE_PARTITION: Final = (12, *OF_THE_BROKER)
 """Errors of a commit that are about a partition, whoever commits."""
 
 DELETES: Final = ("delete_group", "expire_offsets")
@@ -232,7 +235,7 @@ class OperationChecks:
                     if request == entry.sequence
                     for code in _codes(answer.payload["body"])
                 ]
-                any_known = any(code not in OF_THE_PARTITION[::2] for code in answered)
+                any_known = any(code not in OF_THE_BROKER for code in answered)
                 return picture.commits(body, any_known=any_known)
         return None
 

@@ -67,12 +67,13 @@ def reads(state: State, entry: Entry) -> State:
         for topic, numbers in mapping(entry.payload.get("partitions")).items()
         if topic in consumption.topics and numbers
     }
-    fetches = entry.payload.get("fetches") is not False
+    denied = entry.payload.get("denied") or ()
+    polls = entry.payload.get("fetches") is not False
     topics = dict(consumption.topics)
     sums, unread_max_ms = consumption.sums, consumption.unread_max_ms
     for name in dict.fromkeys((*had, *has)):
         topic = topics[name]
-        committed = state.offsets.get(name, {})
+        committed, fetches = state.offsets.get(name, {}), polls and name not in denied
         fresh: dict[int, PartitionConsumption] = {}
         mine = has.get(name, ())
         for number in sorted({*had.get(name, ()), *mine}):

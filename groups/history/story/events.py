@@ -276,6 +276,8 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     if note == READS and "busy" in entry.payload:
         does = "works on its records and does not poll" if entry.payload["busy"] else "polls again"
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
+    if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
+        return _tell_right(entry.payload, cast.name(member))
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
     if note == "config":
@@ -301,6 +303,14 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
             if again or before:
                 says.append(f"{name} is made{' anew' if again else ''}")
     return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def _tell_right(payload: Payload, who: str) -> Sentence:
+    """An ACL takes a right from a member's principal, or gives it back."""
+    resource = "group" if "group" in payload else "topic"
+    right = f"{str(payload.get('operation')).upper()} on the {resource} {payload.get(resource)}"
+    does = "is allowed {} again" if payload.get("allowed") else "is denied {} (ACL)"
+    return Sentence("note", COORDINATOR, f"{who} {does.format(right)}")
 
 
 def _tell_config(config: Mapping[str, object]) -> Sentence | None:

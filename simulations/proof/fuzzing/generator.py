@@ -50,6 +50,9 @@ FULL_SHARE: Final = 0.2
 RATED_SHARE: Final = 0.2
 """Of runs, those whose topics get records: their members commit where they stand."""
 
+DENIED_SHARE: Final = 0.1
+"""Of runs, those in which a member may not read a topic: its commits are refused in part."""
+
 RATES: Final = (1, 7, 1_000)
 """Records a second of a partition."""
 
@@ -109,6 +112,7 @@ def document_of(
         "script": script,
         "seed": seed,
     }
+    _deny(Random(f"rights of {rules} {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
     config["session_timeout_ms"] = session_ms
@@ -183,6 +187,13 @@ def _rate(random: Random, topics: Document) -> None:
     if random.random() < RATED_SHARE:
         for topic in topics.values():
             topic["rate"] = random.choice(RATES)
+
+
+def _deny(random: Random, document: Document) -> None:
+    """Some member lacks READ on some topic. Its chances are its own, as those of rates."""
+    if random.random() < DENIED_SHARE:
+        member, topic = random.choice(sorted(document["members"])), random.choice(sorted(document["topics"]))
+        document["deny"] = [{"member": member, "operation": "read", "topic": topic}]
 
 
 def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:

@@ -27,6 +27,7 @@ from simulations.world.engine.interventions import InterventionEnvironment, Inte
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import Priority
 from simulations.world.scenario import Action, Event, How, Member, Verb
+from simulations.world.scenario.access import Operation
 
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
@@ -186,7 +187,13 @@ class Acting:
         member, member_id = self.members[name], self._next_id(name)
         if member.classic is not None:
             config_of_classic = replace(
-                classic_config_of(world.scenario, member, member_id, lambda: topics_as_told(world.image)),
+                classic_config_of(
+                    world.scenario,
+                    member,
+                    member_id,
+                    lambda: topics_as_told(world.access.visible(name, world.image)),
+                ),
+                is_denied=lambda topic: not world.access.may(name, Operation.DESCRIBE, topic),
                 positions=lambda owned, now_ms: self._offsets(process, owned, None),
                 seed=world.seed,
             )
@@ -219,6 +226,10 @@ class Acting:
         world = self._world
         if world.rates:
             process.reaches = lambda: world.reaches_brokers(process.host)
+            # Without DESCRIBE it knows no leader to fetch from.
+            process.may_read = lambda topic: all(
+                world.access.may(name, operation, topic) for operation in Operation
+            )
         self.processes[name] = process
         return process
 

@@ -8,6 +8,7 @@ from typing import Final
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
 from simulations.invariants import (
+    AuthorizedChecker,
     Bounds,
     Checker,
     ClassicClientChecker,
@@ -17,7 +18,7 @@ from simulations.invariants import (
 )
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
-from simulations.world.scenario import Scenario
+from simulations.world.scenario import Scenario, Verb
 from simulations.world.scenario.classic import CLASSIC
 
 REQUEST_TIMEOUT_MS: Final = 30_000
@@ -37,7 +38,14 @@ def run(
 
 
 def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
-    """Who looks at a run; with members of the classic protocol other rules hold."""
+    """Who looks at a run: where ACLs deny something, that they are kept, too."""
+    checker = _of_protocols(scenario, semantics)
+    denies = scenario.denied or any(action.verb in (Verb.DENY, Verb.ALLOW) for action in scenario.script)
+    return AuthorizedChecker(checker) if denies else checker
+
+
+def _of_protocols(scenario: Scenario, semantics: Semantics) -> RunChecker:
+    """With members of the classic protocol other rules hold."""
     classic = {member.classic is not None for member in scenario.members.values()}
     classic |= {
         action.changes["protocol"] == CLASSIC for action in scenario.script if "protocol" in action.changes

@@ -24,6 +24,7 @@ from simulations.protocol.client.consumer import (
 from simulations.protocol.client.consumer.effects import Planned
 from simulations.protocol.client.consumer.reading import NOTHING
 from simulations.protocol.coordinator.classic.messages import NO_MEMBER_ID, JoinAnswer, JoinGroup
+from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
@@ -33,6 +34,9 @@ _CLIENT: Final = Priority.CLIENT
 
 POLL_THROWS: Final = "poll_throws"
 """The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
+
+UNAUTHORIZED: Final = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED)
+"""Errors that an application hears of in either protocol, and has to do something about."""
 
 Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
@@ -55,6 +59,8 @@ class Process:
         """Of a member of the classic protocol the one that it has, or will be given next."""
         self.host = self.member_id
         """What the network knows it by, for as long as the process lives."""
+        self.name = self.host.partition("~")[0]
+        """The scenario's, of whichever process of the member: ACLs are of principals."""
         self.alive = True
         self.raises = False
         """Whether the callback that ends next raises."""
@@ -68,8 +74,11 @@ class Process:
         self._next_id = next_id
         self.reaches: Callable[[], bool] | None = None
         """Whether it can fetch from some broker; ``None`` where nobody asks what it reads."""
+        self.may_read: Callable[[str], bool] = lambda _topic: True
+        """Whether a broker lets it fetch from a topic."""
         self._told = NOTHING
         self._told_as = self.member_id
+        self._told_denied: list[str] = []
         self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
@@ -132,7 +141,9 @@ class Process:
                     if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
                         self._ask_for_id()
                     self._deliver(self, request, cause)
-                case Returned(operation=Operation.POLL, exception=str() as exception) if not self._modern:
+                case Returned(operation=Operation.POLL, exception=str() as exception, error_code=code) if (
+                    not self._modern or code in UNAUTHORIZED
+                ):
                     payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
                     self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
                 case Planned(withheld=withheld):
@@ -155,10 +166,15 @@ class Process:
             now = now._replace(fetches=now.fetches and self.reaches())
         if not now.partitions:
             now = NOTHING
-        if now == before and (former == self.member_id or not now.partitions):
+        names = self._names(now.partitions)
+        denied = [topic for topic in names if not self.may_read(topic)]
+        moved = former != self.member_id and bool(now.partitions)
+        if now == before and denied == self._told_denied and not moved:
             return
-        self._told, self._told_as = now, self.member_id
-        note: ReadsNote = {"note": READS, "partitions": self._names(now.partitions), "fetches": now.fetches}
+        self._told, self._told_as, self._told_denied = now, self.member_id, denied
+        note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
+        if denied:
+            note["denied"] = denied
         if now.busy != before.busy and now.partitions and before.partitions:
             note["busy"] = now.busy
         if former != self.member_id and before.partitions:

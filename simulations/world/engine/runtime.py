@@ -29,7 +29,15 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat, HeartbeatAnswer
+from simulations.protocol.messages.groups import (
+    COMMIT_API,
+    JOIN_EPOCH,
+    CommitAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    OffsetCommit,
+)
+from simulations.world.engine.access import Access
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.narration import Seen
@@ -47,6 +55,7 @@ class RuntimeEnvironment(Protocol):
 
     queue: EventQueue
     log: Log
+    access: Access
 
     def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
         """The answer leaves for its client."""
@@ -149,7 +158,15 @@ class CoordinatorRuntime:
         if api.park is not None:
             self._park(exchange, api.park)
             return
-        outcome = api.handle(self.shard, request, self.now_ms)
+        if isinstance(request, OffsetCommit):
+            asked, exchange.answered = self._world.access.passed_on(exchange.process.name, request)
+            outcome = (
+                api.handle(self.shard, asked, self.now_ms)
+                if asked.offsets
+                else Outcome(answer=CommitAnswer(error_codes=()))
+            )
+        else:
+            outcome = api.handle(self.shard, request, self.now_ms)
         before = self._steady.get(exchange.member_id)
         if before is not None and before[0] is outcome and self.partition.idle:
             self._beats(exchange, outcome, before[1])
@@ -260,7 +277,8 @@ class CoordinatorRuntime:
 
     def _begin_tasks(self, tasks: Sequence[ResolveRegexes], cause: int | None) -> None:
         for task in tasks:
-            resolution = regexes.resolve(task, self.shard.image, self.now_ms)
+            visible = self._world.access.visible(task.member_id.partition("~")[0], self.shard.image)
+            resolution = regexes.resolve(task, visible, self.now_ms)
 
             def resolved(resolution: Resolution = resolution) -> None:
                 if not self._over:
@@ -330,6 +348,9 @@ class CoordinatorRuntime:
 
     def _respond(self, exchange: InFlightRequest, answer: Answer, cause: int | None, *told: Seen) -> None:
         self._unanswered.pop(exchange, None)
+        if isinstance(answer, CommitAnswer) and exchange.answered.error_codes:
+            # What was refused before the coordinator was asked comes first.
+            answer = CommitAnswer(error_codes=(*exchange.answered.error_codes, *answer.error_codes))
         request, now_ms = exchange.request, self._queue.now_ms
         payload = {
             "api": APIS[type(request)].name,

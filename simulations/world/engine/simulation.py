@@ -19,6 +19,7 @@ from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, 
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Partitions
+from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.actions import Acting
 from simulations.world.engine.classic_start import adopted, begun_group, records_of
 from simulations.world.engine.cluster import Cluster
@@ -57,8 +58,9 @@ class Simulation:
         )
         self.narration = Narration(scenario.steps, self.log)
         self.network = Network(self.queue, self.log, scenario.network, seed)
+        self.access = Access(scenario.group, scenario.denied)
         self.cluster = Cluster(self, scenario, semantics, first_image(scenario.topics, seed), seed)
-        self.messaging = Messaging(self.queue, self.network, self.cluster)
+        self.messaging = Messaging(self.queue, self.network, self.cluster, self.access)
         self.acting = Acting(self)
 
     @property
@@ -93,6 +95,8 @@ class Simulation:
         scenario, now_ms = self.scenario, self.queue.now_ms
         note = topics_note(self.image, tuple(scenario.topics), self.cluster.rates)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
+        for denied, right in scenario.denied:
+            self.log.write(Kind.NOTE, COORDINATOR, now_ms, acl_note(denied, right, allowed=False))
         for action in scenario.script:
             self.queue.plan(
                 scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self.acting.act, action)

@@ -29,6 +29,7 @@ clock_jump        who                  ``by``: its clock goes forwards or backwa
 set_config        a mapping            the group's own settings
 delete_group      the group            it is deleted, if it is empty
 expire_offsets    the group            the broker looks for offsets past their retention
+deny, allow       a member             ``operation`` with ``group`` or ``topic``: its principal may not do that, or may again
 ================  ===================  =====================================================================
 """
 
@@ -40,6 +41,7 @@ from enum import StrEnum
 from typing import Final
 
 from simulations.protocol.coordinator.settings import Settings
+from simulations.world.scenario.access import Resource, read_operation
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
 from simulations.world.scenario.classic import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
@@ -108,6 +110,8 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.SET_CONFIG: Form(who=Who.SETTINGS),
     Verb.DELETE_GROUP: Form(who=Who.GROUP),
     Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
+    Verb.DENY: Form(needs=("operation",), one_of=("group", "topic")),
+    Verb.ALLOW: Form(needs=("operation",), one_of=("group", "topic")),
 }
 """Each verb, and what it needs."""
 
@@ -129,6 +133,9 @@ _EVERY_KEY: Final = (
     "loading",
     "from",
     "by",
+    "operation",
+    "group",
+    "topic",
 )
 
 
@@ -265,5 +272,10 @@ _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "rate": lambda node, verb, names: {"rate": read_rate(node)},
     "how": _how,
     "lost": lambda node, verb, names: {"lost": node.integer(0, LOST_MAX)},
+    "operation": lambda node, verb, names: {"operation": read_operation(node)},
+    "group": lambda node, verb, names: {"resource": (Resource.GROUP, node.choice((names.group,), "group"))},
+    "topic": lambda node, verb, names: {
+        "resource": (Resource.TOPIC, node.choice(tuple(names.topics), "topic"))
+    },
     "from": lambda node, verb, names: {"compacted": node.choice(("log", "compacted"), "log") == "compacted"},
 }

@@ -13,6 +13,8 @@ NOT_COORDINATOR: Final = 16
 ILLEGAL_GENERATION: Final = 22
 UNKNOWN_MEMBER_ID: Final = 25
 REBALANCE_IN_PROGRESS: Final = 27
+TOPIC_AUTHORIZATION_FAILED: Final = 29
+GROUP_AUTHORIZATION_FAILED: Final = 30
 MEMBER_ID_REQUIRED: Final = 79
 FENCED_INSTANCE_ID: Final = 82
 
@@ -34,8 +36,8 @@ NAMES: Final[Mapping[int, str]] = MappingProxyType(
         UNKNOWN_MEMBER_ID: "UNKNOWN_MEMBER_ID",
         26: "INVALID_SESSION_TIMEOUT",
         REBALANCE_IN_PROGRESS: "REBALANCE_IN_PROGRESS",
-        29: "TOPIC_AUTHORIZATION_FAILED",
-        30: "GROUP_AUTHORIZATION_FAILED",
+        TOPIC_AUTHORIZATION_FAILED: "TOPIC_AUTHORIZATION_FAILED",
+        GROUP_AUTHORIZATION_FAILED: "GROUP_AUTHORIZATION_FAILED",
         35: "UNSUPPORTED_VERSION",
         MEMBER_ID_REQUIRED: "MEMBER_ID_REQUIRED",
         81: "GROUP_MAX_SIZE_REACHED",
@@ -54,4 +56,8 @@ def exception_of(code: int) -> str:
     >>> exception_of(27), exception_of(25)
     ('RebalanceInProgressException', 'UnknownMemberIdException')
     """
-    return error_name(code).title().replace("_", "") + "Exception"
+    name = error_name(code)
+    if code in (TOPIC_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED):
+        # These alone are not called as their errors are.
+        name = name.removesuffix("_FAILED")
+    return name.title().replace("_", "") + "Exception"
