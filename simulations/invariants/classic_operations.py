@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
-from simulations.invariants.classic_parts import ClassicLimits, Effects, Told
+from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, Told
 from simulations.invariants.classic_picture import ClassicPicture
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violations
@@ -223,7 +223,11 @@ class OperationChecks:
                     picture.exists = not operation.records
                 return picture.joins(entry.sequence, entry.actor, version, body)
             case "SyncGroup":
-                return picture.syncs(entry.sequence, version, body)
+                fails = self._picture.may_fail and any(
+                    request == entry.sequence and answer.payload["body"]["errorCode"] == SERVER_ERROR
+                    for request, answer in operation.answers
+                )
+                return picture.syncs(entry.sequence, version, body, fails=fails)
             case "Heartbeat":
                 return self._without_session(picture.beats(body), steady=bool(payload.get("steady")))
             case "LeaveGroup":
@@ -278,6 +282,9 @@ class OperationChecks:
                 self._add(ANSWERED, _refused(entry, codes, effects.refusals), entry, answer)
         elif effects.refusal is not None:
             codes = tuple({code for code in _codes(body) if code not in OF_THE_PARTITION})
+            if self._picture.may_fail and codes == (SERVER_ERROR,):
+                # No batch holds it.
+                return
             if codes and codes != (effects.refusal,):
                 self._add(ANSWERED, _refused(entry, codes, (effects.refusal,)), entry, answer)
 
