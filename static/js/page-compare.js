@@ -9,7 +9,7 @@ import { ask, file } from './api.js';
 import { Banners } from './banners.js';
 import { Lanes } from './board/lanes.js';
 import { Cast } from './cast.js';
-import { bareSince, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
+import { bareSince, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
 import { calm, h, part, s } from './dom.js';
 import { Labels } from './labels.js';
 import { wireSaving } from './sharing/saving.js';
@@ -73,6 +73,8 @@ class Run {
     this.labels = new Labels();
     /** @type {Seen[]} */
     this.seen = [];
+    /** @type {import('./compare.js').Consumed[]} */
+    this.consumed = [];
     this.shown = /** @type {Seen | null} */ (null);
     this.begin_ms = 0;
     this.end_ms = 0;
@@ -84,7 +86,11 @@ class Run {
   async load() {
     const { chunks } = this.meta;
     const timeline = new Timeline({ chunks, load: this.chunk });
-    for (const { first } of chunks) timeline.give(await this.chunk(first));
+    for (const { first } of chunks) {
+      const chunk = await this.chunk(first);
+      timeline.give(chunk);
+      this.consumed.push(...consumedIn(chunk));
+    }
     const spans = new Spans(this.cast);
     timeline.walk(
       (moment, frame) => {
@@ -118,7 +124,7 @@ class Run {
 
   /** @param {number} length_ms */
   measure(length_ms) {
-    this.cost = costOf(this.seen, this.begin_ms + length_ms);
+    this.cost = costOf(this.seen, this.begin_ms + length_ms, this.consumed);
     this.part('all').textContent = seconds(this.cost.lost_ms);
     const { lag_max, read_twice, skipped } = this.cost;
     this.part('records').hidden = lag_max === null;
@@ -141,7 +147,7 @@ class Run {
     this.part('lost').textContent = seconds(lost_ms);
     this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
     const seen = seenAt(this.seen, at_ms);
-    if (seen) this.part('lag').textContent = whole(lagAt(seen.frame, at_ms) ?? 0);
+    this.part('lag').textContent = whole(lagAt(this.consumed, at_ms) ?? 0);
     if (!seen || seen === this.shown) return;
     const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
     this.shown = seen;

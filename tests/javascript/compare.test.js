@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bareSince, costOf, lagAt, lostUntil, readersOf, seenAt, seenFrom } from '../../static/js/compare.js';
+import {
+  bareSince,
+  consumedIn,
+  costOf,
+  lagAt,
+  lostUntil,
+  readersOf,
+  recordsOf,
+  seenAt,
+  seenFrom,
+} from '../../static/js/compare.js';
 import { consumedAt, consumedWords } from '../../static/js/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
@@ -96,21 +106,48 @@ const rated = (/** @type {number} */ at_ms, /** @type {object} */ more, readers 
 });
 
 test('the lag grows while nobody reads, and counts at most right before somebody does', () => {
-  const waits = rated(10_000, { waiting_rate: 100, waiting: -1_000_000 });
-  const seenAll = [rated(0, {}), waits, rated(14_000, { read_twice: 25, skipped: 3 })];
+  const figures = (/** @type {object} */ more) => ({ waiting: 0, waiting_rate: 0, read_twice: 5, skipped: 0, ...more });
+  const change = (/** @type {number} */ sequence, /** @type {string[]} */ path, /** @type {any} */ value) => ({
+    sequence,
+    path,
+    new: value,
+  });
+  const chunk = {
+    frame: { ...run[0].frame, at_ms: 0 },
+    changes: [
+      change(1, ['at_ms'], 1000),
+      change(1, ['consumption'], figures({})),
+      change(2, ['at_ms'], 10_000),
+      change(2, ['consumption', 'partitions', 'foo'], {}),
+      change(2, ['consumption', 'waiting'], -1_000_000),
+      change(2, ['consumption', 'waiting_rate'], 100),
+      change(3, ['at_ms'], 12_000),
+      change(4, ['at_ms'], 14_000),
+      change(4, ['consumption', 'waiting'], 0),
+      change(4, ['consumption', 'waiting_rate'], 0),
+      change(4, ['consumption', 'read_twice'], 25),
+    ],
+  };
+  const consumed = consumedIn(chunk);
   assert.deepEqual(
-    [10_000, 12_345, 14_000].map((at_ms) => lagAt(waits.frame, at_ms)),
-    [0, 234, 400],
+    consumed.map(({ at_ms }) => at_ms),
+    [1000, 10_000, 14_000],
   );
-  const cost = costOf(seenAll, 20_000);
-  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [400, 20, 3]);
-  assert.equal(costOf(seenFrom(seenAll, 13_000), 20_000).read_twice, 20);
+  assert.deepEqual(
+    [500, 10_000, 12_345, 13_999, 14_000].map((at_ms) => lagAt(consumed, at_ms)),
+    [null, 0, 234, 399, 0],
+  );
+  const cost = costOf(run, 20_000, consumed);
+  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [400, 20, 0]);
+  assert.deepEqual(recordsOf(consumed, 13_000, 20_000), { lag_max: 400, read_twice: 20, skipped: 0 });
+  assert.deepEqual(recordsOf(consumed, 15_000, 20_000), { lag_max: 0, read_twice: 0, skipped: 0 });
 });
 
 test('of a run whose topics have no rate nobody says how far it lags', () => {
   const cost = costOf(run, 20_000);
   assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [null, null, null]);
-  assert.equal(lagAt(run[0].frame, 5), null);
+  assert.equal(lagAt([], 5), null);
+  assert.deepEqual(consumedIn({ frame: run[0].frame, changes: [{ sequence: 1, path: ['at_ms'], new: 5 }] }), []);
   assert.equal(consumedWords(run[0].frame, 'foo-0'), '');
 });
 
