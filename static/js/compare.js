@@ -51,7 +51,7 @@ export function consumedIn({ frame, changes }) {
     if (part === 'consumption' && path.length < 3) told = name ? { ...told, [name]: value } : value;
     const ends = changes[number + 1]?.sequence !== sequence;
     const last = consumed[consumed.length - 1];
-    if (!ends || !told || (last && FIGURES.every((each) => last[each] === told[each]))) return;
+    if (!ends || !told || (last && FIGURES.every((figure) => last[figure] === told[figure]))) return;
     consumed.push({ at_ms, ...figuresOf(told) });
   });
   return consumed;
@@ -68,7 +68,7 @@ const lagOf = (told, at_ms) => Math.floor((told.waiting + told.waiting_rate * at
 
 /** The same at any time; null before a rate is told. @param {Consumed[]} consumed @param {number} at_ms */
 export function lagAt(consumed, at_ms) {
-  const told = consumed.filter((each) => each.at_ms <= at_ms).pop();
+  const told = consumed.filter((change) => change.at_ms <= at_ms).pop();
   return told ? lagOf(told, at_ms) : null;
 }
 
@@ -85,7 +85,7 @@ export function recordsOf(consumed, from_ms, end_ms) {
   const first = told[0];
   const last = told[told.length - 1];
   return {
-    lag_max: Math.max(...told.map((each, number) => lagOf(each, told[number + 1]?.at_ms ?? end_ms))),
+    lag_max: Math.max(...told.map((change, number) => lagOf(change, told[number + 1]?.at_ms ?? end_ms))),
     read_twice: last.read_twice - first.read_twice,
     skipped: last.skipped - first.skipped,
   };
