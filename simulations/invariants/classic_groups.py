@@ -203,7 +203,7 @@ class ClassicGroupChecker:
         if told.joined and protocol != told.protocol:
             self._add(ONE_LEADER, f"{who} is told {protocol}, others {told.protocol}", entry, request)
         returned = bool(request.payload["body"].get("groupInstanceId")) and told.assigned is not None
-        if told.leader and body["leader"] != told.leader and not returned:
+        if told.leader and not returned and not self._is_one(body["leader"], told.leader):
             says = f"{who} is told that {body['leader']} leads, others that {told.leader} does"
             self._add(ONE_LEADER, says, entry, request)
         told.leader, told.protocol = body["leader"], protocol
@@ -218,6 +218,20 @@ class ClassicGroupChecker:
             told.listed = listed
         if body["leader"] not in listed:
             self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
+
+    def _is_one(self, leader: str, other: str) -> bool:
+        """Whether both ids are of one static member: one that came back with an old JoinGroup was told its id of before."""
+        if leader == other:
+            return True
+        instances = {who: self._instance(who) for who in (leader, other)}
+        return instances[leader] is not None and instances[leader] == instances[other]
+
+    def _instance(self, who: str) -> str | None:
+        for asked in reversed(self._asked.values()):
+            if asked.actor == who and asked.payload["api"] == "JoinGroup":
+                instance: str | None = asked.payload["body"].get("groupInstanceId")
+                return instance
+        return None
 
     def _synced(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
         who, number = request.payload["body"]["memberId"], request.payload["body"]["generationId"]

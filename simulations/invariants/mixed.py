@@ -19,7 +19,7 @@ from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assign
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
-from simulations.invariants.model import Topics
+from simulations.invariants.model import Topics, listed
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
 KEPT: Final = frozenset(
@@ -87,7 +87,10 @@ MIXED_INVARIANTS: Final = {
             number="G.2 #20",
             says="No two clients that a consumer group has as members read the same partition.",
             source="KIP-848, KIP-429",
-            apart="A client that was fenced or removed reads until it learns so.",
+            apart=(
+                "A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins "
+                "while a heartbeat is on its way which does not name that partition: the coordinator takes it for given up."
+            ),
         ),
     )
 }
@@ -144,6 +147,8 @@ class MixedChecker:
         """Ids with which a process began."""
         self._claimed: dict[str, str] = {}
         """By instance id, whose JoinGroup asked last to be that static member, as long as it is not refused."""
+        self._named: dict[str, tuple[int, frozenset[Partition]]] = {}
+        """The last heartbeat in which a member of the consumer protocol named what it owns, and what that was."""
         self._disturbed: Entry | None = None
         self._last = 0
 
@@ -169,6 +174,12 @@ class MixedChecker:
                 self._disturbed = entry
             case Kind.REQUEST:
                 self._senders.add(entry.actor)
+                if (
+                    payload["api"] == "ConsumerGroupHeartbeat"
+                    and payload["body"].get("topicPartitions") is not None
+                ):
+                    owned = frozenset(self._topics.named(listed(payload["body"]["topicPartitions"])))
+                    self._named[entry.actor] = entry.sequence, owned
             case Kind.RESPONSE:
                 self._answered(entry)
             case Kind.CALLBACK:
@@ -341,6 +352,9 @@ class MixedChecker:
             if payload["phase"] == "start":
                 self._gains(entry, keys)
                 client.owned |= dict.fromkeys(keys, entry.sequence)
+        elif payload["callback"] == "on_partitions_lost" and payload["phase"] == "end":
+            # The assignment is cleared then: what came between counting and calling is gone with what was named.
+            client.owned.clear()
         elif payload["phase"] == "end":
             for key in keys:
                 client.owned.pop(key, None)
@@ -356,7 +370,13 @@ class MixedChecker:
             # Who takes its place has it at once; records tell so when they are replicated, and other answers come before.
             if self._claimed.get(members[other].instance or "", other) != other:
                 continue
-            if both := keys & its.owned.keys():
+            asked, told = self._named.get(other, (0, frozenset()))
+            both = {
+                key
+                for key in keys & its.owned.keys()
+                if key in told or asked <= its.owned[key] or other in self._classic
+            }
+            if both:
                 says = f"{who} begins with {named(both)} while {other} still reads it"
                 proof = [its.owned[key] for key in both]
                 self._violations.add(ONE_READER, says, (*proof, entry.sequence), (who, other), both)
