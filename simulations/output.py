@@ -1,4 +1,4 @@
-"""The forms in which ``simulate`` tells a run: frames, changes, entries, records, and a segment that Kafka reads."""
+"""The forms in which ``simulate`` tells a run: frames, changes, entries, records, a segment that Kafka reads, a summary."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from groups.history.frames.changes import diff
 from groups.history.frames.frame import FrameMaker
 from groups.history.frames.shapes import Frame
 from groups.history.passes.record_lines import record_line
+from groups.history.passes.recorder import Recorder
+from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
-from groups.history.state.group import State
+from groups.history.state.group import Semantics, State
 from groups.wire.logs.batches import write_segment
 from groups.wire.logs.record_batch import RecordBatch, coordinator_batch
 from groups.wire.records import encode_record
 
-FORMATS: Final = ("frames", "changes", "entries", "records", "segment")
+FORMATS: Final = ("frames", "changes", "entries", "records", "segment", "summary")
 BY: Final = ("entry", "unit", "step")
 
 WHOLE_FRAMES_MEMBERS_MAX: Final = 100
@@ -82,6 +84,21 @@ def record_lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
         if entry.kind is not Kind.RECORD:
             continue
         yield record_line(entry.to_json())
+
+
+def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summary:
+    """The run as lists and heads of pages show it: cast, epochs, findings, verdict, and what it cost its records."""
+    recorder = Recorder(group=group, semantics=semantics, digests=False)
+    told: Summary | None = None
+    for entry in entries:
+        recorder.add(entry)
+        if recorder.full and (batch := recorder.flush()) is not None:
+            told = batch.summary
+    if (batch := recorder.flush(final=True)) is not None:
+        told = batch.summary
+    # A run tells at least of its topics.
+    assert told is not None
+    return told
 
 
 def segment(entries: Iterable[Entry]) -> Iterator[bytes]:

@@ -27,7 +27,9 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   "one_holder", "says": "…", "sequences": [5, 9], "members": ["A", "B"], "partitions": {"foo": [2]}}``.
 * ``observation``: what a poll of a live group described.
 * ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
-  called and how many partitions they have, from here on), ``{"note": "gap", "partition", "from_offset",
+  called and how many partitions they have, from here on; a simulated run adds ``"rate": 100``, records a second of each partition),
+  ``{"note": "reads", "partitions": {"foo": [2]}, "fetches": true}`` (what the actor reads from here on, where there are rates),
+  ``{"note": "gap", "partition", "from_offset",
   "to_offset", "reason"}`` (with ``"compacted": true``: any record of these offsets may be missing, not all are; ``missing`` of the partition's
   ``offsets`` are gone), ``{"note": "settings", "settings": {"group.consumer.session.timeout.ms": 6000}}`` (Kafka's, as somebody
   told them), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
@@ -95,6 +97,23 @@ class NotedTopic(TypedDict):
 
     id: str | None
     partitions: int | None
+    rate: NotRequired[int]
+    """Records a second that each of its partitions gets; a simulated run tells it where its scenario does."""
+
+
+class ReadsNote(TypedDict):
+    """``note`` is ``reads``: from here on the actor has these partitions at hand, by topic name, and no others.
+
+    ``fetches``: whether its ``poll()`` returns records of them, but for the topics ``denied`` to it by ACLs. ``busy`` is there where it changes: whether the application works
+    on what it has, and does not poll. ``former`` is the id by which the same process was known before.
+    """
+
+    note: str
+    partitions: Mapping[str, list[int]]
+    fetches: bool
+    denied: NotRequired[list[str]]
+    busy: NotRequired[bool]
+    former: NotRequired[str]
 
 
 class TopicsNote(TypedDict):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from simulations.invariants.authorized import ACL_INVARIANTS, AuthorizedChecker
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
 from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
 from simulations.invariants.classic_members import MEMBER_INVARIANTS
@@ -18,6 +19,7 @@ from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
 from simulations.invariants.violations import Violation
 
 __all__ = [
+    "ACL_INVARIANTS",
     "CLASSIC_INVARIANTS",
     "INVARIANTS",
     "INVARIANT_FAULT",
@@ -25,6 +27,7 @@ __all__ = [
     "MIXED_INVARIANTS",
     "OPERATION_INVARIANTS",
     "ROUND_INVARIANTS",
+    "AuthorizedChecker",
     "Bounds",
     "Checker",
     "ClassicClientChecker",

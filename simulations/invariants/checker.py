@@ -31,7 +31,7 @@ class Checker:
         self._violations = Violations()
         self._topics = Topics()
         self._group = GroupChecks(self._violations, self._topics, rules)
-        if limits.scripted_assignor:
+        if limits.server_errors:
             self._group.assignor_may_throw()
         self._clients = ClientChecks(
             self._violations, self._topics, self._group, rules, limits.travel_ms, limits.retry_ms

@@ -14,7 +14,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.classic import LeaveGroupBody, LeavingMemberBody
 from groups.history.payloads.records import GroupMetadataValue
-from simulations.invariants.classic_parts import ClassicLimits, Effects, Told
+from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, Told
 from simulations.invariants.classic_picture import ClassicPicture
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.payloads import AnyAnswer
@@ -62,10 +62,13 @@ OPERATION_INVARIANTS: Final = {
     )
 }
 
-TURNED_AWAY: Final = (14, 15, 16)
+TURNED_AWAY: Final = (14, 15, 16, 30)
 """Answers of a broker that is not the coordinator, or not yet."""
 
-OF_THE_PARTITION: Final = (3, 12, 100)
+OF_THE_BROKER: Final = (3, 29, 100)
+"""Errors of a partition that a commit is answered before anybody asks the group."""
+
+OF_THE_PARTITION: Final = (12, *OF_THE_BROKER)
 """Errors of a commit that are about a partition, whoever commits."""
 
 DELETES: Final = ("delete_group", "expire_offsets")
@@ -221,7 +224,11 @@ class OperationChecks:
                 writes = bool(operation.records)
                 return picture.joins(entry.sequence, entry.actor, version, body, writes=writes)
             case "SyncGroup":
-                return picture.syncs(entry.sequence, version, body)
+                fails = self._picture.may_fail and any(
+                    request == entry.sequence and answer.payload["body"]["errorCode"] == SERVER_ERROR
+                    for request, answer in operation.answers
+                )
+                return picture.syncs(entry.sequence, version, body, fails=fails)
             case "Heartbeat":
                 return self._without_session(picture.beats(body), steady=bool(payload.get("steady")))
             case "LeaveGroup":
@@ -233,7 +240,7 @@ class OperationChecks:
                     if request == entry.sequence
                     for code in _codes(answer.payload["body"])
                 ]
-                any_known = any(code not in OF_THE_PARTITION[::2] for code in answered)
+                any_known = any(code not in OF_THE_BROKER for code in answered)
                 return picture.commits(body, any_known=any_known)
         return None
 
@@ -276,6 +283,9 @@ class OperationChecks:
                 self._add(ANSWERED, _refused(entry, codes, effects.refusals), entry, answer)
         elif effects.refusal is not None:
             codes = tuple({code for code in _codes(body) if code not in OF_THE_PARTITION})
+            if self._picture.may_fail and codes == (SERVER_ERROR,):
+                # No batch holds it.
+                return
             if codes and codes != (effects.refusal,):
                 self._add(ANSWERED, _refused(entry, codes, (effects.refusal,)), entry, answer)
 

@@ -34,6 +34,8 @@ class ClassicLimits:
     least_session_ms: int = 6_000
     most_session_ms: int = 1_800_000
     most_members: int = 2**31 - 1
+    may_fail: bool = False
+    """Whether a leader's assignment may be larger than a batch."""
 
 
 @dataclass(slots=True)

@@ -46,6 +46,10 @@ from simulations.invariants.java_table import SMALLEST, in_table_order
 class ClassicPicture(ClassicMembership):
     """``exists`` is ``None`` where nobody can tell whether there is a group, of which there may be offsets alone."""
 
+    @property
+    def may_fail(self) -> bool:
+        return self._limits.may_fail
+
     def gone(self) -> None:
         """A tombstone: the group is deleted."""
         self._clear()
@@ -118,8 +122,8 @@ class ClassicPicture(ClassicMembership):
             self._joins_again(ticket, name, body)
         return self.effects
 
-    def syncs(self, ticket: int, version: int, body: SyncGroupBody) -> Effects:
-        """A SyncGroup; what a leader assigns is in the log at once."""
+    def syncs(self, ticket: int, version: int, body: SyncGroupBody, *, fails: bool = False) -> Effects:
+        """A SyncGroup; what a leader assigns is in the log at once, or ``fails``: no batch holds it."""
         self.effects = Effects()
         if code := self._sync_refusal(version, body):
             return self._refuses(ticket, code)
@@ -130,7 +134,12 @@ class ClassicPicture(ClassicMembership):
             self.effects.answers[ticket] = self._assigned(member)
             return self.effects
         member.sync = ticket
-        if who == self.leader:
+        if who == self.leader and fails:
+            for each in self.members.values():
+                each.assignment = ""
+            self._answer_syncs(SERVER_ERROR)
+            self._rebalance_or_complete()
+        elif who == self.leader:
             given = {each["memberId"]: each["assignment"] for each in body["assignments"]}
             for name, each in self.members.items():
                 each.assignment = given.get(name, "")

@@ -44,8 +44,8 @@ class Bounds:
     settle_ms: int = 0
     metadata_ms: int = 0
     retry_ms: int = 0
-    scripted_assignor: bool = False
-    """Whether the assignor is one that throws when the scenario has it throw."""
+    server_errors: bool = False
+    """Whether requests may fail with UNKNOWN_SERVER_ERROR: the assignor throws where a scenario says so, or a batch is too small."""
 
     def convergence_ms(self, rebalance_timeout_ms: int) -> int:
         round_ms = self.heartbeat_interval_ms + 2 * self.travel_ms + self.settle_ms

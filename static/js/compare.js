@@ -7,8 +7,9 @@
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').Moment} Moment
  * @typedef {{moment: Moment | null, frame: Frame, at_ms: number}} Seen
+ * @typedef {{at_ms: number, waiting: number, waiting_rate: number, read_twice: number, skipped: number}} Consumed
  * @typedef {{key: string, member: string | null, from_ms: number, to_ms: number}} Stretch a `member` of null: nobody reads
- * @typedef {{stretches: Stretch[], keys: string[], lost_ms: number, stopped: number, longest_ms: number, moved: number, settled_ms: number, epochs: number}} Cost
+ * @typedef {{stretches: Stretch[], keys: string[], lost_ms: number, stopped: number, longest_ms: number, moved: number, settled_ms: number, epochs: number, lag_max: number | null, read_twice: number | null, skipped: number | null}} Cost
  */
 
 import { each, epochOf } from './view.js';
@@ -32,8 +33,66 @@ export function readersOf(frame) {
   return readers;
 }
 
-/** @param {Seen[]} seen in order, from the run's first frame on @param {number} end_ms @returns {Cost} */
-export function costOf(seen, end_ms) {
+/**
+ * How far the group has read at each entry of a chunk that changes it, and at its beginning: nobody need say anything of it, so
+ * that it is none of the moments. Empty where no rate is told.
+ *
+ * @param {{frame: Frame, changes: {sequence: number, path: string[], new?: any}[]}} chunk
+ * @returns {Consumed[]}
+ */
+export function consumedIn({ frame, changes }) {
+  let { at_ms } = frame;
+  let told = /** @type {any} */ (frame.consumption);
+  /** @type {Consumed[]} */
+  const consumed = told ? [{ at_ms, ...figuresOf(told) }] : [];
+  changes.forEach(({ sequence, path, new: value }, number) => {
+    const [part, name] = path;
+    if (part === 'at_ms') at_ms = value;
+    if (part === 'consumption' && path.length < 3) told = name ? { ...told, [name]: value } : value;
+    const ends = changes[number + 1]?.sequence !== sequence;
+    const last = consumed[consumed.length - 1];
+    if (!ends || !told || (last && FIGURES.every((figure) => last[figure] === told[figure]))) return;
+    consumed.push({ at_ms, ...figuresOf(told) });
+  });
+  return consumed;
+}
+
+/** @type {('waiting' | 'waiting_rate' | 'read_twice' | 'skipped')[]} */
+const FIGURES = ['waiting', 'waiting_rate', 'read_twice', 'skipped'];
+
+/** @param {any} told @returns {Omit<Consumed, 'at_ms'>} */
+const figuresOf = ({ waiting, waiting_rate, read_twice, skipped }) => ({ waiting, waiting_rate, read_twice, skipped });
+
+/** Records that are written and that nobody has read, of all partitions. @param {Consumed} told @param {number} at_ms its time, or later and before the next one's */
+const lagOf = (told, at_ms) => Math.floor((told.waiting + told.waiting_rate * at_ms) / 1000);
+
+/** The same at any time; null before a rate is told. @param {Consumed[]} consumed @param {number} at_ms */
+export function lagAt(consumed, at_ms) {
+  const told = consumed.filter((change) => change.at_ms <= at_ms).pop();
+  return told ? lagOf(told, at_ms) : null;
+}
+
+/**
+ * What the time from `from_ms` until `end_ms` cost the records: the greatest lag, which only grows until somebody reads again.
+ *
+ * @param {Consumed[]} consumed @param {number} from_ms @param {number} end_ms
+ */
+export function recordsOf(consumed, from_ms, end_ms) {
+  if (!consumed.length) return { lag_max: null, read_twice: null, skipped: null };
+  const before = consumed.filter(({ at_ms }) => at_ms <= from_ms).pop();
+  const within = consumed.filter(({ at_ms }) => at_ms > from_ms);
+  const told = before ? [before, ...within] : within;
+  const first = told[0];
+  const last = told[told.length - 1];
+  return {
+    lag_max: Math.max(...told.map((change, number) => lagOf(change, told[number + 1]?.at_ms ?? end_ms))),
+    read_twice: last.read_twice - first.read_twice,
+    skipped: last.skipped - first.skipped,
+  };
+}
+
+/** @param {Seen[]} seen in order, from the run's first frame on @param {number} end_ms @param {Consumed[]} consumed @returns {Cost} */
+export function costOf(seen, end_ms, consumed = []) {
   /** @type {Map<string, {member: string | null, from_ms: number}>} */
   const open = new Map();
   /** @type {Stretch[]} */
@@ -73,6 +132,7 @@ export function costOf(seen, end_ms) {
     moved,
     settled_ms,
     epochs: epochs.size,
+    ...recordsOf(consumed, seen[0]?.at_ms ?? 0, end_ms),
   };
 }
 

@@ -9,7 +9,7 @@ import { ask, file } from './api.js';
 import { Banners } from './banners.js';
 import { Lanes } from './board/lanes.js';
 import { Cast } from './cast.js';
-import { bareSince, costOf, lostUntil, seenAt, seenFrom } from './compare.js';
+import { bareSince, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
 import { calm, h, part, s } from './dom.js';
 import { Labels } from './labels.js';
 import { wireSaving } from './sharing/saving.js';
@@ -73,6 +73,8 @@ class Run {
     this.labels = new Labels();
     /** @type {Seen[]} */
     this.seen = [];
+    /** @type {import('./compare.js').Consumed[]} */
+    this.consumed = [];
     this.shown = /** @type {Seen | null} */ (null);
     this.begin_ms = 0;
     this.end_ms = 0;
@@ -84,7 +86,11 @@ class Run {
   async load() {
     const { chunks } = this.meta;
     const timeline = new Timeline({ chunks, load: this.chunk });
-    for (const { first } of chunks) timeline.give(await this.chunk(first));
+    for (const { first } of chunks) {
+      const chunk = await this.chunk(first);
+      timeline.give(chunk);
+      this.consumed.push(...consumedIn(chunk));
+    }
     const spans = new Spans(this.cast);
     timeline.walk(
       (moment, frame) => {
@@ -118,8 +124,13 @@ class Run {
 
   /** @param {number} length_ms */
   measure(length_ms) {
-    this.cost = costOf(this.seen, this.begin_ms + length_ms);
+    this.cost = costOf(this.seen, this.begin_ms + length_ms, this.consumed);
     this.part('all').textContent = seconds(this.cost.lost_ms);
+    const { lag_max, read_twice, skipped } = this.cost;
+    this.part('records').hidden = lag_max === null;
+    this.part('lag-max').textContent = whole(lag_max ?? 0);
+    this.part('twice').textContent = whole(read_twice ?? 0);
+    this.part('skipped').textContent = skipped ? `, ${whole(skipped)} skipped` : '';
   }
 
   /** One scale for the strokes of all runs, so that they can be compared. @param {number} most_ms */
@@ -136,6 +147,7 @@ class Run {
     this.part('lost').textContent = seconds(lost_ms);
     this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
     const seen = seenAt(this.seen, at_ms);
+    this.part('lag').textContent = whole(lagAt(this.consumed, at_ms) ?? 0);
     if (!seen || seen === this.shown) return;
     const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
     this.shown = seen;
@@ -307,12 +319,21 @@ function tracks(runs, length_ms) {
 /** @param {Run[]} runs */
 function scorecard(runs) {
   /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
+  const ofRecords = [
+    ['Lag at most, in records', (cost) => cost.lag_max ?? 0, whole],
+    ['Records read twice', (cost) => cost.read_twice ?? 0, whole],
+    ['Records skipped', (cost) => cost.skipped ?? 0, whole],
+  ];
+  const rated = runs.every((run) => run.cost?.lag_max !== null);
+  const skips = runs.some((run) => run.cost?.skipped);
+  /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
   const measures = [
     ['Partition-seconds lost', (cost) => cost.lost_ms, seconds],
     ['Partitions that stopped', (cost) => cost.stopped, String],
     ['Longest stop of one', (cost) => cost.longest_ms, duration],
     ['Moves of partitions', (cost) => cost.moved, String],
     ['Epochs or generations', (cost) => cost.epochs, String],
+    ...(rated ? ofRecords.slice(0, skips ? 3 : 2) : []),
     ['Last change of a reader', (cost) => cost.settled_ms, duration],
   ];
   part('card').replaceChildren(
@@ -351,6 +372,9 @@ function scorecard(runs) {
 function numberIn(name) {
   return Math.max(0, Number(new URL(location.href).searchParams.get(name)) || 0);
 }
+
+/** @param {number} records */
+const whole = (records) => records.toLocaleString('en-US');
 
 /** @param {number} length_ms */
 function seconds(length_ms) {

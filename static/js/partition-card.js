@@ -53,6 +53,7 @@ export function showPartition(root, { spans, key, cast, labels, rounded = false,
       `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
       h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
     ),
+    h('p', { class: 'why num', 'data-part': 'consumed', hidden: true }),
     h(
       'ul',
       { class: 'owners' },

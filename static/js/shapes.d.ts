@@ -53,6 +53,8 @@ export interface Frame {
   barrier?: BarrierFrame;
   /** What a cooperative leader keeps back for a round, by whom it is for. */
   withheld?: { [key: string]: Partitions };
+  /** Absent where no source tells at what rate records are written. */
+  consumption?: ConsumptionFrame;
   /** This and the next two: of share groups. */
   initializing?: Partitions;
   initialized?: Partitions;
@@ -138,6 +140,48 @@ export interface BarrierFrame {
   leader: string | null;
 }
 
+/**
+ * How far records are read, where topics have a rate (records a second of each partition). The group's lag at any time
+ * until the next frame: `(waiting + waiting_rate * at_ms) / 1000` records. Its partition-milliseconds without a reader:
+ * `unread_ms + unread_count * at_ms - unread_since_ms`.
+ */
+export interface ConsumptionFrame {
+  rates: { [key: string]: number };
+  partitions: { [key: string]: { [key: string]: PartitionConsumptionFrame } };
+  lag_max: number;
+  lag_max_at_ms: number;
+  unread_max_ms: number;
+  waiting_rate: number;
+  waiting: number;
+  unread_count: number;
+  unread_since_ms: number;
+  unread_ms: number;
+  read_twice: number;
+  skipped: number;
+}
+
+/**
+ * How far a partition is read. `read`: the offset up to which anybody has, `null` before; the log ends at
+ * `begin_offset` plus what its topic's rate makes since `begin_ms`.
+ */
+export interface PartitionConsumptionFrame {
+  begin_ms: number;
+  begin_offset: number;
+  read: number | null;
+  readers: { [key: string]: ReaderFrame };
+  read_twice: number;
+  skipped: number;
+  lag_max: number;
+  unread_since_ms: number | null;
+  unread_ms: number;
+}
+
+/** Where a client stands at a partition; one that `fetches` goes on with the end of the log. */
+export interface ReaderFrame {
+  position: number;
+  fetches: boolean;
+}
+
 /** What a streams application does: each subtopology with the topics that it reads, writes and keeps. */
 export interface TopologyFrame {
   epoch: number;
@@ -196,6 +240,8 @@ export interface Summary {
   /** Patterns that the log neither shows nor rules out. */
   cannot_tell: Untold[];
   silences: SilentSpan[];
+  /** Absent where no source tells at what rate records are written. */
+  consumption?: ConsumptionSummary;
   verdict: Verdict | null;
 }
 
@@ -313,6 +359,20 @@ export interface SilentPartition {
   partition: number;
   from_ms: number;
   from_sequence: number;
+}
+
+/**
+ * What a run cost its records: `lag` at the end and at most, records read twice and skipped, time without a reader
+ * (`unread_ms` summed over partitions, `unread_max_ms` of one).
+ */
+export interface ConsumptionSummary {
+  lag: number;
+  lag_max: number;
+  lag_max_at_ms: number;
+  read_twice: number;
+  skipped: number;
+  unread_ms: number;
+  unread_max_ms: number;
 }
 
 /** The texts of the clauses, put together, are `text`; `worst` is `null` where nothing was wrong. */

@@ -48,3 +48,25 @@ def test_of_two_values_that_read_the_same_none_is_called_better(open_page: Open)
     best = row.locator("td:has(b)").all_inner_texts()
     assert best == [text for text in shown if text == best[0]]
     assert len(best) == 2
+
+
+def test_where_topics_have_a_rate_each_run_tells_its_lag_and_what_was_read_twice(open_page: Open) -> None:
+    page = opened(open_page, THREE, viewport=PHONE)
+    told = page.locator(".run [data-part='records']")
+    expect(told).to_have_count(3)
+    card = page.locator("#card tr", has_text="Lag at most, in records").locator("td")
+    most = [int(text.replace(",", "")) for text in card.all_inner_texts()]
+    assert most[0] > 1.5 * most[1] > most[2]
+    twice = page.locator("#card tr", has_text="Records read twice").locator("td").all_inner_texts()
+    assert [text == "0" for text in twice] == [True, False, True]
+    assert page.locator("#card tr", has_text="Records skipped").count() == 0
+    lag = told.first.locator("[data-part='lag']")
+    expect(lag).to_have_text("0")
+    page.locator("#time").focus()
+    page.evaluate(
+        "time.value = 29500; time.dispatchEvent(new Event('input', {bubbles: true}))".replace(
+            "time.", "document.getElementById('time')."
+        )
+    )
+    expect(lag).not_to_have_text("0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

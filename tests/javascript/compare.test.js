@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bareSince, costOf, lostUntil, readersOf, seenAt, seenFrom } from '../../static/js/compare.js';
+import {
+  bareSince,
+  consumedIn,
+  costOf,
+  lagAt,
+  lostUntil,
+  readersOf,
+  recordsOf,
+  seenAt,
+  seenFrom,
+} from '../../static/js/compare.js';
+import { consumedAt, consumedWords } from '../../static/js/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
 const seen = (at_ms, owned, generation = 1) => ({
@@ -70,4 +81,86 @@ test('what happened before the comparison begins counts for nothing', () => {
   const cost = costOf(seenFrom(run, 12_000), 20_000);
   assert.deepEqual([cost.lost_ms, cost.stopped, cost.moved], [0, 0, 0]);
   assert.equal(costOf(seenFrom(run, 9000), 20_000).lost_ms, 10_000);
+});
+
+/** A partition of 100 records a second that A has read up to 1,000, and that nobody reads from 10 s on until B does at 14 s. */
+const rated = (/** @type {number} */ at_ms, /** @type {object} */ more, readers = {}) => ({
+  moment: null,
+  at_ms,
+  frame: {
+    ...seen(at_ms, {}).frame,
+    consumption: {
+      rates: { foo: 100 },
+      partitions: {
+        foo: {
+          0: { begin_ms: 0, begin_offset: 0, read: 1000, readers, read_twice: 30, skipped: 0, lag_max: 7 },
+        },
+      },
+      waiting_rate: 0,
+      waiting: 0,
+      read_twice: 5,
+      skipped: 0,
+      ...more,
+    },
+  },
+});
+
+test('the lag grows while nobody reads, and counts at most right before somebody does', () => {
+  const figures = (/** @type {object} */ more) => ({ waiting: 0, waiting_rate: 0, read_twice: 5, skipped: 0, ...more });
+  const change = (/** @type {number} */ sequence, /** @type {string[]} */ path, /** @type {any} */ value) => ({
+    sequence,
+    path,
+    new: value,
+  });
+  const chunk = {
+    frame: { ...run[0].frame, at_ms: 0 },
+    changes: [
+      change(1, ['at_ms'], 1000),
+      change(1, ['consumption'], figures({})),
+      change(2, ['at_ms'], 10_000),
+      change(2, ['consumption', 'partitions', 'foo'], {}),
+      change(2, ['consumption', 'waiting'], -1_000_000),
+      change(2, ['consumption', 'waiting_rate'], 100),
+      change(3, ['at_ms'], 12_000),
+      change(4, ['at_ms'], 14_000),
+      change(4, ['consumption', 'waiting'], 0),
+      change(4, ['consumption', 'waiting_rate'], 0),
+      change(4, ['consumption', 'read_twice'], 25),
+    ],
+  };
+  const consumed = consumedIn(chunk);
+  assert.deepEqual(
+    consumed.map(({ at_ms }) => at_ms),
+    [1000, 10_000, 14_000],
+  );
+  assert.deepEqual(
+    [500, 10_000, 12_345, 13_999, 14_000].map((at_ms) => lagAt(consumed, at_ms)),
+    [null, 0, 234, 399, 0],
+  );
+  const cost = costOf(run, 20_000, consumed);
+  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [400, 20, 0]);
+  assert.deepEqual(recordsOf(consumed, 13_000, 20_000), { lag_max: 400, read_twice: 20, skipped: 0 });
+  assert.deepEqual(recordsOf(consumed, 15_000, 20_000), { lag_max: 0, read_twice: 0, skipped: 0 });
+});
+
+test('of a run whose topics have no rate nobody says how far it lags', () => {
+  const cost = costOf(run, 20_000);
+  assert.deepEqual([cost.lag_max, cost.read_twice, cost.skipped], [null, null, null]);
+  assert.equal(lagAt([], 5), null);
+  assert.deepEqual(consumedIn({ frame: run[0].frame, changes: [{ sequence: 1, path: ['at_ms'], new: 5 }] }), []);
+  assert.equal(consumedWords(run[0].frame, 'foo-0'), '');
+});
+
+test('a chosen partition tells the end of its log, its lag, and what was read twice', () => {
+  const { frame } = rated(14_000, {});
+  assert.equal(consumedWords(frame, 'foo-0'), 'Log end offset 1,400; lag 400, at most 400; records read twice 30');
+  const read = rated(14_000, {}, { B: { position: 1400, fetches: true } });
+  assert.deepEqual(consumedAt(read.frame, 'foo-0', 15_000), {
+    end: 1500,
+    lag: 0,
+    lag_max: 7,
+    read_twice: 30,
+    skipped: 0,
+  });
+  assert.equal(consumedAt(frame, 'bar-0', 15_000), null);
 });

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter, is_
 from typing import Final, TypeVar, cast
 
+from groups.history.frames.consumption import consumption_part
 from groups.history.frames.members import MEMBER_FRAMES, by_name, pending_assignment
 from groups.history.frames.parts import (
     barrier_part,
@@ -96,6 +97,13 @@ class FrameMaker:
         if state.coordinator is not None:
             same = old is not None and old.coordinator is state.coordinator
             new["coordinator"] = last["coordinator"] if same else coordinator_part(state.coordinator)
+        if state.consumption is not None:
+            before = old.consumption if old is not None else None
+            told = last.get("consumption")
+            same = told is not None and before is state.consumption
+            new["consumption"] = (
+                told if told is not None and same else consumption_part(state.consumption, before, told)
+            )
         self._state, self._frame = state, new
         return new
 
@@ -362,6 +370,7 @@ _LOOKED_AT: Final = attrgetter(
     "clients",
     "timers",
     "coordinator",
+    "consumption",
     "protocol",
     "deleted",
     "topics",

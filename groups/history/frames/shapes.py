@@ -105,6 +105,62 @@ class TopologyFrame(TypedDict):
     subtopologies: Mapping[str, SubtopologyFrame]
 
 
+class ReaderFrame(TypedDict):
+    """Where a client stands at a partition; one that ``fetches`` goes on with the end of the log."""
+
+    position: int
+    fetches: bool
+
+
+class PartitionConsumptionFrame(TypedDict):
+    """How far a partition is read. ``read``: the offset up to which anybody has, ``None`` before; the log ends at
+    ``begin_offset`` plus what its topic's rate makes since ``begin_ms``."""
+
+    begin_ms: int
+    begin_offset: int
+    read: int | None
+    readers: Mapping[str, ReaderFrame]
+    read_twice: int
+    skipped: int
+    lag_max: int
+    unread_since_ms: int | None
+    unread_ms: int
+
+
+class ConsumptionFrame(TypedDict):
+    """How far records are read, where topics have a rate (records a second of each partition).
+
+    The group's lag at any time until the next frame: ``(waiting + waiting_rate * at_ms) / 1000`` records. Its partition-milliseconds
+    without a reader: ``unread_ms + unread_count * at_ms - unread_since_ms``.
+    """
+
+    rates: Mapping[str, int]
+    partitions: Mapping[str, Mapping[str, PartitionConsumptionFrame]]
+    lag_max: int
+    lag_max_at_ms: int
+    unread_max_ms: int
+    waiting_rate: int
+    waiting: int
+    unread_count: int
+    unread_since_ms: int
+    unread_ms: int
+    read_twice: int
+    skipped: int
+
+
+class ConsumptionSummary(TypedDict):
+    """What a run cost its records: ``lag`` at the end and at most, records read twice and skipped, time without a reader
+    (``unread_ms`` summed over partitions, ``unread_max_ms`` of one)."""
+
+    lag: int
+    lag_max: int
+    lag_max_at_ms: int
+    read_twice: int
+    skipped: int
+    unread_ms: int
+    unread_max_ms: int
+
+
 class Frame(TypedDict):
     """The state of a group after an entry."""
 
@@ -133,6 +189,8 @@ class Frame(TypedDict):
     """Absent where nobody knows: records do not tell of the joining phase."""
     withheld: NotRequired[Mapping[str, Partitions]]
     """What a cooperative leader keeps back for a round, by whom it is for."""
+    consumption: NotRequired[ConsumptionFrame]
+    """Absent where no source tells at what rate records are written."""
     initializing: NotRequired[Partitions]
     """This and the next two: of share groups."""
     initialized: NotRequired[Partitions]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from groups.history.evidence.display_names import NamedMember
 from groups.history.findings import Finder
@@ -11,7 +11,8 @@ from groups.history.findings.finder import Untold
 from groups.history.findings.finding import Finding
 from groups.history.findings.log_notes import Gap
 from groups.history.findings.silent import SilentSpan
-from groups.history.frames.shapes import Frame, TopicFrame
+from groups.history.frames.consumption import totals
+from groups.history.frames.shapes import ConsumptionSummary, Frame, TopicFrame
 from groups.history.story.epochs import EpochStart
 from groups.history.verdict import Verdict, verdict
 
@@ -35,13 +36,15 @@ class Summary(TypedDict):
     cannot_tell: Sequence[Untold]
     """Patterns that the log neither shows nor rules out."""
     silences: Sequence[SilentSpan]
+    consumption: NotRequired[ConsumptionSummary]
+    """Absent where no source tells at what rate records are written."""
     verdict: Verdict | None
 
 
 def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary:
     """Of the entries up to that of the frame ``shown``; the finder has folded the same."""
     findings = finder.findings(shown)
-    return {
+    summary: Summary = {
         "group": shown["group"],
         "protocol": shown["protocol"],
         "state": shown["state"],
@@ -58,3 +61,6 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "silences": finder.silences(),
         "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
     }
+    if "consumption" in shown:
+        summary["consumption"] = totals(shown["consumption"], shown["at_ms"])
+    return summary

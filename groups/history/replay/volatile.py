@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypedDict
 
 from groups.history.entries import Entry, Kind
-from groups.history.replay import consumer, joining
+from groups.history.replay import consumer, consumption, joining
 from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.consumption import READS
 from groups.history.state.copying import replace
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state.group import (
@@ -273,6 +274,8 @@ def replay_note(state: State, entry: Entry) -> State:
         return consumer.noted_regexes(state, entry.payload["regexes"])
     if entry.payload["note"] == "withheld":
         return joining.note(state, entry)
+    if entry.payload["note"] == READS:
+        return consumption.reads(state, entry)
     if entry.payload["note"] != "topics":
         return state
     for name, topic in entry.payload["topics"].items():
@@ -289,6 +292,8 @@ def replay_note(state: State, entry: Entry) -> State:
             )
         if before is not None and before in state.former:
             state = _owned_of_old(state, str(name), before)
+        if state.consumption is not None or (topic is not None and "rate" in topic):
+            state = consumption.noted_topic(state, str(name), topic, before, entry.at_ms)
     return state
 
 

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from groups.history.state.classic import ClassicGroup
 from groups.history.state.consumer import ConsumerGroup, fresh_consumer_group
+from groups.history.state.consumption import Consumption
 from groups.history.state.copying import replace
 from groups.history.state.epochs import ModernGroup
 from groups.history.state.share import ShareGroup
@@ -173,6 +174,8 @@ class State:
     clients: Mapping[str, Client] | None = None
     timers: Mapping[str, Timers] | None = None
     coordinator: Coordinator | None = None
+    consumption: Consumption | None = None
+    """How far records are read; ``None`` where no source tells at what rate they are written."""
     partial: bool = False
     """Whether the group has a past that the log does not hold: what no record told is then unknown, and not as in a new group."""
     anomalies: tuple[Anomaly, ...] = ()

@@ -14,6 +14,7 @@ from groups.history.entries import Entry, Kind
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Step, epoch_of
+from groups.history.state.consumption import READS
 from groups.history.state.group import Protocol, State
 from groups.history.state.plain import Plain, from_plain, to_plain
 from groups.history.story.moment import Moment
@@ -51,7 +52,7 @@ class EntryGroup:
             return not self._has_unit and not self._notes
         if entry.kind is Kind.TIMER:
             return entry.payload.get("event") != "fired"
-        return entry.kind in (Kind.RESPONSE, Kind.CALLBACK)
+        return entry.kind in (Kind.RESPONSE, Kind.CALLBACK) or _is_reads(entry)
 
     def add(self, entry: Entry) -> None:
         self.last = entry.sequence
@@ -112,6 +113,11 @@ def _known_epoch(state: State) -> int | None:
     if not recorded and state.partial:
         return None
     return state.classic.known_generation if classic else epoch_of(state)
+
+
+def _is_reads(entry: Entry) -> bool:
+    """A callback, or a fault, changes what a client reads."""
+    return entry.kind is Kind.NOTE and entry.payload.get("note") == READS
 
 
 def _is_step(entry: Entry) -> bool:

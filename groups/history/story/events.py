@@ -12,6 +12,7 @@ from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
 from groups.history.replay.volatile import FENCES, told_assignment
+from groups.history.state.consumption import READS
 from groups.history.state.group import UNREADABLE, State
 from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
@@ -270,8 +271,13 @@ def _lost_words(payload: Payload) -> str:
     return f"{counted(records, 'record')} {verb} lost before {they} replicated"
 
 
-def _tell_note(step: Step, entry: Entry, _cast: DisplayNames) -> Sentence | None:
+def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     note = entry.payload.get("note")
+    if note == READS and "busy" in entry.payload:
+        does = "works on its records and does not poll" if entry.payload["busy"] else "polls again"
+        return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
+    if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
+        return _tell_right(entry.payload, cast.name(member))
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
     if note == "config":
@@ -297,6 +303,14 @@ def _tell_note(step: Step, entry: Entry, _cast: DisplayNames) -> Sentence | None
             if again or before:
                 says.append(f"{name} is made{' anew' if again else ''}")
     return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def _tell_right(payload: Payload, who: str) -> Sentence:
+    """An ACL takes a right from a member's principal, or gives it back."""
+    resource = "group" if "group" in payload else "topic"
+    right = f"{str(payload.get('operation')).upper()} on the {resource} {payload.get(resource)}"
+    does = "is allowed {} again" if payload.get("allowed") else "is denied {} (ACL)"
+    return Sentence("note", COORDINATOR, f"{who} {does.format(right)}")
 
 
 def _tell_config(config: Mapping[str, object]) -> Sentence | None:

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", metavar="N", help="default: the scenario's")
         parser.add_argument(
             "--format",
-            metavar="frames|changes|entries|records|segment",
+            metavar="frames|changes|entries|records|segment|summary",
             default="frames",
             help="default: frames; those of a large group come as changes, with a whole frame now and then",
         )
@@ -79,7 +79,8 @@ class Command(BaseCommand):
         for told in broken_expressions(scenario, semantics):
             self.stderr.write(told)
         broken: list[Entry] = []
-        lines = told_lines(scenario, semantics, seed, form, by, broken)
+        costs = Costs(scenario, semantics) if has_rates(scenario) else None
+        lines = told_lines(scenario, semantics, seed, form, by, broken, costs)
         try:
             if options["out"]:
                 with Path(options["out"]).open("wb") as file:
@@ -96,6 +97,8 @@ class Command(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise usage(f"cannot write {options['out'] or 'standard output'}: {error.strerror}") from None
+        if costs is not None and (cost := costs.words()) is not None:
+            self.stderr.write(cost)
         if broken:
             first = broken[0]
             says = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
@@ -109,7 +112,13 @@ def write(lines: Iterator[bytes], out: BinaryIO) -> None:
 
 
 def told_lines(
-    scenario: Scenario, semantics: Semantics, seed: int, form: str, by: str, broken: list[Entry]
+    scenario: Scenario,
+    semantics: Semantics,
+    seed: int,
+    form: str,
+    by: str,
+    broken: list[Entry],
+    costs: Costs | None = None,
 ) -> Iterator[bytes]:
     """The run in the chosen form, as bytes to write one after the other; ``broken`` gets entries of violations."""
     import orjson
@@ -118,9 +127,13 @@ def told_lines(
     from simulations import output
     from simulations.world.engine import run
 
-    entries = noting(run(scenario, semantics, seed), broken)
+    entries = noting(run(scenario, semantics, seed), broken, costs)
     if form == "segment":
         yield from output.segment(entries)
+        return
+    if form == "summary":
+        told = output.summary(entries, scenario.group, semantics)
+        yield orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
         return
     if form == "changes":
         yield from output.change_lines(entries, initial_state(scenario.group, semantics), by)
@@ -137,14 +150,50 @@ def told_lines(
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def noting(entries: Iterable[Entry], broken: list[Entry]) -> Iterator[Entry]:
-    """The entries as they are; those that tell a violation are kept as well."""
+def noting(entries: Iterable[Entry], broken: list[Entry], costs: Costs | None = None) -> Iterator[Entry]:
+    """The entries as they are; those that tell a violation are kept as well, and ``costs`` sees all."""
     from simulations.invariants import INVARIANT_FAULT
 
     for entry in entries:
         if entry.payload.get("fault") == INVARIANT_FAULT:
             broken.append(entry)
+        if costs is not None:
+            costs.see(entry)
         yield entry
+
+
+def has_rates(scenario: Scenario) -> bool:
+    """Whether it is told how fast some topic grows."""
+    created = any(action.rate is not None for action in scenario.script)
+    return created or any(topic.rate is not None for topic in scenario.topics.values())
+
+
+class Costs:
+    """What a run costs its records: lag, records read twice, time without a reader."""
+
+    def __init__(self, scenario: Scenario, semantics: Semantics) -> None:
+        from groups.history.state.group import initial_state
+
+        self._state = initial_state(scenario.group, semantics)
+        self._begin_ms, self._end_ms = scenario.start_ms, scenario.start_ms + scenario.until_ms
+
+    def see(self, entry: Entry) -> None:
+        """Notes tell who reads what, records where who comes next begins; nothing else counts."""
+        from groups.history.entries import Kind
+        from groups.history.replay.fold import replay
+
+        if entry.kind in (Kind.NOTE, Kind.RECORD):
+            self._state = replay(self._state, entry)
+
+    def words(self) -> str | None:
+        """One sentence; ``None`` where there never was a topic with a rate."""
+        from groups.history.frames.consumption import consumption_part, totals
+        from groups.history.story.consumption import consumption_words
+
+        if self._state.consumption is None:
+            return None
+        told = totals(consumption_part(self._state.consumption, None, None), self._end_ms)
+        return consumption_words(told, self._begin_ms)
 
 
 def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str]:

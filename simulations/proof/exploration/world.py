@@ -102,7 +102,7 @@ class Worlds:
         plan, budgets = self.plan, self._budgets
         scenario, start = plan.scenario, plan.scenario.start
         shard = Shard(scenario.group, plan.semantics, plan.settings, plan.image)
-        topics = topics_note(plan.image, tuple(scenario.topics))["topics"]
+        topics = topics_note(plan.image, tuple(scenario.topics), {})["topics"]
         parts = [UNBORN] * len(plan.slots)
         if start is None:
             coordinator = self.coordinating.first(shard, topics)

@@ -13,6 +13,7 @@ class TopicDocument(TypedDict):
 
     partitions: int
     racks: NotRequired[dict[str, list[str]]]
+    rate: NotRequired[int]
 
 
 class MemberDocument(TypedDict, total=False):
@@ -51,5 +52,6 @@ class Document(TypedDict):
     replication_ms: int
     metadata_delay_ms: int
     script: list[Line]
+    deny: NotRequired[list[dict[str, str]]]
     seed: int
     until: NotRequired[str]

@@ -49,6 +49,15 @@ while, and quick again.
 FULL_SHARE: Final = 0.2
 """Of classic groups, those that have less room than members."""
 
+RATED_SHARE: Final = 0.2
+"""Of runs, those whose topics get records: their members commit where they stand."""
+
+DENIED_SHARE: Final = 0.1
+"""Of runs, those in which a member may not read a topic: its commits are refused in part."""
+
+RATES: Final = (1, 7, 1_000)
+"""Records a second of a partition."""
+
 LEAST_SHARE: Final = 0.25
 """Of classic groups, those at whose broker no member may have a shorter session timeout than the shortest that is drawn."""
 
@@ -90,6 +99,7 @@ def document_of(
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
     drawn = draw_script(random, preset, topics, members, classic, kind)
+    _rate(Random(f"rates of {rules} {kind} {seed}"), topics)
     document: Document = {
         "title": f"Drawn from seed {seed}, {preset}",
         "group": GROUP,
@@ -104,6 +114,7 @@ def document_of(
         "script": drawn.script,
         "seed": seed,
     }
+    _deny(Random(f"rights of {rules} {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
     config["session_timeout_ms"] = session_ms
@@ -170,6 +181,20 @@ def _topics(random: Random, *, racks: bool) -> dict[str, TopicDocument]:
         if racks:
             topics[name]["racks"] = {str(number): random.sample(RACKS, 2) for number in range(count)}
     return topics
+
+
+def _rate(random: Random, topics: dict[str, TopicDocument]) -> None:
+    """Some topics are written to. Its chances are its own, so that all else of a seed is drawn as without it."""
+    if random.random() < RATED_SHARE:
+        for topic in topics.values():
+            topic["rate"] = random.choice(RATES)
+
+
+def _deny(random: Random, document: Document) -> None:
+    """Some member lacks READ on some topic. Its chances are its own, as those of rates."""
+    if random.random() < DENIED_SHARE:
+        member, topic = random.choice(sorted(document["members"])), random.choice(sorted(document["topics"]))
+        document["deny"] = [{"member": member, "operation": "read", "topic": topic}]
 
 
 def _members(random: Random, topics: Sequence[str], *, racks: bool) -> dict[str, MemberDocument]:

@@ -81,6 +81,8 @@ class Settings:
     """``group.max.size``: members of a classic group"""
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     """``group.consumer.migration.policy``"""
+    max_message_bytes: int = 1_048_588
+    """``max.message.bytes`` of ``__consumer_offsets``: the largest batch, and so the records of one operation (``kafka`` only)."""
     group_version: int = 1
     """The finalized feature ``group.version``: at 0 the brokers refuse the consumer protocol (``kafka`` only)."""
 

@@ -15,6 +15,7 @@ from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
 from simulations.protocol.coordinator import deletion, describing, fetching, group_config
+from simulations.protocol.coordinator.batch_size import check_fits
 from simulations.protocol.coordinator.classic import describing as classic_describing
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.messages import (
@@ -212,6 +213,19 @@ class Shard:
         """The records of the outcome that had this ``follow_up`` are committed; ``error``: they could not be written."""
         return self._done(self._rules.appended(self.context(now_ms), follow_up, error))
 
+    def append_failed(self, outcome: Outcome[object], now_ms: int) -> tuple[Outcome[None], Outcome[None]]:
+        """A leader's SyncGroup whose record is too large: its own outcome without it, and what follows for everybody."""
+        assert outcome.follow_up is not None
+        synced: Outcome[None] = Outcome(
+            answer=None,
+            timers=outcome.timers,
+            memory=outcome.memory,
+            tasks=outcome.tasks,
+            parked_answers=outcome.parked_answers,
+        )
+        parked = self._done(synced)
+        return parked, self.appended(outcome.follow_up, now_ms, error=ErrorCode.UNKNOWN_SERVER_ERROR)
+
     def unloaded(self) -> tuple[ParkedAnswer, ...]:
         """Another broker is the coordinator from here on: what is still parked is answered NOT_COORDINATOR."""
         return self._rules.unloaded(self.context(0))
@@ -311,6 +325,9 @@ class Shard:
         self.memory = loading.remembered(self.memory, before, record)
 
     def _done(self, outcome: Outcome[A]) -> Outcome[A]:
+        """``RecordTooLarge`` where one batch cannot hold the records: then nothing is remembered, too."""
+        if outcome.records and self.semantics is Semantics.KAFKA:
+            check_fits(outcome, self.settings.max_message_bytes)
         if outcome.memory is not None:
             self.memory = outcome.memory
         for record in outcome.records:

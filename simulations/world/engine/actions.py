@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from groups.history.entries import Kind
+from groups.history.state.consumption import SECOND_MS, position_of
 from groups.history.state.group import Semantics
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
@@ -26,6 +27,7 @@ from simulations.world.engine.interventions import InterventionEnvironment, Inte
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import Priority
 from simulations.world.scenario import Action, Event, How, Member, Verb
+from simulations.world.scenario.access import Operation
 
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
@@ -42,6 +44,9 @@ class World(InterventionEnvironment, Protocol):
 
     def send(self, process: Process, request: Request, cause: int | None) -> None:
         """The network takes a request of a process."""
+
+    def reaches_brokers(self, host: str) -> bool:
+        """Whether some broker can be reached."""
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
         """Partitions by topic name, as a reader wants them."""
@@ -103,21 +108,30 @@ class Acting:
             case Verb.REPORT if isinstance(consumer, ComputingConsumer):
                 consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
             case Verb.COMMIT:
-                process.act(consumer.commit(self._offsets(consumer.owned, action.offset), now_ms), None)
+                offsets = self._offsets(process, consumer.owned, action.offset)
+                process.act(consumer.commit(offsets, now_ms), None)
             case Verb.POLL_LATE:
                 process.act(consumer.poll_late(action.length_ms, now_ms), None)
             case Verb.KILL:
                 self.kill(process)
             case Verb.PAUSE if not process.paused:
-                self._fault(Event.PAUSE, process)
+                cause = self._fault(Event.PAUSE, process)
                 process.pause()
+                process.tell_reading(cause)
             case Verb.RESUME if process.paused:
-                self._fault(Event.RESUME, process)
+                cause = self._fault(Event.RESUME, process)
                 process.resume()
+                process.tell_reading(cause)
 
     def kill(self, process: Process) -> None:
-        self._fault(Event.KILL, process)
+        cause = self._fault(Event.KILL, process)
         process.kill()
+        process.tell_reading(cause)
+
+    def tell_reading(self, cause: int | None) -> None:
+        """Whom the network has cut off, or brought back, reads otherwise from here on."""
+        for process in self.processes.values():
+            process.tell_reading(cause)
 
     def _restart(self, name: str, process: Process | None) -> None:
         if process is not None and process.alive:
@@ -173,8 +187,14 @@ class Acting:
         member, member_id = self.members[name], self._next_id(name)
         if member.classic is not None:
             config_of_classic = replace(
-                classic_config_of(world.scenario, member, member_id, lambda: topics_as_told(world.image)),
-                positions=lambda owned, now_ms: self._offsets(owned, None),
+                classic_config_of(
+                    world.scenario,
+                    member,
+                    member_id,
+                    lambda: topics_as_told(world.access.visible(name, world.image)),
+                ),
+                is_denied=lambda topic: not world.access.may(name, Operation.DESCRIBE, topic),
+                positions=lambda owned, now_ms: self._offsets(process, owned, None),
                 seed=world.seed,
             )
             process = Process(
@@ -185,13 +205,12 @@ class Acting:
                 lambda partitions: {topic: list(numbers) for topic, numbers in partitions.items()},
                 lambda: self._next_id(name),
             )
-            self.processes[name] = process
-            return process
+            return self._follows(name, process)
         config = replace(
             config_of(world.scenario, name, member_id, world.semantics),
             auto_commit=member.auto_commit,
             auto_commit_interval_ms=member.auto_commit_interval_ms,
-            positions=lambda owned, now_ms: self._offsets(owned, None),
+            positions=lambda owned, now_ms: self._offsets(process, owned, None),
             seed=world.seed,
         )
         consumer: Consumer
@@ -200,6 +219,17 @@ class Acting:
         else:
             consumer = Consumer(config)
         process = Process(consumer, world.queue, world.log, world.send, world.by_name)
+        return self._follows(name, process)
+
+    def _follows(self, name: str, process: Process) -> Process:
+        """The member's newest process; where topics have rates it tells what it reads."""
+        world = self._world
+        if world.rates:
+            process.reaches = lambda: world.reaches_brokers(process.host)
+            # Without DESCRIBE it knows no leader to fetch from.
+            process.may_read = lambda topic: all(
+                world.access.may(name, operation, topic) for operation in Operation
+            )
         self.processes[name] = process
         return process
 
@@ -207,23 +237,41 @@ class Acting:
         lives = self._lives[name] = self._lives.get(name, 0) + 1
         return name if lives == 1 else f"{name}~{lives}"
 
-    def _fault(self, event: Event, process: Process) -> None:
+    def _fault(self, event: Event, process: Process) -> int:
         payload = {"fault": str(event), "member": process.member_id}
-        self._world.log.write(Kind.FAULT, process.member_id, self._world.queue.now_ms, payload)
+        log = self._world.log
+        sequence = log.write(Kind.FAULT, process.member_id, self._world.queue.now_ms, payload)
         self._world.settled((event, process.member_id))
+        return sequence
 
-    def _offsets(self, owned: Partitions, offset: int | None) -> tuple[CommittedOffset, ...]:
+    def _offsets(
+        self, process: Process, owned: Partitions, offset: int | None
+    ) -> tuple[CommittedOffset, ...]:
+        """``offset``, or where the process stands; without a rate, ten records a second from the beginning on."""
         world = self._world
-        seconds = (world.queue.now_ms - world.scenario.start_ms) / 1000
-        position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
-        # A topic that is deleted has no position any more; classic members go by names, the others by ids.
-        found = ((world.image.by_id.get(key) or world.image.topics.get(key), ps) for key, ps in owned.items())
-        return tuple(
-            CommittedOffset(topic=topic.name, topic_id=topic.topic_id, partition=partition, offset=position)
-            for topic, partitions in found
-            if topic is not None
-            for partition in partitions
-        )
+        now_ms, read = world.queue.now_ms, world.log.state.consumption
+        usual = (now_ms - world.scenario.start_ms) * RECORDS_A_SECOND // SECOND_MS
+        offsets = []
+        for key, numbers in owned.items():
+            # A topic that is deleted has no position any more; classic members go by names, the others by ids.
+            topic = world.image.by_id.get(key) or world.image.topics.get(key)
+            if topic is None:
+                continue
+            followed = read.topics.get(topic.name) if read is not None and offset is None else None
+            for number in numbers:
+                position = usual if offset is None else offset
+                if followed is not None:
+                    told = position_of(followed, number, process.member_id, now_ms)
+                    if told is None:
+                        # Handed over, and not fetched from: there is nothing to commit yet.
+                        continue
+                    position = told
+                offsets.append(
+                    CommittedOffset(
+                        topic=topic.name, topic_id=topic.topic_id, partition=number, offset=position
+                    )
+                )
+        return tuple(offsets)
 
 
 _CLOSES: Final = {

@@ -8,6 +8,7 @@ from typing import Final
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
 from simulations.invariants import (
+    AuthorizedChecker,
     Bounds,
     Checker,
     ClassicClientChecker,
@@ -15,9 +16,10 @@ from simulations.invariants import (
     MixedChecker,
     RunChecker,
 )
+from simulations.protocol.coordinator.settings import Settings
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
-from simulations.world.scenario import Scenario
+from simulations.world.scenario import Scenario, Verb
 from simulations.world.scenario.classic import CLASSIC
 
 REQUEST_TIMEOUT_MS: Final = 30_000
@@ -37,7 +39,14 @@ def run(
 
 
 def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
-    """Who looks at a run; with members of the classic protocol other rules hold."""
+    """Who looks at a run: where ACLs deny something, that they are kept, too."""
+    checker = _of_protocols(scenario, semantics)
+    denies = scenario.denied or any(action.verb in (Verb.DENY, Verb.ALLOW) for action in scenario.script)
+    return AuthorizedChecker(checker) if denies else checker
+
+
+def _of_protocols(scenario: Scenario, semantics: Semantics) -> RunChecker:
+    """With members of the classic protocol other rules hold."""
     classic = {member.classic is not None for member in scenario.members.values()}
     classic |= {
         action.changes["protocol"] == CLASSIC for action in scenario.script if "protocol" in action.changes
@@ -50,6 +59,11 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     return Checker(semantics, bounds_of(scenario))
 
 
+def _has_small_batches(settings: Settings) -> bool:
+    """Whether records of an operation may be larger than a batch: with Kafka's limit no group here is so large."""
+    return settings.max_message_bytes < Settings().max_message_bytes
+
+
 def limits_of(scenario: Scenario) -> ClassicLimits:
     """What the broker of a scenario is set to, as far as groups of the classic protocol ask."""
     settings = scenario.settings
@@ -58,6 +72,7 @@ def limits_of(scenario: Scenario) -> ClassicLimits:
         least_session_ms=settings.classic_min_session_timeout_ms,
         most_session_ms=settings.classic_max_session_timeout_ms,
         most_members=settings.classic_max_size,
+        may_fail=_has_small_batches(settings),
     )
 
 
@@ -72,5 +87,5 @@ def bounds_of(scenario: Scenario) -> Bounds:
         settle_ms=scenario.replication_ms + max(0, settings.append_linger_ms),
         metadata_ms=scenario.metadata_delay_ms,
         retry_ms=REQUEST_TIMEOUT_MS,
-        scripted_assignor=bool(settings.scripted),
+        server_errors=bool(settings.scripted) or _has_small_batches(settings),
     )

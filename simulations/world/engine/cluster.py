@@ -60,6 +60,8 @@ class Cluster:
         self._by_name = {broker.name: broker for broker in self.brokers}
         self.names = {topic.topic_id: topic.name for topic in image.topics.values()}
         """Of every topic that ever was."""
+        self.rates = {name: topic.rate for name, topic in scenario.topics.items() if topic.rate is not None}
+        """By topic name: records a second that each partition gets."""
         self.epoch = 0
         self.committed = CommittedLog()
         self._world = world
@@ -128,7 +130,9 @@ class Cluster:
         """Tells the topics as the coordinator has them, in the order in which its operations take effect."""
         self._told = image
         world = self._world
-        return world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, topics_note(image, names))
+        return world.log.write(
+            Kind.NOTE, COORDINATOR, world.queue.now_ms, topics_note(image, names, self.rates)
+        )
 
     # The coordinator.
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from simulations.protocol.messages.groups import CommitAnswer
 
 if TYPE_CHECKING:
     from simulations.protocol.client.consumer import Request
     from simulations.world.engine.process import Process
+
+
+NOTHING_ANSWERED: Final = CommitAnswer(error_codes=())
 
 
 class InFlightRequest:
@@ -16,7 +21,7 @@ class InFlightRequest:
     ``member_id`` is the sender's at that time: in the classic protocol it may have another by the answer. ``entry`` is the sequence of the request's entry, 0 as long as no broker has it.
     """
 
-    __slots__ = ("broker", "cause", "entry", "member_id", "open", "process", "request", "sent_ms")
+    __slots__ = ("answered", "broker", "cause", "entry", "member_id", "open", "process", "request", "sent_ms")
 
     def __init__(
         self, process: Process, request: Request, cause: int | None, broker: str, sent_ms: int
@@ -29,6 +34,8 @@ class InFlightRequest:
         self.sent_ms = sent_ms
         self.entry = 0
         self.open = True
+        self.answered = NOTHING_ANSWERED
+        """Of a commit: the partitions that the broker itself has answered for."""
 
     def unanswered(self) -> InFlightRequest:
         """What the broker has of it when its connection is gone: nobody will get the answer."""

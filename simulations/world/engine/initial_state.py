@@ -45,12 +45,17 @@ def draw_topic_id(random: Random) -> str:
             return text
 
 
-def topics_note(image: Image, names: tuple[str, ...]) -> TopicsNote:
-    """What the topics are called and how many partitions they have, from here on; ``None`` for one that is gone."""
-    told: dict[str, NotedTopic | None] = {
-        name: {"id": topic.topic_id, "partitions": topic.partitions} if topic is not None else None
-        for name, topic in ((name, image.topics.get(name)) for name in names)
-    }
+def topics_note(image: Image, names: tuple[str, ...], rates: Mapping[str, int]) -> TopicsNote:
+    """What the topics are called, how many partitions they have, and what is written to each, from here on.
+
+    ``None`` for one that is gone. ``rates``: of those that have one.
+    """
+    told: dict[str, NotedTopic | None] = {}
+    for name in names:
+        topic = image.topics.get(name)
+        told[name] = None if topic is None else {"id": topic.topic_id, "partitions": topic.partitions}
+        if topic is not None and name in rates:
+            told[name] = {"id": topic.topic_id, "partitions": topic.partitions, "rate": rates[name]}
     return {"note": "topics", "topics": told, "source": "scenario"}
 
 

@@ -11,6 +11,7 @@ from groups.history.entries import Kind
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.shard import Shard
+from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.initial_state import draw_topic_id, racks_of
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.network import Network
@@ -30,6 +31,11 @@ class InterventionEnvironment(Protocol):
     queue: EventQueue
     log: Log
     network: Network
+    access: Access
+
+    @property
+    def rates(self) -> dict[str, int]:
+        """By topic name: records a second that each partition gets."""
 
     @property
     def shard(self) -> Shard:
@@ -88,6 +94,8 @@ class Interventions:
 
     def _create_topic(self, action: Action) -> None:
         assert action.partitions is not None
+        if action.rate is not None:
+            self._world.rates[action.who] = action.rate
         topic = ImageTopic(
             name=action.who,
             topic_id=action.topic_id or draw_topic_id(self._ids),
@@ -158,6 +166,20 @@ class Interventions:
 
         self._world.operate(delete, None)
 
+    def _deny(self, action: Action) -> None:
+        self._world.access.deny(action.who, action.right)
+        self._tell_right(action, allowed=False)
+
+    def _allow(self, action: Action) -> None:
+        self._world.access.allow(action.who, action.right)
+        self._tell_right(action, allowed=True)
+
+    def _tell_right(self, action: Action, *, allowed: bool) -> None:
+        self._note(acl_note(action.who, action.right, allowed=allowed))
+        process = self._processes.get(action.who)
+        if process is not None:
+            process.tell_reading(None)
+
     def _expire_offsets(self, action: Action) -> None:
         cause = self._note({"note": "expire_offsets"})
         self._world.operate(lambda shard, now_ms: shard.expire_offsets(now_ms), cause)
@@ -178,4 +200,6 @@ _VERBS: Final[Mapping[Verb, Callable[[Interventions, Action], None]]] = {
     Verb.SET_CONFIG: Interventions._set_config,
     Verb.DELETE_GROUP: Interventions._delete_group,
     Verb.EXPIRE_OFFSETS: Interventions._expire_offsets,
+    Verb.DENY: Interventions._deny,
+    Verb.ALLOW: Interventions._allow,
 }

@@ -12,6 +12,7 @@ from typing import Final
 from simulations.protocol.client.consumer import Failure, FindCoordinator, FindCoordinatorAnswer, Request
 from simulations.protocol.client.consumer.requests import FIND_COORDINATOR_API
 from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.world.engine.access import Access
 from simulations.world.engine.cluster import Broker, Cluster
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.network import Network
@@ -29,10 +30,11 @@ PORT: Final = 9092
 class Messaging:
     """Keeps account of the requests that were handled and wait for their answer."""
 
-    def __init__(self, queue: EventQueue, network: Network, cluster: Cluster) -> None:
+    def __init__(self, queue: EventQueue, network: Network, cluster: Cluster, access: Access) -> None:
         self._queue = queue
         self._network = network
         self._cluster = cluster
+        self._access = access
 
     def send(self, process: Process, request: Request, cause: int | None) -> None:
         """A process sends a request to whom it takes for the coordinator; FindCoordinator goes to any broker."""
@@ -93,7 +95,10 @@ class Messaging:
             self._disconnected(exchange)
             return
         taken = exchange if answered else exchange.unanswered()
-        if broker is self._cluster.coordinator:
+        refused = self._access.refusal(exchange.process.name, exchange.request)
+        if refused is not ErrorCode.NONE:
+            self._cluster.coordinating.turn_away(taken, refused)
+        elif broker is self._cluster.coordinator:
             self._cluster.coordinating.handle(taken)
         else:
             self._cluster.coordinating.turn_away(taken, ErrorCode.NOT_COORDINATOR)

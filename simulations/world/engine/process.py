@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from groups.history.entries import Kind
+from groups.history.entries import Kind, ReadsNote
+from groups.history.state.consumption import READS
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import (
     Alarm,
@@ -21,7 +22,9 @@ from simulations.protocol.client.consumer import (
     Send,
 )
 from simulations.protocol.client.consumer.effects import Planned
+from simulations.protocol.client.consumer.reading import NOTHING
 from simulations.protocol.coordinator.classic.messages import NO_MEMBER_ID, JoinAnswer, JoinGroup
+from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
@@ -31,6 +34,9 @@ _CLIENT: Final = Priority.CLIENT
 
 POLL_THROWS: Final = "poll_throws"
 """The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
+
+UNAUTHORIZED: Final = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED)
+"""Errors that an application hears of in either protocol, and has to do something about."""
 
 Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
@@ -53,6 +59,8 @@ class Process:
         """Of a member of the classic protocol the one that it has, or will be given next."""
         self.host = self.member_id
         """What the network knows it by, for as long as the process lives."""
+        self.name = self.host.partition("~")[0]
+        """The scenario's, of whichever process of the member: ACLs are of principals."""
         self.alive = True
         self.raises = False
         """Whether the callback that ends next raises."""
@@ -64,6 +72,13 @@ class Process:
         self._deliver = deliver
         self._names = names
         self._next_id = next_id
+        self.reaches: Callable[[], bool] | None = None
+        """Whether it can fetch from some broker; ``None`` where nobody asks what it reads."""
+        self.may_read: Callable[[str], bool] = lambda _topic: True
+        """Whether a broker lets it fetch from a topic."""
+        self._told = NOTHING
+        self._told_as = self.member_id
+        self._told_denied: list[str] = []
         self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
@@ -126,7 +141,9 @@ class Process:
                     if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
                         self._ask_for_id()
                     self._deliver(self, request, cause)
-                case Returned(operation=Operation.POLL, exception=str() as exception) if not self._modern:
+                case Returned(operation=Operation.POLL, exception=str() as exception, error_code=code) if (
+                    not self._modern or code in UNAUTHORIZED
+                ):
                     payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
                     self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
                 case Planned(withheld=withheld):
@@ -136,6 +153,33 @@ class Process:
                     cause = self._call(effect, cause)
                 case Alarm(at_ms=at_ms):
                     self._set_alarm(at_ms)
+        if self.reaches is not None:
+            self.tell_reading(cause)
+
+    def tell_reading(self, cause: int | None) -> None:
+        """Writes down what it reads from here on, if that has changed. Between two such notes it reads on evenly."""
+        if self.reaches is None:
+            return
+        now, before, former = NOTHING, self._told, self._told_as
+        if self.alive and not self._paused:
+            now = self.consumer.reading(self.now_ms)
+            now = now._replace(fetches=now.fetches and self.reaches())
+        if not now.partitions:
+            now = NOTHING
+        names = self._names(now.partitions)
+        denied = [topic for topic in names if not self.may_read(topic)]
+        moved = former != self.member_id and bool(now.partitions)
+        if now == before and denied == self._told_denied and not moved:
+            return
+        self._told, self._told_as, self._told_denied = now, self.member_id, denied
+        note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
+        if denied:
+            note["denied"] = denied
+        if now.busy != before.busy and now.partitions and before.partitions:
+            note["busy"] = now.busy
+        if former != self.member_id and before.partitions:
+            note["former"] = former
+        self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
 
     def _ask_for_id(self) -> None:
         """The coordinator draws an id for each who has none; the first of a process is the process's own name."""

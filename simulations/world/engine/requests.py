@@ -43,7 +43,11 @@ from simulations.protocol.messages.groups import (
 )
 from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
 
-TURNED_AWAY: Final = (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR)
+TURNED_AWAY: Final = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+)
 """Errors of a broker that has not looked at the request: nothing was decided about who sent it."""
 
 

@@ -13,14 +13,11 @@ from typing import Any, Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
-from simulations.protocol.client.consumer import Request
+from simulations.protocol.coordinator.batch_size import RecordTooLarge
 from simulations.protocol.coordinator.classic.join_requests import GivenId
-from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
-    REBALANCE,
-    SESSION,
     Outcome,
     Record,
     Resolution,
@@ -29,17 +26,23 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat, HeartbeatAnswer
+from simulations.protocol.messages.groups import (
+    CommitAnswer,
+    OffsetCommit,
+)
+from simulations.world.engine.access import Access
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.narration import Seen
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, told_by
 from simulations.world.engine.requests import APIS, Answer, Park
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
 
-_HEARTBEAT: Final = Event.HEARTBEAT
+RETRY_MS: Final = 500
+"""After so long a timer's operation is tried again that could not be written (``CoordinatorRuntime``)."""
 
 
 class RuntimeEnvironment(Protocol):
@@ -47,6 +50,7 @@ class RuntimeEnvironment(Protocol):
 
     queue: EventQueue
     log: Log
+    access: Access
 
     def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
         """The answer leaves for its client."""
@@ -149,12 +153,16 @@ class CoordinatorRuntime:
         if api.park is not None:
             self._park(exchange, api.park)
             return
-        outcome = api.handle(self.shard, request, self.now_ms)
+        try:
+            outcome = self._handled(exchange)
+        except RecordTooLarge as failure:
+            self._fail(exchange, failure)
+            return
         before = self._steady.get(exchange.member_id)
         if before is not None and before[0] is outcome and self.partition.idle:
             self._beats(exchange, outcome, before[1])
             return
-        steady = _is_fast_path(request, outcome)
+        steady = is_fast_path(request, outcome)
         payload = {"api": api.name, "version": request.version, "body": request.body()}
         if steady:
             payload["steady"] = True
@@ -174,9 +182,34 @@ class CoordinatorRuntime:
                 self._wait(exchange, entry)
                 self.partition.add((), lambda _: self._answer_fast_path(exchange, outcome, entry), _nothing)
             return
-        told = _told_by(exchange, outcome)
+        told = told_by(exchange, outcome)
         self._wait(exchange, entry)
         self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+
+    def _handled(self, exchange: InFlightRequest) -> Outcome[Answer]:
+        """What the coordinator does about a request; of a commit only what the broker passes on."""
+        request, shard, now_ms = exchange.request, self.shard, self.now_ms
+        api = APIS[type(request)]
+        if not isinstance(request, OffsetCommit):
+            return api.handle(shard, request, now_ms)
+        asked, exchange.answered = self._world.access.passed_on(exchange.process.name, request)
+        if not asked.offsets:
+            return Outcome(answer=CommitAnswer(error_codes=()))
+        return api.handle(shard, asked, now_ms)
+
+    def _fail(self, exchange: InFlightRequest, failure: RecordTooLarge) -> None:
+        """One batch cannot hold the records: nothing of it was, but for the session timer of who is a member."""
+        request = exchange.request
+        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
+        entry = self._log.write(
+            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        for command in failure.outcome.timers:
+            if self.timers.runs(command.timer, command.member_id) and isinstance(command, TimerStart):
+                notice = self.timers.apply(command)
+                if notice is not None:
+                    self.timers.tell(notice, entry)
+        self.refuse(exchange, ErrorCode.UNKNOWN_SERVER_ERROR, entry)
 
     def _park(self, exchange: InFlightRequest, park: Park) -> None:
         """A request that waits for others: whichever operation lets it go has its answer, under its entry as a ticket."""
@@ -187,10 +220,23 @@ class CoordinatorRuntime:
         )
         self._wait(exchange, entry)
         self._parked[entry] = exchange
-        outcome = park(self.shard, request, self.now_ms, entry, GivenId(exchange.member_id))
+        try:
+            outcome = park(self.shard, request, self.now_ms, entry, GivenId(exchange.member_id))
+        except RecordTooLarge as failure:
+            self._fail_parked(exchange, failure, entry)
+            return
         self._add(_Operation(outcome, self._timed(outcome), entry))
         if exchange in self._unanswered:
             self._world.waits(exchange)
+
+    def _fail_parked(self, exchange: InFlightRequest, failure: RecordTooLarge, entry: int) -> None:
+        """A join is refused alone; where it is the leader's assignment, all who wait hear of it, and join again."""
+        if failure.outcome.follow_up is None:
+            del self._parked[entry]
+            self.refuse(exchange, ErrorCode.UNKNOWN_SERVER_ERROR, entry)
+            return
+        for outcome in self.shard.append_failed(failure.outcome, self.now_ms):
+            self._add(_Operation(outcome, self._timed(outcome), entry))
 
     def _let_go(self, operation: _Operation) -> None:
         """Answers what the operation lets go, at once: none of it waits for records."""
@@ -234,12 +280,18 @@ class CoordinatorRuntime:
 
     def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Answer], entry: int) -> None:
         self._unanswered.pop(exchange, None)
-        self._world.settled((_HEARTBEAT, exchange.member_id))
+        self._world.settled((HEARTBEAT, exchange.member_id))
         self._world.reply(exchange, outcome.answer, entry)
 
     def _expired(self, notice: Notice) -> None:
         timer, member_id = notice.key
-        outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
+        try:
+            outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
+        except RecordTooLarge:
+            # An operation that fails is tried again, and again.
+            at_ms = self._queue.now_ms + RETRY_MS
+            self._queue.plan(at_ms, Priority.TIMER, lambda: None if self._over else self._expired(notice))
+            return
 
         def fired() -> int:
             return self.timers.tell(notice, notice.timer.started or None)
@@ -260,7 +312,8 @@ class CoordinatorRuntime:
 
     def _begin_tasks(self, tasks: Sequence[ResolveRegexes], cause: int | None) -> None:
         for task in tasks:
-            resolution = regexes.resolve(task, self.shard.image, self.now_ms)
+            visible = self._world.access.visible(task.member_id.partition("~")[0], self.shard.image)
+            resolution = regexes.resolve(task, visible, self.now_ms)
 
             def resolved(resolution: Resolution = resolution) -> None:
                 if not self._over:
@@ -330,6 +383,9 @@ class CoordinatorRuntime:
 
     def _respond(self, exchange: InFlightRequest, answer: Answer, cause: int | None, *told: Seen) -> None:
         self._unanswered.pop(exchange, None)
+        if isinstance(answer, CommitAnswer) and exchange.answered.error_codes:
+            # What was refused before the coordinator was asked comes first.
+            answer = CommitAnswer(error_codes=(*exchange.answered.error_codes, *answer.error_codes))
         request, now_ms = exchange.request, self._queue.now_ms
         payload = {
             "api": APIS[type(request)].name,
@@ -347,37 +403,3 @@ class CoordinatorRuntime:
 
 def _nothing(_batch: AppendedBatch | None) -> None:
     """What a heartbeat that wrote nothing leaves when its coordinator is gone."""
-
-
-def _told_by(exchange: InFlightRequest, outcome: Outcome[object]) -> tuple[Seen, ...]:
-    """The events of a request that its records do not show."""
-    request, member_id = exchange.request, exchange.member_id
-    api = APIS[type(request)].name
-    if isinstance(request, ClassicHeartbeat):
-        return ((_HEARTBEAT, member_id),)
-    if not isinstance(request, Heartbeat):
-        return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
-    event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else _HEARTBEAT
-    told: tuple[Seen, ...] = ((event, member_id),)
-    # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
-    if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
-        told = (*told, (Event.REVOKES, member_id))
-    return told
-
-
-def _is_fast_path(request: Request, outcome: Outcome[Answer]) -> bool:
-    """Nothing reported, nothing written, nothing answered but the same epoch."""
-    answer = outcome.answer
-    if isinstance(request, ClassicHeartbeat):
-        return isinstance(answer, ClassicHeartbeatAnswer) and not answer.error_code and not outcome.records
-    return (
-        isinstance(request, Heartbeat)
-        and isinstance(answer, HeartbeatAnswer)
-        and not outcome.records
-        and request.bare
-        and not answer.error_code
-        and answer.member_epoch == request.member_epoch
-        and answer.assigned is None
-        and not answer.compute
-        and all(isinstance(each, TimerStart) and each.timer == SESSION for each in outcome.timers)
-    )

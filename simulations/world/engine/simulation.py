@@ -19,6 +19,7 @@ from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, 
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Partitions
+from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.actions import Acting
 from simulations.world.engine.classic_start import adopted, begun_group, records_of
 from simulations.world.engine.cluster import Cluster
@@ -57,8 +58,9 @@ class Simulation:
         )
         self.narration = Narration(scenario.steps, self.log)
         self.network = Network(self.queue, self.log, scenario.network, seed)
+        self.access = Access(scenario.group, scenario.denied)
         self.cluster = Cluster(self, scenario, semantics, first_image(scenario.topics, seed), seed)
-        self.messaging = Messaging(self.queue, self.network, self.cluster)
+        self.messaging = Messaging(self.queue, self.network, self.cluster, self.access)
         self.acting = Acting(self)
 
     @property
@@ -91,8 +93,10 @@ class Simulation:
 
     def _begin(self) -> None:
         scenario, now_ms = self.scenario, self.queue.now_ms
-        note = topics_note(self.image, tuple(scenario.topics))
+        note = topics_note(self.image, tuple(scenario.topics), self.cluster.rates)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
+        for denied, right in scenario.denied:
+            self.log.write(Kind.NOTE, COORDINATOR, now_ms, acl_note(denied, right, allowed=False))
         for action in scenario.script:
             self.queue.plan(
                 scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self.acting.act, action)
@@ -185,21 +189,23 @@ class Simulation:
 
     def cut(self, who: str, peer: str | None = None) -> None:
         """Nothing passes any more between ``who``, a member or ``coordinator``, and its peer, or anybody."""
-        self._fault("cut", who, peer)
+        cause = self._fault("cut", who, peer)
         ends = self._ends(who, peer)
         self.network.cut(*ends)
         if self.cluster.coordinator.name in ends and len(ends) == 1:
             self.cluster.coordinating.partition.stall()
+        self.acting.tell_reading(cause)
 
     def heal(self, who: str | None = None, peer: str | None = None) -> None:
         """Mends a cut; without ``who`` every one, and the network is calm from here on."""
-        self._fault("heal", who, peer)
+        cause = self._fault("heal", who, peer)
         if who is None:
             self.network.calm()
         else:
             self.network.mend(*self._ends(who, peer))
         if not self.network.is_cut(self.cluster.coordinator.name, self.cluster.coordinator.name):
             self.cluster.coordinating.partition.go_on()
+        self.acting.tell_reading(cause)
 
     def change_network(self, rates: NetworkRates) -> None:
         """Delays and chances of whatever is sent from here on."""
@@ -225,12 +231,21 @@ class Simulation:
         names = self.cluster.names
         return {names[topic_id]: list(numbers) for topic_id, numbers in partitions.items()}
 
-    def _fault(self, fault: str, who: str | None, peer: str | None) -> None:
+    def reaches_brokers(self, host: str) -> bool:
+        """Whether some broker can be reached: the partitions that a client reads have their leaders anywhere."""
+        return any(not self.network.is_cut(host, broker.name) for broker in self.cluster.brokers)
+
+    @property
+    def rates(self) -> dict[str, int]:
+        """By topic name: records a second that each partition gets."""
+        return self.cluster.rates
+
+    def _fault(self, fault: str, who: str | None, peer: str | None) -> int:
         member = None if who is None or who == COORDINATOR else who
         payload = {"fault": fault, "member": member}
         if peer is not None:
             payload["peer"] = peer
-        self.log.write(Kind.FAULT, member or COORDINATOR, self.queue.now_ms, payload)
+        return self.log.write(Kind.FAULT, member or COORDINATOR, self.queue.now_ms, payload)
 
     def _ends(self, who: str, peer: str | None) -> tuple[str, ...]:
         leader = self.cluster.coordinator.name

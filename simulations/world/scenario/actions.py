@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, TypedDict
 
 from simulations.protocol.assignors.streams_like import Reason
+from simulations.world.scenario.access import Operation, Resource, Right
 from simulations.world.scenario.environment import NetworkFields
 
 COORDINATOR: Final = "coordinator"
@@ -46,6 +47,8 @@ class Verb(StrEnum):
     SET_CONFIG = "set_config"
     DELETE_GROUP = "delete_group"
     EXPIRE_OFFSETS = "expire_offsets"
+    DENY = "deny"
+    ALLOW = "allow"
 
 
 class Event(StrEnum):
@@ -143,6 +146,7 @@ class ActionFields(TypedDict, total=False):
     partitions: int | None
     racks: Mapping[int, tuple[str, ...]]
     topic_id: str | None
+    rate: int | None
     how: How | None
     lost: int | None
     compacted: bool
@@ -153,6 +157,8 @@ class ActionFields(TypedDict, total=False):
     reason_text: str | None
     changes: Mapping[str, Any]
     rates: NetworkFields
+    operation: Operation
+    resource: tuple[Resource, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +180,7 @@ class Action:
     partitions: int | None = None
     racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     topic_id: str | None = None
+    rate: int | None = None
     how: How | None = None
     lost: int | None = None
     compacted: bool = False
@@ -188,3 +195,11 @@ class Action:
     """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with. ``Any``: each field has its type."""
     rates: NetworkFields = field(default_factory=NetworkFields)
     """The fields of ``NetworkRates`` that ``network`` sets."""
+    operation: Operation = Operation.READ
+    resource: tuple[Resource, str] = (Resource.GROUP, "")
+    """Of ``deny`` and ``allow``, with ``operation``."""
+
+    @property
+    def right(self) -> Right:
+        """What ``deny`` takes, and ``allow`` gives."""
+        return Right(self.operation, *self.resource)

@@ -34,6 +34,7 @@ LEAST: Final[Mapping[str, int]] = {
     "classic_min_session_timeout_ms": 1,
     "classic_max_session_timeout_ms": 1,
     "classic_max_size": 1,
+    "max_message_bytes": 1,
 }
 """Whole numbers among the settings, and the least that a broker takes for each."""
 

@@ -9,6 +9,7 @@ from simulations.protocol.assignors.streams_like import STREAMS_LIKE
 from simulations.protocol.coordinator import group_config
 from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import Settings
+from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.values import PARTITIONS_MAX, Member, ScenarioTopic
@@ -49,9 +50,10 @@ def check_order(
     topics: Mapping[str, ScenarioTopic],
     there: Iterable[str],
     settings: Settings,
+    denied: Iterable[Denial] = (),
 ) -> None:
     """Refuses what cannot be done at its time, such as to kill a member that has not joined."""
-    order = _Order(members, topics, there, settings)
+    order = _Order(members, topics, there, settings, denied)
     for action, line in read:
         order.check(action, line)
 
@@ -65,8 +67,10 @@ class _Order:
         topics: Mapping[str, ScenarioTopic],
         there: Iterable[str],
         settings: Settings,
+        denied: Iterable[Denial],
     ) -> None:
         self._members = members
+        self._denied = set(denied)
         self._states = dict.fromkeys(members, _AWAY)
         self._states |= dict.fromkeys(there, _RUNNING)
         self._partitions = {name: topic.partitions for name, topic in topics.items()}
@@ -81,6 +85,8 @@ class _Order:
             Verb.HEAL: self._heal,
             Verb.FAIL_OVER: self._fail_over,
             Verb.SET_CONFIG: self._set_config,
+            Verb.DENY: self._deny,
+            Verb.ALLOW: self._allow,
         }
 
     def check(self, action: Action, line: Node) -> None:
@@ -149,6 +155,16 @@ class _Order:
             group_config.check(self._config, self._settings)
         except ConfigRefused as refused:
             raise line.wrong(str(refused)) from None
+
+    def _deny(self, action: Action, line: Node, when: str) -> None:
+        if (action.who, action.right) in self._denied:
+            raise line.wrong(f"deny {action.who}: {action.right} is denied already {when}")
+        self._denied.add((action.who, action.right))
+
+    def _allow(self, action: Action, line: Node, when: str) -> None:
+        if (action.who, action.right) not in self._denied:
+            raise line.wrong(f"allow {action.who}: {action.right} is not denied {when}")
+        self._denied.remove((action.who, action.right))
 
     def _fail_over(self, action: Action, line: Node, when: str) -> None:
         if action.how is How.MOVE and action.lost:

@@ -27,6 +27,7 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
+from simulations.world.scenario.access import read_denials
 from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_protocol
 from simulations.world.scenario.client_assignors import read_client_assignor
 from simulations.world.scenario.config import read_settings
@@ -57,6 +58,7 @@ KEYS: Final = (
     "config",
     "start",
     "members",
+    "deny",
     "world",
     "network",
     "replication_ms",
@@ -122,7 +124,8 @@ def load(text: str, name: str = "scenario") -> Scenario:
         there = [member.name for member in start.members]
     elif classic_start is not None:
         there = classic_start.owned
-    script = read_script(found["script"], names, topics, members, there, told_until_ms)
+    denied = read_denials(found["deny"], group, members, ever) if "deny" in found else ()
+    script = read_script(found["script"], names, topics, members, there, told_until_ms, denied)
     last_ms = max((action.at_ms for action in script), default=0)
     until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if told_until_ms is None else told_until_ms
     named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
@@ -144,6 +147,7 @@ def load(text: str, name: str = "scenario") -> Scenario:
         settings=settings,
         start=start,
         classic_start=classic_start,
+        denied=denied,
         world=named_world,
         network=read_network(found.get("network"), world.network),
         replication_ms=_delay(found, "replication_ms", world.replication_ms),

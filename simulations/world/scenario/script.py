@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import Action, Verb
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node
@@ -20,8 +21,9 @@ def read_script(
     members: Mapping[str, Member],
     there: Iterable[str],
     until_ms: int | None,
+    denied: Iterable[Denial] = (),
 ) -> tuple[Action, ...]:
-    """``there``: members that are there from the start. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
+    """``there``: members that are there from the start, ``denied`` what they may not do then. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
     lines = node.items()
     if len(lines) > SCRIPT_MAX:
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")
@@ -33,7 +35,7 @@ def read_script(
                 "it has to come earlier, or until has to be later"
             )
     read.sort(key=lambda pair: pair[0].at_ms)
-    check_order(read, members, topics, there, names.settings)
+    check_order(read, members, topics, there, names.settings, denied)
     return tuple(action for action, _ in read)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.values import PARTITIONS_MAX, ScenarioTopic
 
-TOPIC_KEYS: Final = ("partitions", "id", "racks")
+TOPIC_KEYS: Final = ("partitions", "id", "racks", "rate")
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as a topic's name; members and groups here are held to the same."""
@@ -17,6 +17,9 @@ TOPIC_ID: Final = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 
 REPLICAS_MAX: Final = 10
 """Racks of one partition: a topic of more replicas than this is no topic that anybody has."""
+
+RATE_MAX: Final = 1_000_000
+"""Records a second of one partition: no disk takes more."""
 
 REGEX_MAX: Final = 1_000
 """Characters of an expression: time to match grows with it, and one of this length names every topic singly."""
@@ -41,6 +44,7 @@ def read_topics(node: Node) -> dict[str, ScenarioTopic]:
             partitions=partitions,
             topic_id=read_topic_id(found["id"]) if "id" in found else None,
             racks=read_racks(found["racks"], partitions) if "racks" in found else {},
+            rate=read_rate(found["rate"]) if "rate" in found else None,
         )
     if not topics:
         raise node.wrong("a scenario needs at least one topic")
@@ -60,6 +64,11 @@ def read_topic_id(node: Node) -> str:
     if not TOPIC_ID.fullmatch(topic_id):
         raise node.wrong("a topic id is 22 characters of Kafka's base64")
     return topic_id
+
+
+def read_rate(node: Node) -> int:
+    """Records a second that each partition gets."""
+    return node.integer(1, RATE_MAX)
 
 
 def read_racks(node: Node, partitions: int = PARTITIONS_MAX) -> dict[int, tuple[str, ...]]:

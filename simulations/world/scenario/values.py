@@ -8,6 +8,7 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.settings import Settings
+from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import Action, Event
 from simulations.world.scenario.classic import Classic
 from simulations.world.scenario.client_assignors import Streams
@@ -47,6 +48,8 @@ class ScenarioTopic:
     """Kafka's base64 form; ``None`` lets the run draw one from its seed."""
     racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Partition → racks of its replicas; empty where the brokers have no racks."""
+    rate: int | None = None
+    """Records a second that each partition gets; ``None``: nobody asks how far it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +142,8 @@ class Scenario:
     settings: Settings = field(default_factory=Settings)
     start: Start | None = None
     classic_start: ClassicStart | None = None
+    denied: tuple[Denial, ...] = ()
+    """What members may not do from the beginning on."""
     world: str = CALM
     network: NetworkRates = field(default_factory=NetworkRates)
     replication_ms: int = 0

@@ -20,7 +20,7 @@ fail_callback     a member             its next rebalance callback raises
 subscribe         a member             ``topics`` or ``regex``
 report            a member             ``reason``, ``lags``: its assignor ``streams`` tells whoever computes
 add_partitions    a topic              ``to``: its new number of partitions
-create_topic      a name               ``partitions``, ``racks``, ``id``
+create_topic      a name               ``partitions``, ``racks``, ``id``, ``rate``
 delete_topic      a topic
 fail_over         ``coordinator``      ``how``, ``lost``, ``loading``, ``from``: another broker takes the group over
 cut, heal         who or a pair        no message passes any more; messages pass again
@@ -29,6 +29,7 @@ clock_jump        who                  ``by``: its clock goes forwards or backwa
 set_config        a mapping            the group's own settings
 delete_group      the group            it is deleted, if it is empty
 expire_offsets    the group            the broker looks for offsets past their retention
+deny, allow       a member             ``operation`` with ``group`` or ``topic``: its principal may not do that, or may again
 ================  ===================  =====================================================================
 """
 
@@ -40,13 +41,14 @@ from enum import StrEnum
 from typing import Final
 
 from simulations.protocol.coordinator.settings import Settings
+from simulations.world.scenario.access import Resource, read_operation
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
 from simulations.world.scenario.classic import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import read_name, read_racks, read_regex, read_topic_id
+from simulations.world.scenario.topics import read_name, read_racks, read_rate, read_regex, read_topic_id
 from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS, Member
 
 LOST_MAX: Final = 1_000
@@ -98,7 +100,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
     Verb.REPORT: Form(needs=("reason",), takes=("lags",)),
     Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
-    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id")),
+    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id", "rate")),
     Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
     Verb.FAIL_OVER: Form(who=Who.COORDINATOR, takes=("how", "lost", "loading", "from")),
     Verb.CUT: Form(who=Who.ENDS),
@@ -108,6 +110,8 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.SET_CONFIG: Form(who=Who.SETTINGS),
     Verb.DELETE_GROUP: Form(who=Who.GROUP),
     Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
+    Verb.DENY: Form(needs=("operation",), one_of=("group", "topic")),
+    Verb.ALLOW: Form(needs=("operation",), one_of=("group", "topic")),
 }
 """Each verb, and what it needs."""
 
@@ -123,11 +127,15 @@ _EVERY_KEY: Final = (
     "partitions",
     "racks",
     "id",
+    "rate",
     "how",
     "lost",
     "loading",
     "from",
     "by",
+    "operation",
+    "group",
+    "topic",
 )
 
 
@@ -261,7 +269,13 @@ _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "partitions": _partitions,
     "racks": lambda node, verb, names: {"racks": read_racks(node)},
     "id": lambda node, verb, names: {"topic_id": read_topic_id(node)},
+    "rate": lambda node, verb, names: {"rate": read_rate(node)},
     "how": _how,
     "lost": lambda node, verb, names: {"lost": node.integer(0, LOST_MAX)},
+    "operation": lambda node, verb, names: {"operation": read_operation(node)},
+    "group": lambda node, verb, names: {"resource": (Resource.GROUP, node.choice((names.group,), "group"))},
+    "topic": lambda node, verb, names: {
+        "resource": (Resource.TOPIC, node.choice(tuple(names.topics), "topic"))
+    },
     "from": lambda node, verb, names: {"compacted": node.choice(("log", "compacted"), "log") == "compacted"},
 }

@@ -12,6 +12,7 @@
 import { Board } from '../board/board.js';
 import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
 import { Causes } from '../causes.js';
+import { consumedWords } from '../consumption.js';
 import { Events } from '../events.js';
 import { showPartition } from '../partition-card.js';
 import { inSlices } from '../slices.js';
@@ -116,6 +117,7 @@ export class TrackStage {
         : (this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms),
     });
     this.events.move(position);
+    this.#tellConsumed(rest.frame);
     return { views: scene.views, violation: scene.violation };
   }
 
@@ -165,6 +167,14 @@ export class TrackStage {
     this.view.redraw();
   }
 
+  /** How far the chosen partition is read by now. @param {import('../types').Frame} frame */
+  #tellConsumed(frame) {
+    const place = /** @type {HTMLElement | null} */ (this.places.partition.querySelector('[data-part="consumed"]'));
+    if (!place || this.#picked === null) return;
+    place.textContent = consumedWords(frame, this.#picked);
+    place.hidden = !place.textContent;
+  }
+
   /** @param {string | null} key */
   pick(key) {
     this.#picked = key;
@@ -178,6 +188,7 @@ export class TrackStage {
       onClose: () => this.onPick(null),
     });
     if (key === null) return;
+    if (this.timeline.rest) this.#tellConsumed(this.timeline.rest.frame);
     this.places.partition.scrollIntoView({ block: 'nearest' });
     addCommitted({
       root: this.places.partition,

@@ -24,7 +24,7 @@ def begin(worlds: ClassicWorlds) -> World:
     plan, budgets = worlds.plan, worlds.budgets
     scenario, start = plan.scenario, plan.scenario.classic_start
     shard = Shard(scenario.group, plan.semantics, plan.settings, plan.image)
-    topics = topics_note(plan.image, tuple(scenario.topics))["topics"]
+    topics = topics_note(plan.image, tuple(scenario.topics), {})["topics"]
     left = (budgets.losses, budgets.duplicates, budgets.timers, budgets.fail_overs)
     plan.script_now = 0
     unborn = [UNBORN] * len(plan.slots)

@@ -68,6 +68,8 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
         and m.owned
         and m.state is JoinState.STABLE
         and not m.preparing
+        # The poll that takes an assignment revokes first, and commits what is left (``ConsumerCoordinator.poll``).
+        and m.assignment is None
         and m.polls(now_ms)
     ):
         m.auto_commit_ms = now_ms + config.auto_commit_interval_ms
@@ -151,6 +153,8 @@ def due_ms(m: Memory, now_ms: int) -> int:
         and m.owned
         and m.state is JoinState.STABLE
         and not m.preparing
+        # The poll that takes an assignment revokes first, and commits what is left (``ConsumerCoordinator.poll``).
+        and m.assignment is None
         and m.polls(now_ms)
     ):
         due = m.auto_commit_ms

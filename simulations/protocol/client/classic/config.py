@@ -38,6 +38,8 @@ class ClassicConfig:
     client_id: str
     client_host: str
     metadata: Metadata
+    is_denied: Callable[[str], bool] = lambda _topic: False
+    """Whether an ACL hides a topic: its metadata come with an error."""
     instance_id: str | None = None
     rack_id: str | None = None
     assignors: tuple[str, ...] = DEFAULT_STRATEGIES

@@ -33,10 +33,12 @@ from simulations.protocol.client.classic import (
     untimed,
 )
 from simulations.protocol.client.classic.config import ClassicConfig
+from simulations.protocol.client.classic.reading import reading
 from simulations.protocol.client.classic.state import FOREVER, CommitKind, JoinState, Leaving, Memory
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.client.consumer.effects import Alarm, Effect
 from simulations.protocol.client.consumer.errors import Failure
+from simulations.protocol.client.consumer.reading import Reading
 from simulations.protocol.client.consumer.requests import Answer, Request
 from simulations.protocol.coordinator.classic.messages import (
     NO_MEMBER_ID,
@@ -95,6 +97,10 @@ class ClassicConsumer:
     def owned(self) -> Partitions:
         """What the application may consume from, by topic name."""
         return self._m.owned
+
+    def reading(self, now_ms: int) -> Reading:
+        """Of which of these its application has records, or gets them."""
+        return reading(self._m, now_ms)
 
     @property
     def revoke_ms(self) -> int:

@@ -30,6 +30,7 @@ from simulations.protocol.client.classic.errors import (
     LOOKED_UP,
     MEMBER_ID_REQUIRED,
     REBALANCE_IN_PROGRESS,
+    TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_MEMBER_ID,
     error_name,
     exception_of,
@@ -93,6 +94,7 @@ def _ask_unless_asked(m: Memory, reason: str) -> None:
 def refresh(m: Memory, now_ms: int) -> None:
     """Metadata are fetched."""
     m.metadata = m.config.metadata()
+    m.unauthorized = any(m.config.is_denied(name) for name in m.names)
     m.metadata_ms = now_ms + m.config.metadata_max_age_ms
     match_names(m)
     m.covered = frozenset(m.names) | (m.group_names if m.leads else frozenset())
@@ -117,6 +119,11 @@ def step(m: Memory, now_ms: int, effects: list[Effect], assignors: dict[str, Ass
         return True
     if now_ms >= m.metadata_ms:
         refresh(m, now_ms)
+        return True
+    if m.unauthorized:
+        # Once for each answer that holds the error (``Metadata.maybeThrowAnyException``).
+        m.unauthorized = False
+        throw(m, exception_of(TOPIC_AUTHORIZATION_FAILED), now_ms, effects, TOPIC_AUTHORIZATION_FAILED)
         return True
     if m.in_flight is not None or m.preparing or not m.known or now_ms < m.retry_ms or not needed(m):
         return False

@@ -135,6 +135,8 @@ class Memory:
     """The topics that metadata were fetched for: of who leads the group's, also those that nobody wants any more."""
     metadata_ms: int = 0
     """When metadata are fetched again."""
+    unauthorized: bool = False
+    """They came without a topic that it subscribes to, since an ACL denies it: the next poll throws."""
 
     owned: Partitions = field(default_factory=dict)
     remembered: Partitions = field(default_factory=dict)

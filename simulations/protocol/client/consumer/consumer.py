@@ -42,6 +42,7 @@ from simulations.protocol.client.consumer.canonical import canonical
 from simulations.protocol.client.consumer.config import CloseOption, ConsumerConfig
 from simulations.protocol.client.consumer.effects import Alarm, Effect, Operation, Returned, Send, tidy
 from simulations.protocol.client.consumer.errors import Failure
+from simulations.protocol.client.consumer.reading import Reading, reading
 from simulations.protocol.client.consumer.requests import Answer, FindCoordinatorAnswer, Request
 from simulations.protocol.client.consumer.state import (
     FOREVER,
@@ -94,6 +95,10 @@ class Consumer:
     def owned(self) -> Partitions:
         """What the application may consume from."""
         return self._m.owned
+
+    def reading(self, now_ms: int) -> Reading:
+        """Of which of these its application has records, or gets them."""
+        return reading(self._m, now_ms)
 
     @property
     def target(self) -> Partitions:

@@ -1,0 +1,167 @@
+"""ACLs: who lacks a right is answered so, and nobody else is. Holds beside whatever else a run is checked by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind, Payload
+from groups.history.state.group import State
+from simulations.invariants.classic_clients import RunChecker
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.violations import Violation, Violations
+
+TOPIC_AUTHORIZATION_FAILED: Final = 29
+GROUP_AUTHORIZATION_FAILED: Final = 30
+UNSUPPORTED_VERSION: Final = 35
+
+AUTHORIZED: Final = "authorized"
+
+ACL_INVARIANTS: Final = {
+    AUTHORIZED: Invariant(
+        name=AUTHORIZED,
+        number="ACL",
+        says="A request whose sender lacks READ on the group is answered GROUP_AUTHORIZATION_FAILED; a heartbeat that names a topic whose DESCRIBE it lacks, and each partition of a commit whose READ it lacks, TOPIC_AUTHORIZATION_FAILED; nothing else is.",
+        source="`KafkaApis`, `StandardAuthorizer`",
+        apart="OffsetFetch needs DESCRIBE on the group. Where `group.version` is off, that is answered first.",
+    )
+}
+
+_Right = tuple[str, str, str]
+"""Operation, kind of resource, its name."""
+
+
+class AuthorizedChecker:
+    """What ``inner`` finds, and what of ACLs is not kept; notes tell who is denied what from when on."""
+
+    def __init__(self, inner: RunChecker) -> None:
+        self._inner = inner
+        self._violations = Violations()
+        self._denied: set[tuple[str, _Right]] = set()
+        self._names: dict[str, str] = {}
+        self._asked: dict[int, tuple[Entry, frozenset[int], frozenset[str]]] = {}
+        """Requests without an answer, with the codes that each is to get as a whole, and the topics that it may not commit."""
+
+    def see(self, entry: Entry, state: State) -> list[Violation]:
+        payload = entry.payload
+        match entry.kind:
+            case Kind.NOTE if payload["note"] == "acl":
+                self._noted(payload)
+            case Kind.NOTE if payload["note"] == "topics":
+                self._names |= {
+                    topic["id"]: name for name, topic in payload["topics"].items() if topic is not None
+                }
+            case Kind.REQUEST if not payload.get("steady"):
+                self._asked[entry.sequence] = entry, self._wanted(entry), self._unread(entry)
+            case Kind.RESPONSE:
+                self._answered(entry)
+        return [*self._violations.take(), *self._inner.see(entry, state)]
+
+    def steady(self, entry: Entry) -> list[Violation]:
+        """A steady heartbeat was accepted: nothing may have stood in its way."""
+        if wanted := self._wanted(entry):
+            says = f"A heartbeat of {entry.actor} is accepted, not answered {_listed(wanted)}"
+            self._violations.add(AUTHORIZED, says, (entry.sequence,), (entry.actor,))
+        return [*self._violations.take(), *self._inner.steady(entry)]
+
+    def _noted(self, payload: Payload) -> None:
+        resource = "group" if "group" in payload else "topic"
+        denial = payload["member"], (payload["operation"], resource, payload[resource])
+        if payload["allowed"]:
+            self._denied.discard(denial)
+        else:
+            self._denied.add(denial)
+
+    def _lacks(self, entry: Entry, operation: str, resource: str, name: str) -> bool:
+        return (entry.actor.partition("~")[0], (operation, resource, name)) in self._denied
+
+    def _wanted(self, entry: Entry) -> frozenset[int]:
+        """Of the errors of authorization the one with which the whole request is to be answered; empty: none."""
+        body, api = entry.payload["body"], entry.payload["api"]
+        group = str(body.get("groupId"))
+        operation = "describe" if api == "OffsetFetch" else "read"
+        if self._lacks(entry, operation, "group", group):
+            return frozenset({GROUP_AUTHORIZATION_FAILED})
+        names = body.get("subscribedTopicNames") or () if api == "ConsumerGroupHeartbeat" else ()
+        if any(self._lacks(entry, "describe", "topic", name) for name in names):
+            return frozenset({TOPIC_AUTHORIZATION_FAILED})
+        return frozenset()
+
+    def _unread(self, entry: Entry) -> frozenset[str]:
+        """The topics whose offsets it may not commit."""
+        if entry.payload["api"] != "OffsetCommit":
+            return frozenset()
+        names = [self._named(topic["topicId"]) for topic in entry.payload["body"]["topics"]]
+        return frozenset(name for name in names if self._lacks(entry, "read", "topic", name))
+
+    def _named(self, topic: str) -> str:
+        """Answers of older versions tell names, of newer ones ids."""
+        return self._names.get(topic, topic)
+
+    def _answered(self, entry: Entry) -> None:
+        request = entry.payload.get("request", entry.cause)
+        if request not in self._asked:
+            return
+        asked, wanted, unread = self._asked.pop(request)
+        codes = list(_codes(entry.payload["body"]))
+        told = frozenset(code for _, code in codes) & {
+            TOPIC_AUTHORIZATION_FAILED,
+            GROUP_AUTHORIZATION_FAILED,
+        }
+        if wanted and UNSUPPORTED_VERSION in {code for _, code in codes}:
+            return
+        if not wanted and unread:
+            wrong = [
+                topic
+                for topic, code in codes
+                if (code == TOPIC_AUTHORIZATION_FAILED) != (self._named(topic) in unread)
+            ]
+            if not wrong and GROUP_AUTHORIZATION_FAILED not in told:
+                return
+            wanted = frozenset({TOPIC_AUTHORIZATION_FAILED})
+        elif told == wanted:
+            return
+        says = (
+            f"{asked.payload['api']} of {asked.actor} is answered {_listed(told)}, not {_listed(wanted)}, "
+            "for what ACLs deny it"
+        )
+        self._violations.add(AUTHORIZED, says, (asked.sequence, entry.sequence), (asked.actor,))
+
+    # The rest is the inner checker's.
+
+    def end(self, at_ms: int) -> list[Violation]:
+        return self._inner.end(at_ms)
+
+    def travels(self, travel_ms: int) -> None:
+        self._inner.travels(travel_ms)
+
+    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
+        self._inner.asks_for(who, names, regex, at_ms)
+
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        return self._inner.has_rested(at_ms, for_ms)
+
+    def demand_convergence(self) -> list[Violation]:
+        return self._inner.demand_convergence()
+
+    @property
+    def unjudged(self) -> str | None:
+        return self._inner.unjudged
+
+    @property
+    def known_fault(self) -> str | None:
+        return self._inner.known_fault
+
+
+def _codes(body: Payload) -> Iterator[tuple[str, int]]:
+    """Every error of an answer, with the topic that it is of, or without."""
+    if "errorCode" in body:
+        yield "", body["errorCode"]
+    topics: Iterable[dict[str, Any]] = body.get("topics") or ()
+    for topic in topics:
+        for partition in topic.get("partitions") or ():
+            yield str(topic.get("topicId") or topic.get("name")), partition["errorCode"]
+
+
+def _listed(codes: frozenset[int]) -> str:
+    return " and ".join(map(str, sorted(codes))) or "with neither 29 nor 30"
