@@ -91,6 +91,7 @@ def test_a_block_gives_back_every_entry_at_its_place(
     expected: list[dict[str, Any]] = []
     others: list[bytes] = []
     sequence = first = data.draw(st.integers(1, 2**40))
+    run, begins = np.array(some, COMMIT), np.zeros(len(some), bool)
     at = 0
     while at < len(some):
         if data.draw(st.booleans()):
@@ -101,7 +102,14 @@ def test_a_block_gives_back_every_entry_at_its_place(
         count = data.draw(st.integers(1, len(some) - at))
         starts = sorted({0, *data.draw(st.sets(st.integers(0, count - 1)))})
         mine = some[at : at + count]
-        placed.append(PlacedCommits(np.array(mine, COMMIT), sequence, starts, 17))
+        begins[[at + start for start in starts]] = True
+        if placed and data.draw(st.booleans()):
+            # It goes on with the same run, behind another entry or not.
+            placed[-1].end += count
+        else:
+            placed.append(PlacedCommits(run, begins, 17, at, at + count, [], []))
+        placed[-1].firsts.append(sequence)
+        placed[-1].lengths.append(count)
         for number, row in enumerate(mine):
             unit = sequence + max(start for start in starts if start <= number)
             settled = number + 1 in starts or number + 1 == count

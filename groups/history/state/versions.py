@@ -36,6 +36,16 @@ def put(mapping: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
     return VersionedMap.of(mapping).put(key, value)
 
 
+def merged(mapping: Mapping[K, V], puts: Mapping[K, V]) -> Mapping[K, V]:
+    """The map after ``put`` of each of ``puts``, with one copy of a small map for all of them."""
+    if not isinstance(mapping, VersionedMap):
+        both = {**mapping, **puts}
+        return both if len(both) <= SMALL_MAX else VersionedMap.of(both)
+    for key, value in puts.items():
+        mapping = mapping.put(key, value)
+    return mapping
+
+
 def drop(mapping: Mapping[K, V], key: K) -> Mapping[K, V]:
     """The map without ``key``; the same one if it is not there."""
     if key not in mapping:
