@@ -213,7 +213,8 @@ class GroupFolding:
 
     def _commits(self, columns: RunColumns, start: int, end: int) -> Iterator[Folded]:
         if end > start:
-            yield from self._begun(begins=True)
+            if self.timeline is None or self.timeline.ended:
+                yield from self._begun(begins=True)
             assert self.timeline is not None
             self.timeline.commits(columns, start, end)
 

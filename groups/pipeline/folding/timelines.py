@@ -280,6 +280,8 @@ class TimelineFolding:
             return
         self._sum_up()
         text = block(self.group, self._first, last, self._commits, tables, self._others)
+        # Before the next checkpoint is made: of a large group both are megabytes.
+        self._others, self._commits = [], []
         self.chunks.append(
             StoredChunk(
                 first=self._first,
