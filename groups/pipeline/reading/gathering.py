@@ -17,8 +17,8 @@ from groups.pipeline.reading.group_blocks import COMMIT, CommitRows, OtherRecord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GATHERED_BYTES_MOST: Final = 24 * 1024 * 1024
-"""What is gathered before blocks are made of it: a split of uncompressed commits comes to half of it."""
+GATHERED_BYTES_MOST: Final = 20 * 1024 * 1024
+"""What is gathered before blocks are made of it, and a stretch more: a split of which nine tenths are commits comes to as much."""
 
 OTHER_BYTES: Final = 200
 """What a record that is no commit takes in memory beside its payload."""

@@ -22,7 +22,7 @@ FILES_MOST = 100_000
 """Files of one import: a broker's whole disk has fewer; a mistaken ``/`` has more."""
 
 SPLIT_BYTES = 16 * 1024 * 1024
-"""Bytes per reading task: about a second of work, so that progress moves and a small log is one task."""
+"""Bytes per reading task: less than a second of work, so that progress moves and a small log is one task."""
 
 COMPANIONS = (".index", ".timeindex", ".txnindex", ".snapshot", ".deleted", ".cleaned", ".swap")
 COMPANION_NAMES = {
