@@ -29,7 +29,8 @@ LARGE_BYTES: Final = 1024 * 1024
 LEVEL: Final = 1
 """Of checkpoints and entries it makes as little as level 3 does, in three quarters of the time."""
 
-LEVEL_HARD: Final = 9
+LEVEL_HARD: Final = 7
+"""Of small blobs level 9 makes 2 % less, in a third more time."""
 
 SUFFIX: Final = ".pack"
 

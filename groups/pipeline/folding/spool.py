@@ -10,7 +10,7 @@ from typing import IO, Final
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Run
 
-MEMORY_BYTES: Final = 24 * 1024 * 1024
+MEMORY_BYTES: Final = 16 * 1024 * 1024
 """What one group may hold in memory; a worker folds one group at a time."""
 
 _OTHER_COSTS: Final = 200

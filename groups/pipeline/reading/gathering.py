@@ -17,10 +17,10 @@ from groups.pipeline.reading.group_blocks import COMMIT, CommitRows, OtherRecord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GATHERED_BYTES_MOST: Final = 20 * 1024 * 1024
-"""What is gathered before blocks are made of it, and a stretch more: a split of which nine tenths are commits comes to as much."""
+GATHERED_BYTES_MOST: Final = 12 * 1024 * 1024
+"""What is gathered before blocks are made of it, and a stretch more: half a split or more. Making them takes as much again, twice."""
 
-OTHER_BYTES: Final = 200
+OTHER_BYTES: Final = 300
 """What a record that is no commit takes in memory beside its payload."""
 
 
