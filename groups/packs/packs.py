@@ -26,8 +26,11 @@ what they are stored in, for some microseconds a record."""
 LARGE_BYTES: Final = 1024 * 1024
 """So is one from here on: of a group of thousands of members the same ids stand far from each other, which takes a longer window."""
 
-LEVEL: Final = 3
-LEVEL_HARD: Final = 9
+LEVEL: Final = 1
+"""Of checkpoints and entries it makes as little as level 3 does, in three quarters of the time."""
+
+LEVEL_HARD: Final = 7
+"""Of small blobs level 9 makes 2 % less, in a third more time."""
 
 SUFFIX: Final = ".pack"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
 from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
@@ -79,6 +80,7 @@ def folded(ordered: DataFrame, context: Context) -> DataFrame:
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        calm_collector()
         schema = arrow_schema(FOLDED)
         held: list[tuple[str, bytes]] = []
         for line in fold_blocks(_blocks(batches), context):

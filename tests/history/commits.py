@@ -124,7 +124,7 @@ def run_of(entries: Sequence[Entry]) -> CommitRun:
         last_ms=entries[-1].at_ms,
         requests=requests,
         last_request=last_request,
-        latest=[(topic, partition, offset) for (topic, partition), offset in latest.items()],
+        latest=latest,
         topic_ids=topic_ids,
         value_times_ms=[entry.at_ms for entry in valued],
         places=[(entry.payload["key"]["topic"], entry.payload["key"]["partition"]) for entry in valued],

@@ -207,7 +207,7 @@ def test_no_checkpoint_is_taken_inside_a_unit_and_no_run_stands_in_one() -> None
         last_ms=0,
         requests=0,
         last_request=0,
-        latest=[],
+        latest={},
         topic_ids=[],
         value_times_ms=[],
         places=[],

@@ -7,9 +7,13 @@ from unittest import mock
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence import steps
+from groups.history.evidence.paces import Place
+from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import step_between
 from groups.history.findings import Finder
 from groups.history.passes.indexing import Indexer
@@ -48,6 +52,51 @@ def test_a_step_in_which_members_only_move_is_found_to_be_what_any_other_way_fin
     with mock.patch.object(steps, "_moves_only", return_value=False):
         long = finder_of(log)
     assert orjson.dumps(short.to_json()) == orjson.dumps(long.to_json())
+
+
+COMMITS = st.lists(
+    st.tuples(
+        st.sampled_from([("foo", 0), ("foo", 1), ("bar", 0)]),
+        st.sampled_from([-5, 0, 40, 900, 1_000, 5_000, 5_001, 20_000, 90_000, 2 * 24 * 3_600_000]),
+        st.sampled_from([-7, 0, 1, 50, 1 << 53]),
+        # Now and then another member takes what is committed next.
+        st.sampled_from([None, None, None, "A", "B"]),
+    ),
+    max_size=60,
+)
+
+
+@given(COMMITS, st.integers(1, 9))
+def test_many_commits_at_once_are_followed_as_one_after_the_other(
+    commits: list[tuple[Place, int, int, str | None]], length: int
+) -> None:
+    at_once, one_by_one = Rhythm(), Rhythm()
+    at_ms, offsets = 0, dict.fromkeys((place for place, *_ in commits), 0)
+    held: list[tuple[Place, int, int, int]] = []
+
+    def follow() -> None:
+        if held:
+            places, times_ms, told, sequences = zip(*held, strict=True)
+            at_once.commits(places, times_ms, told, sequences, _nobody)
+        for place, now_ms, offset, sequence in held:
+            one_by_one.commit(place, now_ms, offset, sequence, _nobody)
+        held.clear()
+        assert at_once.to_json() == one_by_one.to_json()
+
+    for sequence, (place, gap_ms, moved, taker) in enumerate(commits, 1):
+        if taker is not None or len(held) == length:
+            follow()
+        if taker is not None:
+            for rhythm in (at_once, one_by_one):
+                rhythm.takes(taker, place, at_ms, sequence)
+        at_ms += gap_ms
+        offsets[place] += moved
+        held.append((place, at_ms, offsets[place], sequence))
+    follow()
+
+
+def _nobody(place: Place) -> str | None:
+    return None
 
 
 def test_the_corpus_goes_the_short_way_often() -> None:

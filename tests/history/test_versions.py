@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groups.history.state import versions
 from groups.history.state.identity import changed_keys
-from groups.history.state.versions import VersionedMap, drop, put
+from groups.history.state.versions import VersionedMap, drop, merged, put
 
 KEYS = st.integers(0, 7)
 EDITS = st.lists(
@@ -58,6 +58,20 @@ def test_what_changed_between_two_versions_is_told_as_of_two_dicts(
     for old in made:
         for new in (made[-1], made[len(made) // 2]):
             assert changed_keys(old, new) == changed_keys(dict(old), dict(new))
+
+
+@given(
+    st.integers(0, 90), st.dictionaries(st.integers(0, 150), st.integers(0, 3), max_size=90), st.booleans()
+)
+def test_many_values_are_put_at_once_as_one_after_the_other(
+    size: int, puts: dict[int, int], versioned: bool
+) -> None:
+    start: Any = dict.fromkeys(range(size), 9)
+    made: Any = VersionedMap.of(start) if versioned else start
+    new = merged(made, puts)
+    assert list(new.items()) == list({**start, **puts}.items())
+    assert made == start
+    assert isinstance(new, VersionedMap) == (versioned or len(new) > versions.SMALL_MAX)
 
 
 def test_a_key_that_is_not_there_is_refused() -> None:

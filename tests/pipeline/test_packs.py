@@ -24,7 +24,14 @@ from groups.packs.opening import open_chunk
 from groups.packs.packs import PACK_BYTES, PackWriter, Place, read_blob
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Progress
-from groups.pipeline.reading.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
+from groups.pipeline.reading.group_blocks import (
+    BLOCK_OTHERS_BYTES_MOST,
+    COMMIT,
+    GroupBlock,
+    OtherRecord,
+    Tables,
+    cut,
+)
 from groups.wire.commit_payloads import commit_payload
 from tests.benchmarks.generated.mixes import churn
 from tests.pipeline.folds import MemoryFiles, fold_paths
@@ -91,6 +98,7 @@ def test_a_block_gives_back_every_entry_at_its_place(
     expected: list[dict[str, Any]] = []
     others: list[bytes] = []
     sequence = first = data.draw(st.integers(1, 2**40))
+    run, begins = np.array(some, COMMIT), np.zeros(len(some), bool)
     at = 0
     while at < len(some):
         if data.draw(st.booleans()):
@@ -101,7 +109,14 @@ def test_a_block_gives_back_every_entry_at_its_place(
         count = data.draw(st.integers(1, len(some) - at))
         starts = sorted({0, *data.draw(st.sets(st.integers(0, count - 1)))})
         mine = some[at : at + count]
-        placed.append(PlacedCommits(np.array(mine, COMMIT), sequence, starts, 17))
+        begins[[at + start for start in starts]] = True
+        if placed and data.draw(st.booleans()):
+            # It goes on with the same run, behind another entry or not.
+            placed[-1].end += count
+        else:
+            placed.append(PlacedCommits(run, begins, 17, at, at + count, [], []))
+        placed[-1].firsts.append(sequence)
+        placed[-1].lengths.append(count)
         for number, row in enumerate(mine):
             unit = sequence + max(start for start in starts if start <= number)
             settled = number + 1 in starts or number + 1 == count
@@ -154,6 +169,22 @@ def test_a_large_block_is_cut_between_batches_and_loses_nothing(requests_a_batch
     batches = [set(part.commits["batch"].tolist()) for part in parts]
     assert sum(map(len, batches)) == len(set().union(*batches))
     assert len(parts) > 1
+
+
+def test_a_block_of_large_records_is_cut_between_batches_too() -> None:
+    payload = b"x" * (BLOCK_OTHERS_BYTES_MOST // 5)
+    others = [OtherRecord(offset, offset // 3 * 3, 0, -1, 7, payload) for offset in range(40)]
+    commits = np.zeros(40, COMMIT)
+    commits["offset"] = commits["batch"] = np.arange(40) // 3 * 3
+
+    parts = list(cut(GroupBlock("orders", 17, 0, 0, commits, Tables(), others)))
+
+    assert [other for part in parts for other in part.others] == others
+    assert np.concatenate([part.commits for part in parts]).tolist() == commits.tolist()
+    for part, following in pairwise(parts):
+        assert len(part.others) == 6
+        last = max(part.others[-1].batch, int(part.commits["batch"][-1]))
+        assert last < min(following.others[0].batch, int(following.commits["batch"][0]))
 
 
 progress_rows = st.lists(

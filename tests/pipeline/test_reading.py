@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
+from groups.pipeline.reading import gathering, offsets_split
+from groups.pipeline.reading.columns import read_stretches
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.rows import Row
 from groups.pipeline.reading.split_facts import SplitFacts
@@ -73,6 +76,20 @@ def test_splits_give_the_same_records_as_the_whole(tmp_path: Path) -> None:
     path = sample_group().write(tmp_path)
 
     assert offsets(rows_of(path, split_bytes=100)) == offsets(rows_of(path))
+
+
+def test_blocks_are_made_sooner_where_much_is_gathered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sample_group().write(tmp_path)
+    whole = rows_of(path)
+    monkeypatch.setattr(gathering, "GATHERED_BYTES_MOST", 1)
+    monkeypatch.setattr(offsets_split, "read_stretches", partial(read_stretches, stretch_bytes=200))
+    some = rows_of(path)
+
+    assert records(some) == records(whole)
+    assert len(blocks(some)) > len(blocks(whole))
+    assert facts(some).groups == facts(whole).groups
 
 
 def test_a_batch_with_a_wrong_checksum_is_skipped_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -5,16 +5,16 @@ Folding a run gives what folding its entries one by one gives, exactly: the stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from groups.history.replay.offsets import committed, deleted
-from groups.history.state.copying import replace
+from groups.history.evidence.paces import Place
+from groups.history.replay.offsets import all_committed, deleted
+from groups.history.state.copying import draft, sealed
 from groups.history.state.group import Offset, State, with_topic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitRun:
+class CommitRun(NamedTuple):
     """Entries of one timeline that follow each other, all of them OffsetCommit records (type 1) of whole units.
 
     Their keys are of the timeline's group, and their values can be read. ``latest``, ``topic_ids`` and the times tell of
@@ -31,15 +31,14 @@ class CommitRun:
     """Units whose last record has a value: what the finding ``commits`` counts."""
     last_request: int
     """The sequence of the last entry of the last of them; 0 if there is none."""
-    latest: Sequence[tuple[str, int, Offset | None]]
-    """Topic, partition, and its offset at the end: ``None`` if it was deleted last. Each partition once."""
+    latest: Mapping[Place, Offset | None]
+    """Each partition's offset at the end: ``None`` if it was deleted last."""
     topic_ids: Sequence[tuple[str, str]]
     """Topic and topic id, in order, whenever the id differs from the one that the run told of the topic before. The id
     that means none is not told."""
     value_times_ms: Sequence[int]
     """``at_ms`` of every record with a value, in order; the four that follow are of the same records."""
-    places: Sequence[tuple[str, int]]
-    """Topic and partition."""
+    places: Sequence[Place]
     committed: Sequence[int]
     ids: Sequence[str | None]
     """The topic id that the record tells; ``None`` for none."""
@@ -57,15 +56,19 @@ def replay_commits(state: State, run: CommitRun) -> State:
         raise ValueError(
             f"commits from entry {run.first} on came after {state.sequence}; sequences are dense"
         )
-    state = replace(state, sequence=run.last, at_ms=run.last_ms, anomalies=())
+    offsets = state.offsets
+    by_topic: dict[str, dict[int, Offset]] = {}
+    for (topic, partition), offset in run.latest.items():
+        if offset is None:
+            offsets = deleted(offsets, topic, partition)
+        elif topic in by_topic:
+            by_topic[topic][partition] = offset
+        else:
+            by_topic[topic] = {partition: offset}
+    # A copy of a topic's offsets for all of its commits, and not one for each.
+    offsets = all_committed(offsets, by_topic)
+    state = draft(state, sequence=run.last, at_ms=run.last_ms, anomalies=(), offsets=offsets)
     for topic, topic_id in run.topic_ids:
         if state.topic_id(topic) != topic_id:
             state = with_topic(state, topic, topic_id=topic_id)
-    offsets = state.offsets
-    for topic, partition, offset in run.latest:
-        if offset is None:
-            offsets = deleted(offsets, topic, partition)
-        else:
-            offsets = committed(offsets, topic, partition, offset)
-    state = replace(state, offsets=offsets)
-    return state.with_simple_group() if run.value_times_ms else state
+    return sealed(state.with_simple_group() if run.value_times_ms else state)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from groups.history.evidence.paces import (
+    DEVIATION_TIMES,
     INTERVAL_MOST_MS,
     NUMBER_MOST,
     SILENCE_LEAST_MS,
@@ -125,10 +126,48 @@ class Rhythm:
         sequences: Sequence[int],
         holder_of: Callable[[Place], str | None],
     ) -> None:
-        """The same for many."""
-        commit = self.commit
+        """The same for many.
+
+        Nearly all of them follow the one before within seconds, where nothing had stopped: ``commit`` without a call for each.
+        """
+        paces, flows, commit = self.paces, self.flows, self.commit
         for place, at_ms, offset, sequence in zip(places, times_ms, offsets, sequences, strict=True):
-            commit(place, at_ms, offset, sequence, holder_of)
+            pace = paces.get(place)
+            if pace is None or pace.stop is not None or pace.silence is not None or not pace.intervals:
+                commit(place, at_ms, offset, sequence, holder_of)
+                continue
+            flow = flows[place[0]]
+            last_ms, usual, spread = pace.last_ms, pace.usual, pace.deviation
+            gap, moved, passed = at_ms - last_ms, offset - pace.last_offset, at_ms - flow.last_ms
+            typical = usual // SMOOTHING
+            if (
+                not 0 < gap <= INTERVAL_MOST_MS
+                or (
+                    gap > SILENCE_LEAST_MS
+                    and gap > TYPICAL_TIMES * typical
+                    and gap > typical + DEVIATION_TIMES * (spread // SMOOTHING)
+                )
+                or passed > SILENCE_LEAST_MS
+                or not -NUMBER_MOST < moved < NUMBER_MOST
+            ):
+                commit(place, at_ms, offset, sequence, holder_of)
+                continue
+            if passed > 0:
+                flow.last_ms = at_ms
+            pace.count += 1
+            if gap > pace.longest_ms:
+                pace.longest_ms, pace.longest_from_ms = gap, last_ms
+            off = gap - typical
+            pace.usual = usual + off
+            pace.deviation = spread + (off if off > 0 else -off) - spread // SMOOTHING
+            if moved > 0:
+                pace.moved += moved - pace.moved // SMOOTHING
+            else:
+                pace.moved -= pace.moved // SMOOTHING
+                if not moved:
+                    pace.unmoved += 1
+            pace.intervals += 1
+            pace.last_ms, pace.last_offset, pace.last_sequence = at_ms, offset, sequence
 
     def _learns(self, pace: Pace, gap: int, moved: int) -> None:
         if not pace.intervals:

@@ -118,7 +118,7 @@ def step_between(
     if _same_group(before, after):
         return Step(entries=entries, before=before, after=after, anomalies=anomalies, same_group=True)
     if not anomalies and _moves_only(before, after):
-        moved = _moved(before.consumer.members, after.consumer.members)
+        moved = _moved(before.consumer.members, after.consumer.members, entries)
         if moved is not None:
             return Step(entries=entries, before=before, after=after, members=moved, moves_only=True)
     held_before, held_after = _members(before), _members(after)
@@ -171,18 +171,27 @@ def _moves_only(before: State, after: State) -> bool:
 
 
 def _moved(
-    old: Mapping[str, ConsumerMember], new: Mapping[str, ConsumerMember]
+    old: Mapping[str, ConsumerMember], new: Mapping[str, ConsumerMember], entries: tuple[Entry, ...]
 ) -> tuple[MemberStep, ...] | None:
     """What members hold now; ``None`` if anybody came or went."""
     moved: list[MemberStep] = []
-    for member_id in changed_keys(old, new):
+    for member_id in _spoken_of(entries) or changed_keys(old, new):
         before, after = old.get(member_id), new.get(member_id)
         if before is None or after is None:
             return None
-        step = _consumer_step(before, after)
+        step = _consumer_step(before, after) if before is not after else None
         if step is not None:
             moved.append(step)
     return tuple(moved)
+
+
+def _spoken_of(entries: tuple[Entry, ...]) -> tuple[str] | None:
+    """Whom the one record speaks of, if it is a current assignment: nobody else is another member after it."""
+    if len(entries) == 1 and entries[0].kind is Kind.RECORD:
+        record_type, member_id, _ = _of_member(entries[0])
+        if record_type == CURRENT_ASSIGNMENT:
+            return (member_id,)
+    return None
 
 
 def _consumer_step(old: ConsumerMember, new: ConsumerMember) -> MemberStep | None:

@@ -157,7 +157,7 @@ class Finder:
         self._passes(after)
         self._deleted = run.last if after.deleted else None
         # A commit to a group that was deleted begins a simple one, in which nobody owns anything.
-        step = Step(entries=(), before=before, after=after)
+        step = Step((), before, after)
         self.ownership.add_commits(step)
         if step.migrates:
             follow_holders(self.rhythm, self.ownership, step, hole=True)

@@ -293,9 +293,11 @@ def _kind(payload: Payload) -> int | None:
 
 def _member(record: Written) -> str:
     key = record.payload.get("key")
-    return str(key.get("memberId")) if isinstance(key, Mapping) else ""
+    return str(key.get("memberId")) if type(key) is dict or isinstance(key, Mapping) else ""
 
 
 def _partition(record: Written) -> str:
     key = record.payload.get("key")
-    return f"{key.get('topic')}-{key.get('partition')}" if isinstance(key, Mapping) else ""
+    return (
+        f"{key.get('topic')}-{key.get('partition')}" if type(key) is dict or isinstance(key, Mapping) else ""
+    )

@@ -182,8 +182,9 @@ def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
 
 def _with_moved(state: State, old: ModernMember, new: ModernMember) -> State:
     """The state with ``new`` in the place of ``old``, and with the partition epochs that follow."""
+    group = state.modern
     state, epochs = moved(state, old, new)
-    return with_modern(state, with_member(state.modern, new, epochs))
+    return with_modern(state, with_member(group, new, epochs))
 
 
 def moved(
@@ -199,8 +200,9 @@ def moved(
     epochs = state.modern.partition_epochs
     if state.protocol is _SHARE:
         return state, epochs
-    parts_old = [part for part in (old.assigned, old.pending_revocation) if part]
-    parts_new = [part for part in (new.assigned, new.pending_revocation) if part]
+    # Nearly always there is nothing to be given up.
+    parts_old = (old.assigned, old.pending_revocation) if old.pending_revocation else (old.assigned,)
+    parts_new = (new.assigned, new.pending_revocation) if new.pending_revocation else (new.assigned,)
     for topic_id in dict.fromkeys(chain(*parts_old, *parts_new)):
         held = epochs.get(topic_id, _NOT_HELD)
         left = {

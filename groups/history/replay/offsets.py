@@ -8,7 +8,7 @@ from typing import Final
 from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.copying import replace
 from groups.history.state.group import Offset, State, with_topic
-from groups.history.state.versions import drop, put
+from groups.history.state.versions import drop, merged, put
 
 Offsets = Mapping[str, Mapping[int, Offset]]
 
@@ -46,6 +46,12 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
 def committed(offsets: Offsets, topic: str, partition: int, offset: Offset) -> Offsets:
     """The offsets with one more, or with another one of a partition."""
     return put(offsets, topic, put(offsets.get(topic, _NONE), partition, offset))
+
+
+def all_committed(offsets: Offsets, commits: Mapping[str, Mapping[int, Offset]]) -> Offsets:
+    """``committed`` for each of ``commits``, by topic and partition."""
+    topics = {topic: merged(offsets.get(topic, _NONE), held) for topic, held in commits.items()}
+    return merged(offsets, topics)
 
 
 def deleted(offsets: Offsets, topic: str, partition: int) -> Offsets:

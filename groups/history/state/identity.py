@@ -18,7 +18,7 @@ def changed_keys(old: Mapping[K, object], new: Mapping[K, object]) -> list[K]:
     """Keys that came, went, or hold another object now: those of ``old`` first, in order, then new ones."""
     if old is new:
         return []
-    if isinstance(old, VersionedMap) and isinstance(new, VersionedMap):
+    if type(old) is VersionedMap and type(new) is VersionedMap:
         changed = old.changed_in(new)
         if changed is not None:
             return changed

@@ -29,18 +29,29 @@ _ABSENT: Final[Any] = object()
 
 def put(mapping: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
     """The map with ``value`` at ``key``: in its place if the key is there, else at the end."""
-    if isinstance(mapping, VersionedMap):
+    # Asked of the class itself: ``isinstance`` of a mapping asks a registry whenever the answer is no.
+    if type(mapping) is VersionedMap:
         return mapping.put(key, value)
     if len(mapping) < SMALL_MAX:
         return {**mapping, key: value}
     return VersionedMap.of(mapping).put(key, value)
 
 
+def merged(mapping: Mapping[K, V], puts: Mapping[K, V]) -> Mapping[K, V]:
+    """The map after ``put`` of each of ``puts``, with one copy of a small map for all of them."""
+    if type(mapping) is not VersionedMap:
+        both = {**mapping, **puts}
+        return both if len(both) <= SMALL_MAX else VersionedMap.of(both)
+    for key, value in puts.items():
+        mapping = mapping.put(key, value)
+    return mapping
+
+
 def drop(mapping: Mapping[K, V], key: K) -> Mapping[K, V]:
     """The map without ``key``; the same one if it is not there."""
     if key not in mapping:
         return mapping
-    if isinstance(mapping, VersionedMap):
+    if type(mapping) is VersionedMap:
         return mapping.drop(key)
     if len(mapping) <= SMALL_MAX:
         left = dict(mapping)
@@ -52,7 +63,7 @@ def drop(mapping: Mapping[K, V], key: K) -> Mapping[K, V]:
 def edited(mapping: Mapping[K, V], puts: Mapping[K, V], drops: Iterable[K]) -> Mapping[K, V]:
     """The map with all of ``puts``, then without ``drops``, which are there; the same one if nothing is another value."""
     fresh = {key: value for key, value in puts.items() if mapping.get(key, _ABSENT) != value}
-    if isinstance(mapping, VersionedMap) or len(mapping) + len(fresh) > SMALL_MAX:
+    if type(mapping) is VersionedMap or len(mapping) + len(fresh) > SMALL_MAX:
         for key, value in fresh.items():
             mapping = put(mapping, key, value)
         for key in drops:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,17 +20,22 @@ _DIFFERENCE_FITS: Final = 1 << 62
 _WIDTHS: Final = ((np.int8, "b"), (np.int16, "h"), (np.int32, "i"), (np.int64, "q"))
 
 
-class PlacedCommits(NamedTuple):
-    """Commits that follow each other in a timeline; ``starts`` are the places among them at which requests begin.
+@dataclass(slots=True)
+class PlacedCommits:
+    """Commits of a run that stand in a block: ``start`` to ``end`` of its rows, with other entries here and there in between.
 
-    Most are few, so nothing is made an array of before the block is written.
+    Most stand between such entries by twos and threes, so nothing is made an array of before the block is written.
     """
 
     rows: CommitRows
-    first: int
-    """The sequence of the first."""
-    starts: Sequence[int]
+    begins: NDArray[np.bool_]
+    """Of each of the run's rows, whether a request begins with it."""
     partition: int | None
+    start: int
+    end: int
+    firsts: list[int]
+    """The sequence of the first of each piece between two other entries, and how many it has."""
+    lengths: list[int]
 
 
 def block(
@@ -47,26 +53,24 @@ def block(
     )  # fmt: skip
     if not commits:
         return block_of(header, (), others)
-    rows = joined([some.rows for some in commits])
-    lengths = np.array([len(some.rows) for some in commits])
-    behind = np.cumsum(lengths)
-    before = (behind - lengths).tolist()
+    rows = joined([some.rows[some.start : some.end] for some in commits])
+    lengths = np.array([length for some in commits for length in some.lengths])
+    firsts = np.array([first for some in commits for first in some.firsts])
     header["commits"] = len(rows)
     header["wide"] = any(
         _is_wide(rows[name]) for name in ("offset", "batch", "at_ms", "committed", "commit_ms")
     )
     partitions = list(dict.fromkeys(some.partition for some in commits))
     header["partitions"] = partitions
-    where = np.repeat([partitions.index(some.partition) for some in commits], lengths)
+    where = np.repeat(
+        [partitions.index(some.partition) for some in commits], [some.end - some.start for some in commits]
+    )
     keys, key = _used(rows["key"], tables.keys)
     texts, metadata = _used(rows["metadata"], tables.texts)
     topic_ids, topic_id = _used(rows["topic_id"], tables.topic_ids)
     header["keys"], header["texts"], header["topic_ids"] = keys, texts, topic_ids
-    sequences = np.arange(len(rows)) + np.repeat(
-        [some.first - at for some, at in zip(commits, before, strict=True)], lengths
-    )
-    begins = np.zeros(len(rows), bool)
-    begins[[start + at for some, at in zip(commits, before, strict=True) for start in some.starts]] = True
+    sequences = np.arange(len(rows)) + np.repeat(firsts - np.cumsum(lengths) + lengths, lengths)
+    begins = np.concatenate([some.begins[some.start : some.end] for some in commits])
     unit = sequences[begins][np.cumsum(begins) - 1]
     ends = np.append(begins[1:], True)
     values: dict[str, Any] = {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import xxhash
 
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.evidence.paces import Place
 from groups.history.replay.offsets import ZERO_TOPIC_ID
 from groups.history.state.group import Offset
 from groups.packs.index import PartitionCommits
@@ -28,22 +28,29 @@ _CANON: Final = np.dtype(
 """A commit as it goes into a timeline's digest: the same whatever tables and stretches it came in."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunColumns:
+class RunColumns(NamedTuple):
     """The commits of a run, in the forms that they are needed in; made once for the whole run."""
 
     rows: CommitRows
-    tables: Tables
     partition: int | None
+    tables: Tables
+    begins: NDArray[np.bool_]
+    """Of each row, whether a request begins with it; ``starts`` are the places of those."""
     starts: list[int]
-    """Where requests begin."""
     ends: list[int]
     at_ms: list[int]
     offsets: list[int]
-    keys: list[int]
-    topic_ids: list[int]
     committed: list[int]
+    places: list[Place]
+    """Topic and partition; so many commits of one share the tuple."""
+    ids: list[str | None]
+    """The topic ids that they tell."""
+    values: list[Offset]
+    batches: list[int]
+    """Base offsets of their batches."""
     batch_begins: list[bool]
+    topic_ids: Mapping[str, str] | None
+    """By topic the one id that commits tell of it; ``None`` where a topic has two in this run, or some do not tell it."""
 
     @classmethod
     def of(cls, rows: CommitRows, bounds: Sequence[int], tables: Tables, partition: int | None) -> RunColumns:
@@ -51,19 +58,28 @@ class RunColumns:
         count = len(rows)
         batch_begins = np.ones(count, bool)
         np.not_equal(rows["batch"][1:], rows["batch"][:-1], out=batch_begins[1:])
-        starts = unit_starts(rows, bounds).tolist()
+        starts = unit_starts(rows, bounds)
+        begins = np.zeros(count, bool)
+        begins[starts] = True
+        at_ms, committed = rows["at_ms"].tolist(), rows["committed"].tolist()
+        places = list(map(tables.keys.__getitem__, rows["key"].tolist()))
+        ids = _ids(rows["topic_id"], tables.topic_ids)
         return cls(
             rows=rows,
-            tables=tables,
             partition=partition,
-            starts=starts,
-            ends=[*starts[1:], count],
-            at_ms=rows["at_ms"].tolist(),
+            tables=tables,
+            begins=begins,
+            starts=starts.tolist(),
+            ends=[*starts[1:].tolist(), count],
+            at_ms=at_ms,
             offsets=rows["offset"].tolist(),
-            keys=rows["key"].tolist(),
-            topic_ids=rows["topic_id"].tolist(),
-            committed=rows["committed"].tolist(),
+            committed=committed,
+            places=places,
+            ids=ids,
+            values=_values(rows, committed, ids, tables),
+            batches=rows["batch"].tolist(),
             batch_begins=batch_begins.tolist(),
+            topic_ids=_one_id_each(places, ids),
         )
 
 
@@ -101,51 +117,68 @@ def unit_starts(rows: CommitRows, bounds: Sequence[int] = ()) -> NDArray[np.int6
     return np.union1d(starts, np.array(more, np.int64))
 
 
+def _ids(column: NDArray[Any], topic_ids: Sequence[str]) -> list[str | None]:
+    """What commits tell of their topics' ids; the last of the table stands for −1, which is none."""
+    if not len(column) or column.max() < 0:
+        return [None] * len(column)
+    told = [*map(_told, topic_ids), None]
+    return list(map(told.__getitem__, column.tolist()))
+
+
+def _values(rows: CommitRows, committed: list[int], ids: list[str | None], tables: Tables) -> list[Offset]:
+    """What is kept of each commit."""
+    version = rows["version"]
+    epochs = np.where(version >= 3, rows["leader_epoch"], -1).tolist()
+    texts = map(tables.texts.__getitem__, rows["metadata"].tolist())
+    expires: Iterable[int | None] = repeat(None)
+    if (version == 1).any():
+        kept = (version == 1) & (rows["expire_ms"] >= 0)
+        expires = (
+            at_ms if is_kept else None
+            for at_ms, is_kept in zip(rows["expire_ms"].tolist(), kept.tolist(), strict=True)
+        )
+    times_ms = rows["commit_ms"].tolist()
+    return list(map(Offset._make, zip(committed, epochs, texts, times_ms, ids, expires, strict=False)))
+
+
+def _one_id_each(places: Sequence[Place], ids: Sequence[str | None]) -> Mapping[str, str] | None:
+    """By topic the one id that all commits of it tell, none if none tells any; ``None`` if it is not so simple."""
+    if not any(ids):
+        return {}
+    found: dict[str, str] = {}
+    for (topic, _), topic_id in dict.fromkeys(zip(places, ids, strict=True)):
+        if topic_id is None or found.setdefault(topic, topic_id) != topic_id:
+            return None
+    return found
+
+
 def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> CommitRun:
     """What the requests ``unit`` to ``until - 1`` come to; ``first`` is the sequence of their first commit."""
     start, end = columns.starts[unit], columns.ends[until - 1]
-    rows, keys, at_ms = columns.rows, columns.keys, columns.at_ms
+    places, times_ms = columns.places[start:end], columns.at_ms[start:end]
+    batch_times_ms = list(compress(times_ms, columns.batch_begins[start:end]))
+    if not columns.batch_begins[start]:
+        batch_times_ms.insert(0, times_ms[0])
     # A dictionary keeps the place of the first and the value of the last.
-    last_of = dict(zip(keys[start:end], range(start, end), strict=True))
-    tables = columns.tables
-    latest = [(*tables.keys[key], _offset(rows[last], tables)) for key, last in last_of.items()]
-    begins = columns.batch_begins[start:end]
-    batch_times = list(compress(at_ms[start:end], begins))
-    if not begins[0]:
-        batch_times.insert(0, at_ms[start])
+    latest = dict(zip(places, columns.values[start:end], strict=True))
     last = first + end - start - 1
     return CommitRun(
         first=first,
         last=last,
-        first_ms=at_ms[start],
-        last_ms=at_ms[end - 1],
+        first_ms=times_ms[0],
+        last_ms=times_ms[-1],
         requests=until - unit,
         last_request=last,
         latest=latest,
-        topic_ids=_topic_ids(columns, start, end),
-        value_times_ms=at_ms[start:end],
-        places=[tables.keys[key] for key in keys[start:end]],
+        topic_ids=_topic_ids(columns, latest, start, end),
+        value_times_ms=times_ms,
+        places=places,
         committed=columns.committed[start:end],
-        ids=[
-            _told(tables.topic_ids[number]) if number >= 0 else None
-            for number in columns.topic_ids[start:end]
-        ],
+        ids=columns.ids[start:end],
         sequences=range(first, last + 1),
-        batch_times_ms=batch_times,
-        first_batch=int(rows["batch"][start]),
-        last_batch=int(rows["batch"][end - 1]),
-    )
-
-
-def _offset(row: Any, tables: Tables) -> Offset:
-    (_, _, _, _, committed, commit_ms, expire_ms, leader_epoch, _, metadata, topic_id, version) = row.item()
-    return Offset(
-        offset=committed,
-        leader_epoch=leader_epoch if version >= 3 else -1,
-        metadata=tables.texts[metadata],
-        commit_timestamp_ms=commit_ms,
-        topic_id=_told(tables.topic_ids[topic_id]) if topic_id >= 0 else None,
-        expire_timestamp_ms=expire_ms if version == 1 and expire_ms >= 0 else None,
+        batch_times_ms=batch_times_ms,
+        first_batch=columns.batches[start],
+        last_batch=columns.batches[end - 1],
     )
 
 
@@ -153,25 +186,18 @@ def _told(topic_id: str) -> str | None:
     return None if topic_id == ZERO_TOPIC_ID else topic_id
 
 
-def _topic_ids(columns: RunColumns, start: int, end: int) -> list[tuple[str, str]]:
+def _topic_ids(columns: RunColumns, places: Iterable[Place], start: int, end: int) -> list[tuple[str, str]]:
     """Topics with the ids that commits tell of them: each when it differs from the one told before."""
-    tables = columns.tables
-    order: Iterable[tuple[int, int]]
+    told = columns.topic_ids
+    if told is not None:
+        return [(topic, told[topic]) for topic in dict.fromkeys(topic for topic, _ in places)] if told else []
+    # A topic was made anew within these commits, or not all of them tell ids: every change counts, in order.
     changes: list[tuple[str, str]] = []
     now: dict[str, str] = {}
-    pairs = dict.fromkeys(zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True))
-    if len(pairs) > len({key for key, _ in pairs}):
-        # A topic was made anew within these commits: every change of its id counts, in order.
-        order = zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True)
-    else:
-        order = pairs
-    for key, topic_id in order:
-        if topic_id < 0 or (known := tables.topic_ids[topic_id]) == ZERO_TOPIC_ID:
-            continue
-        topic = tables.keys[key][0]
-        if now.get(topic) != known:
-            now[topic] = known
-            changes.append((topic, known))
+    for (topic, _), topic_id in zip(columns.places[start:end], columns.ids[start:end], strict=True):
+        if topic_id is not None and now.get(topic) != topic_id:
+            now[topic] = topic_id
+            changes.append((topic, topic_id))
     return changes
 
 

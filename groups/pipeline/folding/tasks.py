@@ -6,7 +6,7 @@ tell about topics, so that names are known before the first entry is made, then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -29,9 +29,6 @@ from groups.pipeline.topics.naming import plan
 COMMIT_TYPES: Final = frozenset({0, 1})
 """Commits that did not fit the columns (those of the first brokers, odd ones) may share a request with others; such
 groups are folded record by record."""
-
-TOMBSTONE: Final = b'"value":null}'
-"""How the payload of one ends."""
 
 _FACTS: Final = frozenset(FACT_TYPES)
 
@@ -136,8 +133,8 @@ class GroupFolding:
             if self.context.from_ms is not None and (self.last_ms or 0) < self.context.from_ms:
                 return
             self.plan = plan(self.facts, self.context.known)
-            for run in self.spool:
-                yield from self._second_pass(run)
+            for run, records in self.spool:
+                yield from self._second_pass(run, records)
             yield from self._close_timeline()
         finally:
             self.spool.close()
@@ -159,42 +156,44 @@ class GroupFolding:
     # -- the first pass
 
     def _first_pass(self, run: Run) -> None:
-        for other in run.others:
-            if other.type in _FACTS:
-                self.facts.add(other.offset, orjson.loads(other.payload))
-            elif other.type in COMMIT_TYPES and not other.payload.endswith(TOMBSTONE):
+        records = [record_of(other, run.partition) for other in run.others]
+        for record in records:
+            if record.type in _FACTS:
+                self.facts.add(record.offset, record.payload)
+            elif record.type in COMMIT_TYPES and not record.tombstone:
                 self.slow = True
         latest = [int(run.commits["at_ms"].max())] if len(run.commits) else []
-        latest += [other.at_ms for other in run.others]
+        latest += [record.at_ms for record in records]
         self.last_ms = max([*latest, *([self.last_ms] if self.last_ms is not None else [])])
-        self.spool.add(run)
+        self.spool.add(run, records)
 
     # -- the second pass
 
-    def _second_pass(self, run: Run) -> Iterator[Folded]:
+    def _second_pass(self, run: Run, records: list[GroupRecord] | None) -> Iterator[Folded]:
+        if records is None:
+            records = [record_of(other, run.partition) for other in run.others]
         if self.slow:
-            yield from self._records(run)
+            yield from self._records(run, records)
             return
-        bounds = run.commits["offset"].searchsorted([other.offset for other in run.others]).tolist()
+        if not len(run.commits):
+            yield from self._units(records)
+            return
+        bounds = run.commits["offset"].searchsorted([record.offset for record in records]).tolist()
         columns = RunColumns.of(run.commits, bounds, self.merger.tables, run.partition)
-        at = 0
-        batch: list[GroupRecord] = []
-        for other, bound in zip(run.others, bounds, strict=True):
-            if batch and (bound > at or other.batch != batch[-1].batch):
-                # Units never span batches, and a commit goes on in no other request's order.
-                yield from self._units(batch)
-                batch = []
+        at = begin = 0
+        for end, bound in enumerate(bounds):
             if bound > at:
+                # A commit goes on in no other request's order.
+                yield from self._units(records[begin:end])
                 yield from self._commits(columns, at, bound)
-                at = bound
-            batch.append(record_of(other, run.partition))
-        yield from self._units(batch)
+                at, begin = bound, end
+        yield from self._units(records[begin:])
         yield from self._commits(columns, at, len(run.commits))
 
-    def _records(self, run: Run) -> Iterator[Folded]:
+    def _records(self, run: Run, others: Sequence[GroupRecord]) -> Iterator[Folded]:
         """Record by record, commits too."""
-        commits = commit_records(run, self.name, self.merger.tables)
-        records = commits + [record_of(other, run.partition) for other in run.others]
+        records = commit_records(run, self.name, self.merger.tables)
+        records += others
         records.sort(key=lambda record: record.offset)
         yield from self._units(records, run.commits)
 
@@ -214,7 +213,8 @@ class GroupFolding:
 
     def _commits(self, columns: RunColumns, start: int, end: int) -> Iterator[Folded]:
         if end > start:
-            yield from self._begun(begins=True)
+            if self.timeline is None or self.timeline.ended:
+                yield from self._begun(begins=True)
             assert self.timeline is not None
             self.timeline.commits(columns, start, end)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from groups.pipeline.collector import calm_collector
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import ROW, Row, Wanted, columns
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Split, list_sources
@@ -100,6 +101,7 @@ class OffsetsLogReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, ReadingTask)
+        calm_collector()
         schema = arrow_schema(ROW)
         for number, split in partition.splits:
             yield from _batches(read_split(number, split, self.wanted), schema)

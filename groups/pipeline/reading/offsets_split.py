@@ -14,6 +14,7 @@ from groups.history.replay.fields import INT64_MAX
 from groups.history.replay.record_types import SHARE_STATE
 from groups.history.replay.share import UNKNOWN_TOPIC_NAME
 from groups.pipeline.reading.columns import Commits, Damage, KeyMemory, Stretch, read_stretches
+from groups.pipeline.reading.gathering import Gathering
 from groups.pipeline.reading.group_blocks import (
     COMMIT,
     NO_PRODUCER,
@@ -47,12 +48,13 @@ _memory: Final = KeyMemory()
 class OffsetsReading(SplitReading):
     """A ``__consumer_offsets`` segment."""
 
-    __slots__ = ("ends", "held", "names", "seen", "wanted")
+    __slots__ = ("ends", "gathering", "held", "names", "seen", "wanted")
 
     def __init__(self, number: int, split: Split, wanted: Wanted) -> None:
         super().__init__(number, split)
         self.wanted = wanted
         self.ends = Ends()
+        self.gathering = Gathering()
         self.held: list[GroupBlock] = []
         """Blocks with transactional records: their ends may stand further on in the split."""
         self.names: set[tuple[str, str, str]] = set()
@@ -63,8 +65,14 @@ class OffsetsReading(SplitReading):
             self._count(stretch)
             for batch in stretch.controls:
                 self._markers(batch)
-            for block in self._blocks(stretch):
-                yield from self._settled_or_held(block)
+            self._others(stretch)
+            if len(stretch.commits):
+                self._names_of(stretch.commits)
+                self.gathering.add_commits(stretch.commits)
+                self.facts.decoded += len(stretch.commits)
+            if self.gathering.is_full:
+                yield from self._gathered()
+        yield from self._gathered()
         yield from self._resolved()
         facts = self.facts
         facts.names = sorted(self.names)
@@ -133,10 +141,21 @@ class OffsetsReading(SplitReading):
 
     # -- blocks
 
-    def _blocks(self, stretch: Stretch) -> Iterator[GroupBlock]:
-        others = self._others(stretch)
-        for group, commits, tables in self._commits(stretch.commits, others):
-            yield self._block(group, commits, tables, others.pop(group, []))
+    def _gathered(self) -> Iterator[Row]:
+        """Makes blocks of what was gathered, and begins anew."""
+        for block in self._blocks():
+            yield from self._settled_or_held(block)
+        self.gathering = Gathering()
+
+    def _blocks(self) -> Iterator[GroupBlock]:
+        others = self.gathering.others
+        for group, commits, tables in self.gathering.commits():
+            if not self.wanted.has(group):
+                continue
+            self._see(group, len(commits), int(commits["at_ms"].min()), int(commits["at_ms"].max()), 1)
+            commits = self._without_tombstones(group, commits, tables.keys, others)
+            if len(commits):
+                yield self._block(group, commits, tables, others.pop(group, []))
         for group, some in others.items():
             yield self._block(group, np.empty(0, COMMIT), Tables(), some)
 
@@ -154,9 +173,8 @@ class OffsetsReading(SplitReading):
             group, self.split.partition, self.split.source, self.number, commits, tables, others
         )
 
-    def _others(self, stretch: Stretch) -> dict[str, list[OtherRecord]]:
-        """Records that are no commits, by group."""
-        found: dict[str, list[OtherRecord]] = {}
+    def _others(self, stretch: Stretch) -> None:
+        """Gathers the records that are no commits, by group."""
         for offset, batch, at_ms, producer, key, value in stretch.others:
             if not -INT64_MAX <= at_ms <= INT64_MAX:
                 reason = "a record's timestamp is beyond what Kafka can hold (an int64): left out"
@@ -170,8 +188,7 @@ class OffsetsReading(SplitReading):
                 offset, batch, at_ms, NO_PRODUCER if producer is None else producer, payload["type"],
                 orjson.dumps(payload),
             )  # fmt: skip
-            found.setdefault(group, []).append(record)
-        return found
+            self.gathering.add_other(group, record)
 
     def _group_of(self, offset: int, at_ms: int, key: bytes | None, payload: dict[str, Any]) -> str | None:
         """Counts a record, notes what it tells about topics, and gives back its group (None where it cannot be told)."""
@@ -201,71 +218,11 @@ class OffsetsReading(SplitReading):
             self.seen[group] = [records, first_ms, last_ms, {number}]
             return
         known[0] += records
-        known[1], known[2] = min(known[1], first_ms), max(known[2], last_ms)
+        if first_ms < known[1]:
+            known[1] = first_ms
+        if last_ms > known[2]:
+            known[2] = last_ms
         known[3].add(number)
-
-    def _commits(
-        self, commits: Commits, others: dict[str, list[OtherRecord]]
-    ) -> Iterator[tuple[str, CommitRows, Tables]]:
-        """Commits of each group as rows with tables of their own; tombstones go to ``others``."""
-        count = len(commits.offset)
-        if not count:
-            return
-        self.facts.decoded += count
-        self._names_of(commits)
-        keys = sorted(range(len(commits.keys)), key=lambda number: commits.keys[number].group)
-        groups: list[tuple[str, int]] = []
-        """Each group with its first place among the sorted keys."""
-        for at, number in enumerate(keys):
-            if not groups or groups[-1][0] != commits.keys[number].group:
-                groups.append((commits.keys[number].group, at))
-        firsts = np.array([first for _, first in groups])
-        place = np.empty(len(keys), np.int64)
-        place[keys] = np.arange(len(keys))
-        places = place[commits.key]
-        group_of = firsts.searchsorted(places, "right") - 1
-        order = np.argsort(group_of, kind="stable")
-        rows = np.empty(count, COMMIT)
-        for name in COMMIT.names or ():
-            rows[name] = getattr(commits, name)[order]
-        group_of = group_of[order]
-        rows["key"] = places[order] - firsts[group_of]
-        bounds = group_of.searchsorted(np.arange(len(groups) + 1))
-        here = np.flatnonzero(np.diff(bounds))
-        earliest = np.minimum.reduceat(rows["at_ms"], bounds[here]).tolist()
-        latest = np.maximum.reduceat(rows["at_ms"], bounds[here]).tolist()
-        some_gone = bool((rows["version"] < 0).any())
-        edges = [*(first for _, first in groups), len(keys)]
-        for number, first_ms, last_ms in zip(here.tolist(), earliest, latest, strict=True):
-            group, first = groups[number]
-            if not self.wanted.has(group):
-                continue
-            mine = rows[bounds[number] : bounds[number + 1]]
-            self._see(group, len(mine), first_ms, last_ms, 1)
-            table = [
-                (commits.keys[key].topic, commits.keys[key].partition)
-                for key in keys[first : edges[number + 1]]
-            ]
-            if some_gone:
-                mine = self._without_tombstones(group, mine, table, others)
-            if len(mine):
-                yield group, mine, self._tables(mine, table, commits)
-
-    def _tables(self, rows: CommitRows, keys: list[tuple[str, int]], commits: Commits) -> Tables:
-        """The tables that these rows need, and their indexes made to fit."""
-        tables = Tables(keys=keys)
-        for name, common, mine in (
-            ("metadata", commits.texts, tables.texts),
-            ("topic_id", commits.topic_ids, tables.topic_ids),
-        ):
-            if len(common) == 1 and name == "metadata":
-                mine.extend(common)
-                continue
-            used, numbers = np.unique(rows[name], return_inverse=True)
-            absent = int(len(used) > 0 and used[0] < 0)
-            mine.extend(common[number] for number in used[absent:].tolist())
-            rows[name] = numbers.reshape(-1) - absent
-        return tables
 
     def _without_tombstones(
         self, group: str, rows: CommitRows, keys: list[tuple[str, int]], others: dict[str, list[OtherRecord]]

@@ -80,6 +80,8 @@ def open_session(
     # Workers import the product's packages from here, whatever folder the job was started in.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+    # Java has some forty threads: with a heap of the C library for each, what they free is kept in pieces.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
 
     from pyspark.sql import SparkSession
 

@@ -17,8 +17,7 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class CommitKey:
+class CommitKey(NamedTuple):
     """What an offset was committed for."""
 
     group: str
