@@ -12,8 +12,9 @@
  */
 
 import { committedTrack, rises } from '../committed.js';
-import { s, text } from '../dom.js';
+import { s, sized, text } from '../dom.js';
 import { bands } from '../spans.js';
+import { onTextSize, textSize } from '../text-size.js';
 import { isClassic } from '../view.js';
 import { duration } from '../words.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
@@ -27,6 +28,8 @@ const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 const RIGHT = 14;
+/** How high the whole timeline is, above the window in it. */
+const OVERVIEW = 18;
 /** How wide the playhead's flag is. */
 const FLAG = 26;
 /** Under a span, for the line of what was committed. */
@@ -75,9 +78,13 @@ export class TimelineView {
     this.#scrub();
     new ResizeObserver(([{ contentRect }]) => {
       // Its width is remembered: to ask for it while drawing would lay the whole page out at each step.
-      this.#room = contentRect.width;
+      this.#room = contentRect.width / textSize();
       if (Math.abs(Math.max(320, this.#room) - this.#width) > 1) this.draw();
     }).observe(root);
+    onTextSize(() => {
+      this.#room = root.clientWidth / textSize();
+      this.draw();
+    });
   }
 
   /** Something but the playhead has changed: the spans, the axis, the colours. */
@@ -109,7 +116,7 @@ export class TimelineView {
 
   draw() {
     const { steps, position } = this.#play;
-    if (!this.#room) this.#room = this.root.clientWidth;
+    if (!this.#room) this.#room = this.root.clientWidth / textSize();
     const width = Math.max(320, this.#room);
     const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
     const key = [
@@ -172,7 +179,7 @@ export class TimelineView {
     if (!small) nodes.push(text(14, yPool + 10, this.labels.having.none, 'dim'));
     this.#mobile = s('g', { class: 'moving' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
-    this.svg.setAttribute('height', String(this.#height));
+    sized(this.svg, { height: this.#height });
     this.svg.replaceChildren(...nodes, this.#mobile);
   }
 
@@ -443,7 +450,7 @@ export class TimelineView {
       if (!at || !steps.length) return;
       const box = this.svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) * this.#width) / box.width;
-      const inOverview = steps.length > at.shown.length && event.clientY - box.top < 18;
+      const inOverview = steps.length > at.shown.length && (event.clientY - box.top) / textSize() < OVERVIEW;
       const small = this.#width < 520;
       const left = small ? 58 : 104;
       const index = inOverview
