@@ -23,7 +23,7 @@ CUT = """() => [...document.querySelectorAll('body *')].flatMap((node) => {
   const words = [...node.childNodes].filter((child) => child.nodeType === 3 && child.data.trim());
   if (!words.length || node.closest('svg, .sr, .skip, textarea, script, style, select, [aria-hidden=true]') || !node.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true })) return [];
   const own = getComputedStyle(node);
-  if (own.webkitLineClamp !== 'none') return [];
+  if (own.webkitLineClamp !== 'none' || own.clipPath !== 'none') return [];
   const range = document.createRange();
   range.selectNodeContents(node);
   const said = range.getBoundingClientRect();
@@ -44,7 +44,7 @@ CUT = """() => [...document.querySelectorAll('body *')].flatMap((node) => {
 UNREACHABLE = """() => {
   const found = [];
   for (const node of document.querySelectorAll('button, a[href], input, select, textarea, summary')) {
-    if (node.closest('.skip, .sr, dialog, [aria-hidden=true], .mrow') || node.matches('.skip, .sr') || !node.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true })) continue;
+    if (getComputedStyle(node).pointerEvents === 'none' || node.closest('.skip, .sr, dialog, [aria-hidden=true], .mrow') || node.matches('.skip, .sr') || !node.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true })) continue;
     node.scrollIntoView({ block: 'center', inline: 'center' });
     const boxes = [...node.getClientRects()].filter(({ width, height }) => width > 1 && height > 1);
     const hit = boxes.some(({ left, top, width, height }) => {
@@ -130,8 +130,8 @@ def test_a_crowd_of_twice_the_size_is_whole(
 @pytest.mark.parametrize("words", [".tl text.dim", ".bar .mark span", ".ring text", "#figure .tick"])
 def test_drawings_are_as_large_as_the_text_beside_them(open_page: Open, words: str) -> None:
     heights = [
-        high(open_page(BASIC, viewport={"width": 1440, "height": 1800}, before=before), words)
-        for before in (None, set_in_the_browser)
+        high(open_page(BASIC, viewport={"width": width, "height": 2_400}, before=before), words)
+        for width, before in ((1_440, None), (2_880, set_in_the_browser))
     ]
     assert heights[1] == pytest.approx(2 * heights[0], rel=0.08)
 

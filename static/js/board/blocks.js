@@ -24,7 +24,7 @@ import { clip, drawn, GAP, patterns, SIDE, TALL, widthOf } from './block.js';
 import { chipSays } from './chips.js';
 
 const ROW = 17;
-const WIDTH_LEAST = 320;
+const WIDTH_LEAST = 180;
 const HEAD = 196;
 const HEAD_SMALL = 92;
 /** As many rows stand above the others; a crowd in trouble is told in its own rows. */

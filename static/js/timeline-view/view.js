@@ -28,6 +28,7 @@ const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 const RIGHT = 14;
+const WIDTH_LEAST = 180;
 /** How high the whole timeline is, above the window in it. */
 const OVERVIEW = 18;
 /** How wide the playhead's flag is. */
@@ -79,7 +80,7 @@ export class TimelineView {
     new ResizeObserver(([{ contentRect }]) => {
       // Its width is remembered: to ask for it while drawing would lay the whole page out at each step.
       this.#room = contentRect.width / textSize();
-      if (Math.abs(Math.max(320, this.#room) - this.#width) > 1) this.draw();
+      if (Math.abs(Math.max(WIDTH_LEAST, this.#room) - this.#width) > 1) this.draw();
     }).observe(root);
     onTextSize(() => {
       this.#room = root.clientWidth / textSize();
@@ -117,7 +118,7 @@ export class TimelineView {
   draw() {
     const { steps, position } = this.#play;
     if (!this.#room) this.#room = this.root.clientWidth / textSize();
-    const width = Math.max(320, this.#room);
+    const width = Math.max(WIDTH_LEAST, this.#room);
     const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
     const key = [
       width,
