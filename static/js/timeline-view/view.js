@@ -20,13 +20,16 @@ import { duration } from '../words.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
-import { scale, windowOf, WINDOW_STEPS } from './scale.js';
+import { scale, stepsIn, windowOf } from './scale.js';
 import { patterns } from './patterns.js';
 import { ROWS_MOST, pack } from './tracks.js';
 
 const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
+/** Below this width tracks have less room for names on their left. */
+const SMALL = 520;
+const leftOf = (/** @type {number} */ width) => (width < SMALL ? 58 : 104);
 const RIGHT = 14;
 const WIDTH_LEAST = 180;
 /** How high the whole timeline is, above the window in it. */
@@ -119,7 +122,7 @@ export class TimelineView {
     const { steps, position } = this.#play;
     if (!this.#room) this.#room = this.root.clientWidth / textSize();
     const width = Math.max(WIDTH_LEAST, this.#room);
-    const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
+    const shown = windowOf(steps.length, position, stepsIn(width - leftOf(width) - RIGHT));
     const key = [
       width,
       this.#play.base ?? 0,
@@ -141,8 +144,8 @@ export class TimelineView {
   /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number}} shown */
   #still(width, shown) {
     const { steps, end_ms } = this.#play;
-    const small = width < 520;
-    const left = small ? 58 : 104;
+    const small = width < SMALL;
+    const left = leftOf(width);
     const right = width - RIGHT;
     const at = scale({ axis: this.axis, steps, window: shown, left, right, end_ms });
     this.#scale = at;
@@ -452,8 +455,7 @@ export class TimelineView {
       const box = this.svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) * this.#width) / box.width;
       const inOverview = steps.length > at.shown.length && (event.clientY - box.top) / textSize() < OVERVIEW;
-      const small = this.#width < 520;
-      const left = small ? 58 : 104;
+      const left = leftOf(this.#width);
       const index = inOverview
         ? Math.min(
             steps.length - 1,
