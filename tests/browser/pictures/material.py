@@ -96,7 +96,7 @@ class Material:
     @cached_property
     def one_owner(self) -> str:
         """Where one member owns 10,000 partitions."""
-        return f"/t/{large.store(self.server, large.few(topics={'orders': 10_000}))}?at=1"
+        return self.moment(large.store(self.server, large.few(topics={"orders": 10_000})), "b joins")
 
     @cached_property
     def grown(self) -> str:
