@@ -136,6 +136,22 @@ def test_short_rows_stand_in_columns_read_one_after_another_and_below_each_other
     assert columns_of(page) == [in_order]
 
 
+def test_a_name_of_letters_that_no_font_has_ends_before_the_epoch(open_page: Open, server: Served) -> None:
+    names = {"consumer-0-02": "👩‍👩‍👧‍👦" * 12 + "-9"}
+    page = open_page(large.waiting_at(server, large.store(server, large.scenario(14), renamed=names)))
+    row = page.locator("#board .brow[data-member*='-9']")
+    expect(row).to_have_count(1)
+    # What is drawn of it: the text, as far as its clip shows it.
+    ends, epoch = row.evaluate(
+        """row => {
+          const name = row.querySelector('.nm');
+          const clip = document.querySelector(name.getAttribute('clip-path').slice(4, -1).replaceAll('"', '')).firstElementChild;
+          return [Number(clip.getAttribute('x')) + Number(clip.getAttribute('width')), row.querySelector('.ep').getBBox().x];
+        }"""
+    )
+    assert ends <= epoch
+
+
 def test_words_of_trouble_stay_within_a_phone(open_page: Open, fetch: Fetch, crowd: str) -> None:
     page = open_page(moment(fetch, crowd, "worker-32 is cut off"), viewport=PHONE)
     expect(page.locator("#board .hard")).to_have_count(3)

@@ -29,8 +29,13 @@ const HEAD = 196;
 const HEAD_SMALL = 92;
 /** As many rows stand above the others; a crowd in trouble is told in its own rows. */
 const TROUBLED_MOST = 12;
+/** Beside a name, for the epoch of a member that is behind. */
+const EPOCH = 78;
+const EPOCH_SMALL = 34;
 /** How wide a letter of the words behind a row's blocks is at most, on average. */
 const LETTER = 6.1;
+
+let made = 0;
 
 export class Blocks {
   #picked = /** @type {string | null} */ (null);
@@ -50,6 +55,8 @@ export class Blocks {
    * @param {(key: string) => void} [options.onPick]
    */
   constructor(root, { cast, labels, onPick = () => {} }) {
+    made += 1;
+    this.id = `blocks-${made}`;
     this.root = root;
     this.cast = cast;
     this.labels = labels;
@@ -169,9 +176,11 @@ export class Blocks {
     const each = Math.ceil(others.length / columns);
     const wide = (width - (columns - 1) * BETWEEN) / columns;
     let bottom = y;
+    const clips = [];
     for (let column = 0; column < columns; column += 1) {
       const left = column * (wide + BETWEEN);
       let below = y;
+      clips.push(this.#clip(left, head));
       for (const member of others.slice(column * each, (column + 1) * each))
         below += draw(member, { left, head, width: left + wide, y: below });
       bottom = Math.max(bottom, below);
@@ -183,7 +192,7 @@ export class Blocks {
     const at = this.svg.contains(document.activeElement)
       ? /** @type {SVGElement} */ (document.activeElement).dataset.member
       : null;
-    this.svg.replaceChildren(patterns(), ...nodes, this.tethers);
+    this.svg.replaceChildren(patterns(), ...clips, ...nodes, this.tethers);
     // All rows are new; who walks along them by key stays where they are.
     const again = at
       ? /** @type {SVGElement | null} */ (this.svg.querySelector(`[data-member="${CSS.escape(at)}"]`))
@@ -192,6 +201,13 @@ export class Blocks {
     again?.focus({ preventScroll: true });
     this.text.replaceChildren(...table);
     this.#tether(this.#picked);
+  }
+
+  /** A name of letters that no font here has is far wider than its count of them. @param {number} left of a column @param {number} head */
+  #clip(left, head) {
+    const room = head - 14 - (head === HEAD ? EPOCH : EPOCH_SMALL);
+    const box = { x: left + 14, y: 0, width: room, height: '100%' };
+    return s('clipPath', { id: `${this.id}-${Math.round(left)}` }, s('rect', box));
   }
 
   /**
@@ -241,7 +257,11 @@ export class Blocks {
       s('title', {}, title),
       s('rect', { class: 'under', x: left, y, width: width - left, height }),
       s('rect', { class: 'edge', x: left, y, width: 4, height }),
-      s('text', { x: left + 14, y: y + 12, class: 'nm' }, clip(name, wide ? 15 : 6)),
+      s(
+        'text',
+        { x: left + 14, y: y + 12, class: 'nm', 'clip-path': `url(#${this.id}-${Math.round(left)})` },
+        clip(name, wide ? 15 : 6),
+      ),
       s(
         'text',
         { x: left + head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' },
