@@ -133,6 +133,8 @@ class MemberChecks:
         self._generation = 0
         self._classic: Mapping[str, Any] | None = None
         """The classic group's last record."""
+        self._gone: set[str] = set()
+        """Of its members, those whose session has run out or who have left since."""
         self._operation: _Operation | None = None
         self._loaded_ms = 0
         self._asked = False
@@ -186,6 +188,7 @@ class MemberChecks:
         if api in ("JoinGroup", "SyncGroup"):
             self._parked[entry.actor, api] = entry
         elif api == "LeaveGroup":
+            self._gone.add(entry.actor)
             for waits in ("JoinGroup", "SyncGroup"):
                 self._parked.pop((entry.actor, waits), None)  # Nobody waits for them any more.
         if not members or api not in ("JoinGroup", "SyncGroup", "Heartbeat"):
@@ -250,6 +253,8 @@ class MemberChecks:
         timer, who, event = entry.payload["timer"], entry.payload["member"], entry.payload["event"]
         if timer == "join" and who is not None:
             (self._joining.add if event == "started" else self._joining.discard)(who)
+        if timer == "session" and event == "fired":
+            self._gone.add(who)
         if event == "started" and self._operation is not None:
             self._operation.timers[timer, who] = entry.payload["deadline_ms"] - entry.at_ms
 
@@ -268,6 +273,7 @@ class MemberChecks:
                 self._generation = value["generation"]
                 self._downgrades(entry, value)
             self._classic = value
+            self._gone.clear()
         elif kind == MEMBER:
             who = key["memberId"]
             self._speaks.pop(who, None)
@@ -294,10 +300,10 @@ class MemberChecks:
             return
         if operation.entry.payload["api"] != "ConsumerGroupHeartbeat" or self._classic is None:
             return
-        if not self._knows or not self._classic["members"]:
-            return
+        if not self._knows or self._generation != self._classic["generation"]:
+            return  # Another generation has begun, whose members no record tells of yet.
         for member in self._classic["members"]:
-            if _user_data(member["assignment"]):
+            if member["memberId"] not in self._gone and _user_data(member["assignment"]):
                 says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
                 self._add(CONVERTED, says, operation.entry, entry, member["memberId"])
 

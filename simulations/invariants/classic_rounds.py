@@ -97,6 +97,7 @@ STAYS: Final = (
 )
 MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
 RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
+BETWEEN_ROUNDS: Final = "a static member came back before it said what it had given up, and nobody asks for the second round (KIP-345, KIP-429)"
 ASKS_FOR_EVER: Final = (
     "a static member before 3.2 came back and subscribes to less than it had: it is given all of it, joins again, and is "
     "given it again, without end (KIP-345)"
@@ -340,6 +341,10 @@ class RoundChecks:
             each.topics for each in self._members.values()
         ):
             self.unjudged = RETURNED
+        if not is_new and any(
+            each.claims - each.assigned for who, each in before.items() if who not in self._members
+        ):
+            self.unjudged = BETWEEN_ROUNDS
         if not is_new and any(
             self._versions.get(who, 0) <= BEFORE_STALE and _is_given_more(each)
             for who, each in self._members.items()

@@ -142,6 +142,8 @@ class MixedChecker:
         self._senders: set[str] = set()
         self._processes: set[str] = set()
         """Ids with which a process began."""
+        self._claimed: dict[str, str] = {}
+        """By instance id, whose JoinGroup asked last to be that static member, as long as it is not refused."""
         self._disturbed: Entry | None = None
         self._last = 0
 
@@ -160,6 +162,8 @@ class MixedChecker:
             case Kind.REQUEST if payload["api"] == "JoinGroup":
                 self._overstated.discard(entry.actor)
                 self._senders.add(entry.actor)
+                if (instance := payload["body"]["groupInstanceId"]) is not None:
+                    self._claimed[instance] = entry.actor
                 if entry.actor not in self._processes:
                     self._renamed(entry.actor)
                 self._disturbed = entry
@@ -299,6 +303,10 @@ class MixedChecker:
             self._renamable.add(who)
         if payload["api"] == "JoinGroup" and code == UNKNOWN_MEMBER_ID and self._is_consumer:
             self._known = self._known if self._group.members else FORGOTTEN
+        if payload["api"] == "JoinGroup" and code:
+            self._claimed = {
+                instance: claimant for instance, claimant in self._claimed.items() if claimant != who
+            }
         if code in FENCES:
             self._out.add(who)
             if code in RENAMED:
@@ -345,6 +353,9 @@ class MixedChecker:
         for other, its in self._clients.items():
             if other == who or other not in members or other in self._out:
                 continue
+            # Who takes its place has it at once; records tell so when they are replicated, and other answers come before.
+            if self._claimed.get(members[other].instance or "", other) != other:
+                continue
             if both := keys & its.owned.keys():
                 says = f"{who} begins with {named(both)} while {other} still reads it"
                 proof = [its.owned[key] for key in both]
@@ -368,7 +379,8 @@ class MixedChecker:
             yield f"The group is not Stable at epoch {group.epoch}"
         for who, member in sorted(group.members.items()):
             client = self._clients.get(who)
-            held = set(self._topics.named(member.assigned))
+            # Where nobody computes a target, what a member had of a topic that is gone stays written down.
+            held = set(self._topics.named(self._topics.present(member.assigned)))
             if (client.owned.keys() if client is not None else set()) != held:
                 yield f"The client of {who} does not read what is assigned to it"
         if judged and not self._is_converted and not group.targets.is_of_now(group.members):

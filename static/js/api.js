@@ -9,6 +9,7 @@
 
 import { parseExactly } from './exact.js';
 import { nextTask } from './slices.js';
+import { socketUrl } from './socket.js';
 
 /** What the server answered in the place of what was asked. */
 export class Refused extends Error {
@@ -130,6 +131,6 @@ export function addresses(meta) {
       links: async () => (await ask(`${base}/links`)).links,
       withdraw: (id) => tell(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
     },
-    socket: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/timelines/${encodeURIComponent(meta.id)}`,
+    socket: socketUrl(`/ws/timelines/${encodeURIComponent(meta.id)}`),
   };
 }

@@ -9,20 +9,14 @@
  * @typedef {'connecting' | 'live' | 'behind' | 'lost' | 'closed'} Link
  */
 
-/** Waits between attempts to reconnect: doubled each time, so that a server that restarts is not stormed. */
-export const FIRST_WAIT_MS = 500;
-export const LONGEST_WAIT_MS = 15_000;
+import { Socket } from './socket.js';
+
 /** Two of the server's tails may be lost before silence means that the connection is dead. */
 export const SILENCE_MS = 20_000;
 
 export class Feed {
-  #socket = /** @type {any} */ (null);
-  #wait = FIRST_WAIT_MS;
-  #retry = /** @type {any} */ (null);
-  #watch = /** @type {any} */ (null);
   #filling = false;
   #wanted = 0;
-  #closed = false;
 
   /**
    * @param {object} options
@@ -34,9 +28,7 @@ export class Feed {
    * @param {(message: any) => void} [options.onStatus]
    * @param {(hello: any) => void} [options.onHello]
    * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
-   * @param {(url: string) => any} [options.connect] a WebSocket, or what stands for one in a test
-   * @param {typeof setTimeout} [options.later]
-   * @param {typeof clearTimeout} [options.never]
+   * @param {Pick<import('./socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
    */
   constructor({
     url,
@@ -47,11 +39,15 @@ export class Feed {
     onStatus = () => {},
     onHello = () => {},
     onSummary = () => {},
-    connect = (address) => new WebSocket(address),
-    later = (run, ms) => setTimeout(run, ms),
-    never = (timer) => clearTimeout(timer),
+    means = {},
   }) {
-    this.url = url;
+    this.socket = new Socket({
+      url,
+      hear: (message) => this.#hear(message),
+      onLost: () => this.onLink('lost'),
+      silence_ms: SILENCE_MS,
+      ...means,
+    });
     this.last = last;
     this.append = append;
     this.fetchAfter = fetchAfter;
@@ -59,47 +55,26 @@ export class Feed {
     this.onStatus = onStatus;
     this.onHello = onHello;
     this.onSummary = onSummary;
-    this.connect = connect;
-    this.later = later;
-    this.never = never;
   }
 
   open() {
-    this.#closed = false;
     this.onLink('connecting');
-    const socket = this.connect(this.url);
-    this.#socket = socket;
-    socket.onmessage = (/** @type {{data: string}} */ event) => {
-      if (socket === this.#socket) this.#hear(JSON.parse(event.data));
-    };
-    socket.onclose = () => {
-      if (socket === this.#socket) this.#lose();
-    };
-    this.#listen();
+    this.socket.open();
   }
 
   close() {
-    this.#closed = true;
-    this.never(this.#retry);
-    this.never(this.#watch);
-    const socket = this.#socket;
-    this.#socket = null;
-    if (socket) socket.close();
+    this.socket.close();
     this.onLink('closed');
   }
 
   /** Connect at once instead of waiting for the next attempt. */
   hurry() {
-    if (this.#socket || this.#closed) return;
-    this.never(this.#retry);
-    this.open();
+    this.socket.hurry();
   }
 
   /** @param {any} message */
   #hear(message) {
-    this.#listen();
     if (message.type === 'hello') {
-      this.#wait = FIRST_WAIT_MS;
       this.onHello(message);
       this.#reach(message.last);
     } else if (message.type === 'tail') {
@@ -125,7 +100,7 @@ export class Feed {
     this.#filling = true;
     this.onLink('behind');
     try {
-      while (!this.#closed && this.last() < this.#wanted) {
+      while (!this.socket.isClosed && this.last() < this.#wanted) {
         const before = this.last();
         const delta = await this.fetchAfter(before);
         this.append(delta);
@@ -139,25 +114,5 @@ export class Feed {
     } finally {
       this.#filling = false;
     }
-  }
-
-  #listen() {
-    this.never(this.#watch);
-    this.#watch = this.later(() => {
-      const socket = this.#socket;
-      if (socket) socket.close();
-      this.#lose();
-    }, SILENCE_MS);
-  }
-
-  #lose() {
-    if (this.#closed) return;
-    this.#socket = null;
-    this.never(this.#watch);
-    this.onLink('lost');
-    const wait = this.#wait;
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
-    this.never(this.#retry);
-    this.#retry = this.later(() => this.open(), wait);
   }
 }

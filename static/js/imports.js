@@ -24,13 +24,13 @@
 import { ask, tell } from './api.js';
 import { h, part } from './dom.js';
 import { bytes, count, groupRow, spark, sourceRow } from './import-rows.js';
+import { Socket, seldom, socketUrl } from './socket.js';
 import { onZone, showSwitch, stretch } from './times.js';
 import { toast } from './toast.js';
 import { duration, plural } from './words.js';
 
 /** The whole is fetched at most this often while it grows; counts come by themselves. */
 const FETCH_EVERY_MS = 700;
-const RECONNECT_MS = 2000;
 /** Groups that wait to be folded are listed by name up to here; their number stands above. */
 const WAITING_SHOWN = 100;
 /** How long the search waits for the next letter. */
@@ -48,8 +48,6 @@ const asked = { q: '', hours: '' };
 let narrowed = null;
 let asking = 0;
 let announced = '';
-let fetching = false;
-let again = false;
 
 const ended = () => ENDED.has(detail.status);
 const inputs = () => part('ids').contains(document.activeElement);
@@ -466,34 +464,18 @@ function skipped() {
   );
 }
 
-async function refresh() {
-  if (fetching) {
-    again = true;
-    return;
-  }
-  fetching = true;
+const refresh = seldom(async () => {
   try {
     detail = await ask(url);
     draw();
   } catch (error) {
     toast(error instanceof Error ? error.message : 'The import could not be read.');
   }
-  setTimeout(() => {
-    fetching = false;
-    if (again) {
-      again = false;
-      refresh();
-    }
-  }, FETCH_EVERY_MS);
-}
+}, FETCH_EVERY_MS);
 
 function listen() {
-  const socket = new WebSocket(
-    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`,
-  );
   let known = -1;
-  socket.onmessage = (event) => {
-    const message = JSON.parse(event.data);
+  const hear = (/** @type {any} */ message) => {
     if (message.type === 'progress') {
       const begins = message.stage !== detail.stage || message.timelines !== known;
       known = message.timelines;
@@ -508,10 +490,12 @@ function listen() {
       refresh();
     }
   };
-  socket.onclose = () => {
-    // What was said meanwhile is fetched; an import that has ended has nothing more to say.
-    if (!ended()) setTimeout(() => refresh().then(listen), RECONNECT_MS);
-  };
+  new Socket({
+    url: socketUrl(`/ws/imports/${encodeURIComponent(detail.id)}`),
+    hear,
+    goesOn: () => !ended(),
+    before: () => refresh(true),
+  }).open();
 }
 
 if (detail.span) showSwitch(part('zone'), detail.span[1]);

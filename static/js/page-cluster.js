@@ -10,10 +10,10 @@ import { tell } from './api.js';
 import { alertsPanel } from './clusters/alerts-panel.js';
 import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } from './clusters/groups.js';
 import { h, part, s } from './dom.js';
+import { Socket, socketUrl } from './socket.js';
 import { toast } from './toast.js';
 import { duration, plural } from './words.js';
 
-const RECONNECT_MS = 2000;
 /** Rows are drawn at most so often: a large cluster changes many at once. */
 const DRAW_EVERY_MS = 200;
 
@@ -199,20 +199,17 @@ function hear(message) {
   soon();
 }
 
-function open() {
-  const socket = new WebSocket(
-    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/clusters/${encodeURIComponent(cluster.id)}`,
-  );
-  socket.onmessage = (event) => {
+const socket = new Socket({
+  url: socketUrl(`/ws/clusters/${encodeURIComponent(cluster.id)}`),
+  hear(message) {
     lost = false;
-    hear(JSON.parse(event.data));
-  };
-  socket.onclose = () => {
+    hear(message);
+  },
+  onLost() {
     lost = true;
     soon();
-    setTimeout(open, RECONNECT_MS);
-  };
-}
+  },
+});
 
 part('watch').addEventListener('click', async () => {
   try {
@@ -238,4 +235,4 @@ search.addEventListener('input', draw);
 // Durations of the strip go on while nothing comes.
 setInterval(soon, 1000);
 draw();
-open();
+socket.open();

@@ -13,6 +13,7 @@ import { choose, h, part } from './dom.js';
 import { listen as listenKeys } from './keys.js';
 import { loadPlotly } from './plotly.js';
 import { LaboratorySharing } from './sharing/laboratory.js';
+import { Socket, seldom, socketUrl } from './socket.js';
 import { CellPanel } from './sweep/cell.js';
 import { Maps } from './sweep/maps.js';
 import { rampOf } from './sweep/plots.js';
@@ -23,7 +24,6 @@ import { duration, plural } from './words.js';
 
 /** Maps are fetched at most this often while they fill. */
 const FETCH_EVERY_MS = 1000;
-const RECONNECT_MS = 2000;
 /** While the pointer or the arrows travel, nothing is fetched for the cells on the way. */
 const PAUSE_MS = 70;
 const ACROSS = 3;
@@ -39,8 +39,6 @@ const began = { at: Date.now(), done: detail.done };
 /** @type {Map<string, Cell>} */
 const cells = new Map();
 let shown = { measure: detail.measure, aggregate: detail.aggregate };
-let fetching = false;
-let again = false;
 let announced = '';
 let pause = /** @type {any} */ (null);
 
@@ -261,13 +259,7 @@ async function showCell() {
   );
 }
 
-/** @param {boolean} [now] */
-async function refresh(now = false) {
-  if (fetching && !now) {
-    again = true;
-    return;
-  }
-  fetching = true;
+const refresh = seldom(async () => {
   try {
     const asked = query();
     const found = /** @type {Detail} */ (await ask(`${url}?${asked}`));
@@ -281,33 +273,24 @@ async function refresh(now = false) {
   } catch (error) {
     toast(error instanceof Error ? error.message : 'The sweep could not be read.');
   }
-  setTimeout(() => {
-    fetching = false;
-    if (again) {
-      again = false;
-      refresh();
-    }
-  }, FETCH_EVERY_MS);
-}
+}, FETCH_EVERY_MS);
 
 function listen() {
-  const socket = new WebSocket(
-    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/sweeps/${encodeURIComponent(detail.id)}`,
-  );
-  socket.onmessage = (event) => {
-    const message = JSON.parse(event.data);
-    const fresh = message.done !== detail.done || message.status !== detail.status;
-    if (message.type === 'progress') {
-      Object.assign(detail, { done: message.done, stage: message.stage });
-      if (message.status === detail.status) progress();
-    }
-    if (fresh) refresh();
-    if (ENDED.has(message.status)) socket.close();
-  };
-  socket.onclose = () => {
-    // What was said meanwhile is fetched; a sweep that has ended has nothing more to say.
-    if (!ended()) setTimeout(() => refresh().then(() => (ended() ? undefined : listen())), RECONNECT_MS);
-  };
+  const socket = new Socket({
+    url: socketUrl(`/ws/sweeps/${encodeURIComponent(detail.id)}`),
+    hear(message) {
+      const fresh = message.done !== detail.done || message.status !== detail.status;
+      if (message.type === 'progress') {
+        Object.assign(detail, { done: message.done, stage: message.stage });
+        if (message.status === detail.status) progress();
+      }
+      if (fresh) refresh();
+      if (ENDED.has(message.status)) socket.close();
+    },
+    goesOn: () => !ended(),
+    before: () => refresh(true),
+  });
+  socket.open();
 }
 
 /** The address keeps measure and cell, so that a link opens them again. */

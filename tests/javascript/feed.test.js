@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { FIRST_WAIT_MS, Feed, LONGEST_WAIT_MS, SILENCE_MS } from '../../static/js/feed.js';
+import { Feed, SILENCE_MS } from '../../static/js/feed.js';
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, Socket, seldom } from '../../static/js/socket.js';
 import { Timeline } from '../../static/js/timeline.js';
 import { FRAMES, chunks, delta } from './fixtures/basic.js';
 
@@ -29,6 +30,14 @@ class Stage {
       onLink: (link) => this.links.push(link),
       onStatus: (message) => this.statuses.push(message),
       onSummary: (summary) => this.summaries.push(summary),
+      means: this.means(),
+    });
+    this.feed.open();
+  }
+
+  /** Sockets and timers that are the test's. */
+  means() {
+    return {
       connect: () => {
         const socket = { close: () => {}, onmessage: null, onclose: null };
         this.sockets.push(socket);
@@ -42,8 +51,7 @@ class Stage {
       never: (timer) => {
         if (timer) timer.off = true;
       },
-    });
-    this.feed.open();
+    };
   }
 
   get socket() {
@@ -157,4 +165,67 @@ test('what the whole comes to is handed on with the entries that made it so', as
   await stage.say(delta(5, 5));
   await stage.say({ ...delta(6, 6), summary: { last: 18 } });
   assert.deepEqual(stage.summaries, [{ last: 18 }]);
+});
+
+test('a socket that has nothing more to say is not opened again', () => {
+  const stage = new Stage();
+  let lost = 0;
+  const socket = new Socket({
+    url: 'ws://there',
+    hear: () => {},
+    goesOn: () => false,
+    onLost: () => {
+      lost += 1;
+    },
+    ...stage.means(),
+  });
+  socket.open();
+  const timers = stage.timers.length;
+  stage.socket.onclose();
+  assert.deepEqual([lost, stage.timers.length], [1, timers]);
+});
+
+test('what was said meanwhile is fetched before a socket is opened again, unless that was the last of it', async () => {
+  const stage = new Stage();
+  let fetched = 0;
+  let goesOn = true;
+  const socket = new Socket({
+    url: 'ws://there',
+    hear: () => {},
+    goesOn: () => goesOn,
+    before: async () => {
+      fetched += 1;
+      goesOn = fetched < 2;
+    },
+    ...stage.means(),
+  });
+  socket.open();
+  const sockets = stage.sockets.length;
+  stage.socket.onclose();
+  stage.ring();
+  await new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
+  assert.deepEqual([fetched, stage.sockets.length], [1, sockets + 1]);
+  stage.socket.onclose();
+  stage.ring();
+  await new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
+  assert.deepEqual([fetched, stage.sockets.length], [2, sockets + 1]);
+});
+
+test('what is asked for while it is under way is done once more, and no oftener', async () => {
+  let done = 0;
+  const ask = seldom(async () => {
+    done += 1;
+  }, 20);
+  const first = ask();
+  for (let i = 0; i < 5; i += 1) ask();
+  await first;
+  assert.equal(done, 1);
+  await new Promise((resolve) => {
+    setTimeout(resolve, 60);
+  });
+  assert.equal(done, 2);
 });

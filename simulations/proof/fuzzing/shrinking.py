@@ -7,6 +7,7 @@ nothing more can go, or the runs that were allowed are used up.
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -45,8 +46,10 @@ def shrunk(document: Document, semantics: Semantics | str, broken: Broken, runs:
 
 
 def as_yaml(document: Document) -> str:
-    """A scenario file's text."""
-    text: str = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100)
+    """A scenario file's text. Lists that are one object are written out, since a scenario takes no anchors."""
+    text: str = yaml.safe_dump(
+        json.loads(text_of(document)), sort_keys=False, default_flow_style=None, width=100
+    )
     return text
 
 

@@ -96,13 +96,12 @@ class StreamAssignor:
             }
             for member_id in spec.members
         }
-        believed = {
-            (topic, p): member_id
-            for member_id, member in spec.members.items()
-            for topic, partitions in member.owned.items()
-            for p in partitions
-            if owner.get(p) == member_id
-        }
+        # Partitions of one task may be at several members, where another assignor gave them: each is given up first.
+        believed: dict[TopicPartition, str] = {}
+        for member_id, member in spec.members.items():
+            for topic, partitions in member.owned.items():
+                for p in partitions:
+                    believed.setdefault((topic, p), member_id)
         answer = _withheld(plan, believed)
         return replace(
             answer,

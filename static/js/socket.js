@@ -1,0 +1,147 @@
+/**
+ * A socket that is opened again when it was lost: what every page that is told something listens with.
+ *
+ * @typedef {object} Options
+ * @property {string} url
+ * @property {(message: any) => void} hear each message, parsed
+ * @property {() => void} [onLost] its connection is gone; it is opened again if it `goesOn`
+ * @property {() => boolean} [goesOn] false where nothing more will be said
+ * @property {(() => Promise<unknown>) | null} [before] what is done first each time it is opened again: what was said meanwhile is gone
+ * @property {number | null} [silence_ms] no message for so long means that the connection is dead; null where a server may be silent
+ * @property {(url: string) => any} [connect] a WebSocket, or what stands for one in a test
+ * @property {typeof setTimeout} [later]
+ * @property {typeof clearTimeout} [never]
+ */
+
+/** Waits between attempts to open it again: doubled each time, so that a server that restarts is not stormed. */
+export const FIRST_WAIT_MS = 500;
+export const LONGEST_WAIT_MS = 15_000;
+
+/** The address of a socket of this server. @param {string} path */
+export const socketUrl = (path) => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${path}`;
+
+export class Socket {
+  #socket = /** @type {any} */ (null);
+  #wait = FIRST_WAIT_MS;
+  #retry = /** @type {any} */ (null);
+  #watch = /** @type {any} */ (null);
+  #closed = false;
+
+  /** @param {Options} options */
+  constructor({
+    url,
+    hear,
+    onLost = () => {},
+    goesOn = () => true,
+    before = null,
+    silence_ms = null,
+    connect = (address) => new WebSocket(address),
+    later = (run, ms) => setTimeout(run, ms),
+    never = (timer) => clearTimeout(timer),
+  }) {
+    this.url = url;
+    this.hear = hear;
+    this.onLost = onLost;
+    this.goesOn = goesOn;
+    this.before = before;
+    this.silence_ms = silence_ms;
+    this.connect = connect;
+    this.later = later;
+    this.never = never;
+  }
+
+  get isClosed() {
+    return this.#closed;
+  }
+
+  open() {
+    this.#closed = false;
+    const socket = this.connect(this.url);
+    this.#socket = socket;
+    socket.onmessage = (/** @type {{data: string}} */ event) => {
+      if (socket !== this.#socket) return;
+      this.#wait = FIRST_WAIT_MS;
+      this.#listen();
+      this.hear(JSON.parse(event.data));
+    };
+    socket.onclose = () => {
+      if (socket === this.#socket) this.#lose();
+    };
+    this.#listen();
+  }
+
+  close() {
+    this.#closed = true;
+    this.never(this.#retry);
+    this.never(this.#watch);
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket) socket.close();
+  }
+
+  /** Open it at once instead of waiting for the next attempt. */
+  hurry() {
+    if (this.#socket || this.#closed) return;
+    this.never(this.#retry);
+    this.#again();
+  }
+
+  #listen() {
+    if (this.silence_ms === null) return;
+    this.never(this.#watch);
+    this.#watch = this.later(() => {
+      const socket = this.#socket;
+      if (socket) socket.close();
+      this.#lose();
+    }, this.silence_ms);
+  }
+
+  #lose() {
+    if (this.#closed) return;
+    this.#socket = null;
+    this.never(this.#watch);
+    this.onLost();
+    if (!this.goesOn()) return;
+    const wait = this.#wait;
+    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
+    this.never(this.#retry);
+    this.#retry = this.later(() => this.#again(), wait);
+  }
+
+  #again() {
+    if (!this.before) {
+      this.open();
+      return;
+    }
+    this.before().then(() => {
+      if (!this.#closed && !this.#socket && this.goesOn()) this.open();
+    });
+  }
+}
+
+/**
+ * What is asked again and again, and not more often than every so many milliseconds: asked meanwhile, it is done once more at the end.
+ *
+ * @param {() => Promise<void>} act
+ * @param {number} every_ms
+ * @returns {(now?: boolean) => Promise<void>} `now`: it does not wait for its turn
+ */
+export function seldom(act, every_ms) {
+  let busy = false;
+  let again = false;
+  return async function ask(now = false) {
+    if (busy && !now) {
+      again = true;
+      return;
+    }
+    busy = true;
+    await act();
+    setTimeout(() => {
+      busy = false;
+      if (again) {
+        again = false;
+        ask();
+      }
+    }, every_ms);
+  };
+}
