@@ -3,6 +3,8 @@
  * and members come from logs of the world.
  */
 
+import { rem } from './text-size.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
@@ -43,7 +45,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * An SVG element.
+ * An SVG element. The numbers in a drawing are its own; how large it stands on the page, given in pixels, grows with the text.
  *
  * @param {string} tag
  * @param {Attributes} [attributes]
@@ -51,10 +53,17 @@ export function h(tag, attributes = {}, ...children) {
  * @returns {SVGElement}
  */
 export function s(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
+  const node = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
   dress(node, attributes);
+  if (tag === 'svg') sized(node, attributes);
   fill(node, children);
-  return /** @type {SVGElement} */ (node);
+  return node;
+}
+
+/** How large a drawing stands on the page, in pixels at the usual size of text. @param {SVGElement} svg @param {Attributes} size */
+export function sized(svg, { width, height }) {
+  if (typeof width === 'number') svg.setAttribute('width', rem(width));
+  if (typeof height === 'number') svg.setAttribute('height', rem(height));
 }
 
 /** Text at a place of a drawing. @param {number} x @param {number} y @param {string} says @param {string} [name] @param {string} [anchor] */

@@ -9,6 +9,7 @@
 
 import { h, s, text } from './dom.js';
 import { setApart, showLegend, showTable } from './epochs-words.js';
+import { onTextSize, textSize } from './text-size.js';
 import { CLOCK_FROM_MS, onZone } from './times.js';
 import { when } from './words.js';
 
@@ -82,6 +83,7 @@ export class EpochsDrawing {
     });
     this.#resizes.observe(this.plot);
     onZone(() => this.#draw());
+    onTextSize(() => this.#draw());
     await this.refresh();
   }
 
@@ -132,7 +134,7 @@ export class EpochsDrawing {
 
   #draw() {
     const figure = this.#figure;
-    const wide = this.plot.clientWidth;
+    const wide = this.plot.clientWidth / textSize();
     if (!figure || !wide) return;
     const { data, layout } = figure;
     const times = data.flatMap((trace) => trace.x);
@@ -194,7 +196,7 @@ export class EpochsDrawing {
   /** Where it was clicked: the nearest step. @param {MouseEvent} event @param {SVGElement} svg @param {(epoch: number) => number} y */
   #seek(event, svg, y) {
     const box = svg.getBoundingClientRect();
-    const [across, down] = [event.clientX - box.left, event.clientY - box.top];
+    const [across, down] = [(event.clientX - box.left) / textSize(), (event.clientY - box.top) / textSize()];
     let nearest = { away: Infinity, sequence: -1 };
     for (const trace of this.#figure?.data ?? [])
       trace.x.forEach((ms, at) => {

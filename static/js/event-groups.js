@@ -8,6 +8,7 @@
  */
 
 import { h } from './dom.js';
+import { rem } from './text-size.js';
 import { VirtualList } from './virtual-list.js';
 import { duration, shortened, when } from './words.js';
 
@@ -67,8 +68,8 @@ export class EventGroups {
       : '';
     this.note.hidden = !more;
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
-    this.inner.style.setProperty('--number', '44px');
-    this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
+    this.inner.style.setProperty('--number', rem(44));
+    this.inner.style.setProperty('--when', rem(Math.max(44, longest * LETTER)));
     this.inner.style.setProperty('--who', '0px');
     this.#lay();
   }
@@ -187,7 +188,7 @@ export class EventGroups {
       ),
     );
     if (index === current) node.setAttribute('aria-current', 'step');
-    node.style.top = `${index * LINE}px`;
+    node.style.top = rem(index * LINE);
     return node;
   }
 }

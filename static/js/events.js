@@ -6,14 +6,17 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
-import { h, s } from './dom.js';
+import { h, s, sized } from './dom.js';
+import { rem } from './text-size.js';
 import { countUpTo } from './timeline.js';
 import { markOf, MEANING } from './timeline-view/marks.js';
 import { VirtualList } from './virtual-list.js';
 import { shortened, when } from './words.js';
 
-/** Room for two lines of the sentence. */
+/** Room for two lines of the sentence; like all measures here in pixels at the usual size of text. */
 const LINE = 44;
+/** How wide the arcs from effects to causes are. */
+const ARCS = 46;
 const BEYOND = 12;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
 const CHAIN_MOST = 40;
@@ -88,7 +91,7 @@ export class Events {
     this.filter = filter;
     this.cast = cast;
     this.inner = h('div', { class: 'lines', role: 'list' });
-    this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
+    this.arcs = s('svg', { class: 'arc', 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
     this.lines = new VirtualList({
       root,
@@ -133,10 +136,10 @@ export class Events {
     const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
     this.inner.style.setProperty(
       '--number',
-      `${Math.max(22, String(this.#base + this.#steps.length).length * LETTER)}px`,
+      rem(Math.max(22, String(this.#base + this.#steps.length).length * LETTER)),
     );
-    this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER + AFTER)}px`);
-    this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
+    this.inner.style.setProperty('--when', rem(Math.max(44, longest * LETTER + AFTER)));
+    this.inner.style.setProperty('--who', rem(badge > 2 ? 34 : 22));
   }
 
   /** Only what this member did; again, everything. @param {string} lane */
@@ -250,12 +253,14 @@ export class Events {
             ),
       h('span', { class: 'tx', 'aria-hidden': 'true' }, says),
     );
-    node.style.top = `${line * LINE}px`;
+    node.style.top = rem(line * LINE);
     return h('div', { role: 'listitem' }, node);
   }
 
   #arc() {
-    this.arcs.setAttribute('height', String(this.#lines.length * LINE));
+    const height = this.#lines.length * LINE;
+    this.arcs.setAttribute('viewBox', `0 0 ${ARCS} ${height}`);
+    sized(this.arcs, { width: ARCS, height });
     const nodes = [];
     for (const [effect, cause] of this.#chain) {
       const b = this.#lineOf(effect);

@@ -10,12 +10,14 @@
 
 import { EpochsDrawing } from './epochs-drawing.js';
 import { setApart, showLegend, showTable, untilItEnds } from './epochs-words.js';
-import { loadPlotly, token } from './plotly.js';
+import { enlarged, loadPlotly, token } from './plotly.js';
+import { onTextSize, textSize } from './text-size.js';
 import { offset, onZone, zoneName } from './times.js';
 
 /** So long after the last key or movement, while nothing plays, the board is idle. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 400;
+const LETTERS_PX = 11;
 const TOUCHES = ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'];
 
 /** So long after the last move Plotly's playhead follows: where it is scrubbed, once, at its end. */
@@ -58,9 +60,11 @@ export class Figure {
     this.fetchFigure = fetchFigure;
     this.onSeek = onSeek;
     this.drawing = new EpochsDrawing({ plot, table, legend, cast, fetchFigure, onSeek });
-    onZone(() => {
+    const again = () => {
       if (this.#drawn) this.#draw();
-    });
+    };
+    onZone(again);
+    onTextSize(again);
   }
 
   /** Call once the board is alive. */
@@ -159,6 +163,7 @@ export class Figure {
     const first = data[0]?.x?.[0] ?? 0;
     this.#shift = layout.xaxis.type === 'date' ? offset(first) : 0;
     const ink = token('--ink');
+    const letters = LETTERS_PX * textSize();
     const below = setApart(data);
     const themed = data.map(untilItEnds).map((/** @type {any} */ trace, /** @type {number} */ at) => {
       const member = trace.meta?.member;
@@ -180,16 +185,17 @@ export class Figure {
       linecolor: token('--line-2'),
       gridcolor: token('--line'),
       zeroline: false,
-      tickfont: { size: 11 },
+      tickfont: { size: letters },
     };
     await this.#plotly.react(
       this.plot,
       themed,
       {
         ...layout,
+        margin: enlarged(layout.margin),
         paper_bgcolor: 'rgba(0,0,0,0)',
         plot_bgcolor: 'rgba(0,0,0,0)',
-        font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: token('--ink-2') },
+        font: { family: getComputedStyle(document.body).fontFamily, size: letters, color: token('--ink-2') },
         xaxis: {
           ...layout.xaxis,
           ...axis,

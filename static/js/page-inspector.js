@@ -22,6 +22,7 @@ import { asVersion, pairOf, Sheet } from './bytes/sheet.js';
 import { counted } from './bytes/words.js';
 import { choose, h, part } from './dom.js';
 import { listen } from './keys.js';
+import { isWithin } from './text-size.js';
 import { toast } from './toast.js';
 import { copy } from './url.js';
 
@@ -40,8 +41,9 @@ const asking = new Asking({
   fields: [text, second],
   bytesMost: Number(part('ins').dataset.bytesMost),
 });
-const narrow = matchMedia('(max-width: 720px)');
-const columns = () => (narrow.matches ? 8 : 16);
+/** On a phone half as many bytes stand in a row. */
+const PHONE_PX = 720;
+const columns = () => (isWithin(PHONE_PX) ? 8 : 16);
 
 /** @type {Sheet | null} */
 let sheet = null;

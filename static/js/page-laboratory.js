@@ -14,11 +14,13 @@ import { Moments } from './laboratory/moments.js';
 import { Setup } from './laboratory/setup.js';
 import { boardIn, SheetView } from './laboratory/sheet-view.js';
 import { LaboratorySharing } from './sharing/laboratory.js';
+import { isWithin, onWithin } from './text-size.js';
 import { toast } from './toast.js';
 import { copy } from './url.js';
 
 /** An answer that takes longer is announced. */
 const PATIENCE_MS = 250;
+const PHONE_PX = 720;
 
 /** @type {Sheet | null} */
 let sheet = JSON.parse(part('sheet-data').textContent ?? 'null');
@@ -171,9 +173,9 @@ part('share-open').addEventListener('click', () => {
   if (sheet) sharing.open({ query: sheet.query, board: view.open + 1 }, sheet.title);
 });
 // On a phone the answers come first: the controls would fill the screen before them.
-/** @type {HTMLDetailsElement} */ (part('setup')).open = !matchMedia('(max-width: 720px)').matches;
-matchMedia('(max-width: 720px)').addEventListener('change', ({ matches }) => {
-  if (!matches) /** @type {HTMLDetailsElement} */ (part('setup')).open = true;
+/** @type {HTMLDetailsElement} */ (part('setup')).open = !isWithin(PHONE_PX);
+onWithin(PHONE_PX, (is) => {
+  if (!is) /** @type {HTMLDetailsElement} */ (part('setup')).open = true;
 });
 if (sheet) {
   show();

@@ -7,6 +7,7 @@ import { h, part } from './dom.js';
 import { beatAt, filledIn, membersAfter, questionAt, withBeat } from './lesson/drafting.js';
 import { LessonPlayer } from './lesson/player.js';
 import { explain } from './terms.js';
+import { textSize } from './text-size.js';
 
 /** Who types is not asked at each letter. */
 const REST_MS = 350;
@@ -43,7 +44,7 @@ function go(line) {
   const before = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
   editor.focus({ preventScroll: true });
   editor.setSelectionRange(before, before + (lines[line - 1] ?? '').length);
-  editor.scrollTop = (line - 1) * LINE_PX - editor.clientHeight / 2;
+  editor.scrollTop = (line - 1) * LINE_PX * textSize() - editor.clientHeight / 2;
 }
 
 async function check() {

@@ -4,6 +4,7 @@
  */
 
 import { h, part } from './dom.js';
+import { textSize } from './text-size.js';
 
 const LINE_PX = 18;
 
@@ -30,7 +31,7 @@ function go(line) {
   const before = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
   text.focus({ preventScroll: true });
   text.setSelectionRange(before, before + (lines[line - 1] ?? '').length);
-  text.scrollTop = (line - 1) * LINE_PX - text.clientHeight / 2;
+  text.scrollTop = (line - 1) * LINE_PX * textSize() - text.clientHeight / 2;
 }
 
 text.addEventListener('input', number);

@@ -17,6 +17,7 @@ import { Socket, seldom, socketUrl } from './socket.js';
 import { CellPanel } from './sweep/cell.js';
 import { Maps } from './sweep/maps.js';
 import { rampOf } from './sweep/plots.js';
+import { isWithin, onTextSize, onWithin } from './text-size.js';
 import { toast } from './toast.js';
 import { copy } from './url.js';
 import { duration, plural } from './words.js';
@@ -32,7 +33,8 @@ const STEPS = 9;
 /** @type {Detail} */
 let detail = JSON.parse(part('sweep-data').textContent ?? 'null');
 const url = `/api/sweeps/${encodeURIComponent(detail.id)}`;
-const narrow = matchMedia('(max-width: 860px)');
+/** Below this the maps stand below each other. */
+const NARROW_PX = 860;
 const began = { at: Date.now(), done: detail.done };
 /** @type {Map<string, Cell>} */
 const cells = new Map();
@@ -375,15 +377,16 @@ wish.set('seeds', String(detail.axes.seeds));
 /** @type {HTMLAnchorElement} */ (part('new')).href = `/sweeps?${wish}`;
 
 controls();
-maps.build(detail, narrow.matches ? 1 : ACROSS);
+maps.build(detail, isWithin(NARROW_PX) ? 1 : ACROSS);
 maps.choose(first());
 draw();
 showCell();
-narrow.addEventListener('change', () => {
-  maps.build(detail, narrow.matches ? 1 : ACROSS);
+onWithin(NARROW_PX, (is) => {
+  maps.build(detail, is ? 1 : ACROSS);
   paint();
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
+onTextSize(paint);
 if (!ended()) listen();
 setInterval(() => {
   if (!ended()) {

@@ -3,6 +3,8 @@
  * tokens, since the figures' JSON has no colours.
  */
 
+import { textSize } from './text-size.js';
+
 /**
  * For every figure, since Plotly's own defaults upload it: its button "Share chart…" hands the data to a cloud.
  * Nothing leaves this server, so there is neither the button nor an address for it.
@@ -30,6 +32,10 @@ export function loadPlotly(src) {
   });
   return loading;
 }
+
+/** A figure's margins, for text that is larger than usual. @param {{[side: string]: number}} [margin] in pixels @returns {{[side: string]: number}} */
+export const enlarged = (margin = {}) =>
+  Object.fromEntries(Object.entries(margin).map(([side, px]) => [side, px * textSize()]));
 
 /** The value of one of our tokens. @param {string} name */
 export const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,3 +1,5 @@
+import { onTextSize, rem, textSize } from './text-size.js';
+
 /**
  * The scrolling of a list of which only the lines exist that can be seen. What is in sight is remembered: to ask for it while
  * drawing would lay the whole page out.
@@ -10,7 +12,7 @@ export class VirtualList {
    * @param {object} parts
    * @param {HTMLElement} parts.root what scrolls
    * @param {HTMLElement} parts.inner what holds the lines, as high as all of them
-   * @param {number} parts.line the height of a line in pixels
+   * @param {number} parts.line the height of a line in pixels at the usual size of text
    * @param {number} parts.beyond lines that exist above and below those in sight
    * @param {string} parts.key the name of the `data-` value by which a line is known again: it keeps its focus
    * @param {(from: number, to: number) => HTMLElement[]} parts.draw the lines `from` up to but not including `to`
@@ -18,7 +20,7 @@ export class VirtualList {
   constructor({ root, inner, line, beyond, key, draw }) {
     this.root = root;
     this.inner = inner;
-    this.line = line;
+    this.lineHigh = line;
     this.beyond = beyond;
     this.key = key;
     this.drawn = draw;
@@ -35,12 +37,18 @@ export class VirtualList {
       this.#seen = { top: root.scrollTop, height: root.clientHeight };
       this.draw();
     }).observe(root);
+    onTextSize(() => this.draw());
+  }
+
+  /** The height of a line, in pixels. */
+  get line() {
+    return this.lineHigh * textSize();
   }
 
   /** @param {number} count */
   set count(count) {
     this.#count = count;
-    this.inner.style.height = `${count * this.line}px`;
+    this.inner.style.height = rem(count * this.lineHigh);
     this.draw();
   }
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import large
-from tests.browser.board import Fetch
+from tests.browser.board import Fetch, becomes
 from tests.serving import ROOT, Served
 
 Open = Callable[..., Page]
@@ -108,6 +108,48 @@ def test_who_is_fenced_is_seen_in_a_crowd_though_it_is_no_member_any_more(
     expect(fenced.locator(".block.still")).to_have_count(1)
     expect(fenced.locator(".hard")).to_contain_text("still reads 1 partition")
     assert "worker-30" in page.locator("#board table.sr").inner_text()
+
+
+def columns_of(page: Page) -> list[list[str]]:
+    """The members below those in trouble, column by column, each from above to below."""
+    rows: list[tuple[float, float, str]] = page.locator("#board .brow").evaluate_all(
+        "rows => rows.slice(3).map((row) => { const { x, y } = row.querySelector('.under').getBoundingClientRect(); return [x, y, row.dataset.member]; })"
+    )
+    return [[member for at, _, member in sorted(rows) if at == x] for x in sorted({x for x, _, _ in rows})]
+
+
+def test_short_rows_stand_in_columns_read_one_after_another_and_below_each_other_on_a_phone(
+    open_page: Open, fetch: Fetch, crowd: str
+) -> None:
+    address = moment(fetch, crowd, "worker-32 is cut off")
+    page = open_page(address)
+    expect(page.locator("#board .brow")).to_have_count(MEMBERS)
+    columns = columns_of(page)
+    assert len(columns) > 1
+    in_order = [f"worker-{number:02}" for number in range(MEMBERS) if number not in {30, 31, 32}]
+    assert [member for column in columns for member in column] == in_order
+    page.set_viewport_size(PHONE)
+    becomes(
+        page,
+        "new Set([...document.querySelectorAll('#board .brow .under')].map((under) => under.getAttribute('x'))).size === 1",
+    )
+    assert columns_of(page) == [in_order]
+
+
+def test_a_name_of_letters_that_no_font_has_ends_before_the_epoch(open_page: Open, server: Served) -> None:
+    names = {"consumer-0-02": "👩‍👩‍👧‍👦" * 12 + "-9"}
+    page = open_page(large.waiting_at(server, large.store(server, large.scenario(14), renamed=names)))
+    row = page.locator("#board .brow[data-member*='-9']")
+    expect(row).to_have_count(1)
+    # What is drawn of it: the text, as far as its clip shows it.
+    ends, epoch = row.evaluate(
+        """row => {
+          const name = row.querySelector('.nm');
+          const clip = document.querySelector(name.getAttribute('clip-path').slice(4, -1).replaceAll('"', '')).firstElementChild;
+          return [Number(clip.getAttribute('x')) + Number(clip.getAttribute('width')), row.querySelector('.ep').getBBox().x];
+        }"""
+    )
+    assert ends <= epoch
 
 
 def test_words_of_trouble_stay_within_a_phone(open_page: Open, fetch: Fetch, crowd: str) -> None:

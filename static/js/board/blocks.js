@@ -2,36 +2,40 @@
  * The board for more than a dozen members, or more partitions than columns fit: a row of blocks for each member.
  * The grammar is that of the chips: solid owned, hatched given up, dashed should own, dotted without an owner.
  * Blocks that move carry their name; tethers appear when a row or block is pointed at, or a partition chosen.
- * Whoever is in trouble stands above the others, with words: among a hundred rows nobody looks for it.
+ * Whoever is in trouble stands above the others, with words: among a hundred rows nobody looks for it. Rows that are short stand in
+ * columns beside each other, and are read down one column after another.
  *
  * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {import('./lanes.js').Scene} Scene
- * @typedef {{key: string, mode: 'own' | 'leaving' | 'revoking' | 'twice' | 'want' | 'free' | 'still', x: number, y: number,
- *   width: number, hue: string, says: string}} Block
+ * @typedef {import('./block.js').Block} Block
+ * @typedef {{left: number, head: number, width: number, y: number}} Place of a row: where its column begins, how wide its head is, where the
+ *   column ends
  */
 
-import { h, s } from '../dom.js';
+import { h, s, sized } from '../dom.js';
 import { expressionOf, replacedBy, stillReads, troubledOf } from '../hardships.js';
-import { characters } from '../map/names.js';
+import { onTextSize, textSize } from '../text-size.js';
 import { epochOf, keysOf } from '../view.js';
 import { memberSays, plural } from '../words.js';
+import { BETWEEN, columnsIn, rowsOf } from './block-rows.js';
+import { clip, drawn, GAP, patterns, SIDE, TALL, widthOf } from './block.js';
 import { chipSays } from './chips.js';
 
 const ROW = 17;
-const SIDE = 11;
-/** High enough for a name between its lines. */
-const TALL = 13;
-const GAP = 2;
+const WIDTH_LEAST = 180;
 const HEAD = 196;
 const HEAD_SMALL = 92;
-/** With more rows than this the rows at rest are counted and not drawn; those that change always are. */
-const ROWS_MOST = 300;
 /** As many rows stand above the others; a crowd in trouble is told in its own rows. */
 const TROUBLED_MOST = 12;
+/** Beside a name, for the epoch of a member that is behind. */
+const EPOCH = 78;
+const EPOCH_SMALL = 34;
 /** How wide a letter of the words behind a row's blocks is at most, on average. */
 const LETTER = 6.1;
+
+let made = 0;
 
 export class Blocks {
   #picked = /** @type {string | null} */ (null);
@@ -40,6 +44,7 @@ export class Blocks {
   #places = new Map();
   /** @type {ResizeObserver} */
   #watch;
+  #unwatch;
   #width = 0;
 
   /**
@@ -50,6 +55,8 @@ export class Blocks {
    * @param {(key: string) => void} [options.onPick]
    */
   constructor(root, { cast, labels, onPick = () => {} }) {
+    made += 1;
+    this.id = `blocks-${made}`;
     this.root = root;
     this.cast = cast;
     this.labels = labels;
@@ -69,15 +76,27 @@ export class Blocks {
       if (key) this.onPick(key);
     });
     this.#watch = new ResizeObserver(() => {
-      if (Math.abs(root.clientWidth - this.#width) > 1 && this.#scene) this.render(this.#scene);
+      if (Math.abs(this.#room - this.#width) > 1) this.#again();
     });
     this.#watch.observe(root);
+    this.#unwatch = onTextSize(() => this.#again());
+  }
+
+  /** In the drawing's own pixels, which are as large as the text. */
+  get #room() {
+    return this.root.clientWidth / textSize();
+  }
+
+  #again() {
+    if (this.#scene) this.render(this.#scene);
   }
 
   destroy() {
     this.#watch.disconnect();
+    this.#unwatch();
     this.root.replaceChildren();
     this.root.className = '';
+    this.root.style.removeProperty('--columns');
     for (const name of ['role', 'aria-label', 'tabindex']) this.root.removeAttribute(name);
   }
 
@@ -91,7 +110,7 @@ export class Blocks {
   render(scene) {
     this.#scene = scene;
     const { frame, moment, views, free, violation } = scene;
-    const width = Math.max(320, this.root.clientWidth);
+    const width = Math.max(WIDTH_LEAST, this.#room);
     this.#width = width;
     const head = width < 560 ? HEAD_SMALL : HEAD;
     const nodes = [];
@@ -100,9 +119,7 @@ export class Blocks {
 
     const pool = this.#line(
       [...free].map((key) => this.#block(key, 'free', views.get(key), 'x')),
-      head,
-      width,
-      y + 4,
+      { left: 0, head, width, y: y + 4 },
     );
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
@@ -115,16 +132,18 @@ export class Blocks {
 
     const held = this.#held(scene);
     const troubled = new Map(troubledOf(frame, violation).map((one) => [one.member, one]));
-    const { rows, rest } = this.#rows(frame, held, moment?.actor ?? null, troubled);
+    const orderOf = (/** @type {string} */ member) => this.cast.lane(member).order;
+    const { rows, rest } = rowsOf(frame, held, { actor: moment?.actor ?? null, troubled, orderOf });
     const first = [...troubled.keys()].slice(0, TROUBLED_MOST);
     const table = [
       h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions')),
     ];
-    const draw = (/** @type {string} */ member) => {
-      const row = this.#row(scene, member, held.get(member) ?? [], troubled.get(member), { head, width, y });
+    /** @param {string} member @param {Place} place */
+    const draw = (member, place) => {
+      const row = this.#row(scene, member, held.get(member) ?? [], troubled.get(member), place);
       nodes.push(row.node);
       table.push(row.words);
-      y += row.height;
+      return row.height;
     };
     if (first.length) {
       nodes.push(
@@ -135,7 +154,7 @@ export class Blocks {
         ),
       );
       y += 14;
-      first.forEach(draw);
+      for (const member of first) y += draw(member, { left: 0, head, width, y });
       nodes.push(s('rect', { class: 'rule', x: 0, y: y + 5, width, height: 1 }));
       y += 13;
     }
@@ -149,14 +168,31 @@ export class Blocks {
       );
       y += 16;
     }
-    rows.filter((member) => !first.includes(member)).forEach(draw);
+    const others = rows.filter((member) => !first.includes(member));
+    const named = widthOf(this.labels.partition(views.keys().next().value ?? ''));
+    const has = { members: Object.keys(frame.members).length, partitions: views.size, head, named };
+    const columns = head === HEAD ? columnsIn(has, width) : 1;
+    this.root.style.setProperty('--columns', String(columns));
+    const each = Math.ceil(others.length / columns);
+    const wide = (width - (columns - 1) * BETWEEN) / columns;
+    let bottom = y;
+    const clips = [];
+    for (let column = 0; column < columns; column += 1) {
+      const left = column * (wide + BETWEEN);
+      let below = y;
+      clips.push(this.#clip(left, head));
+      for (const member of others.slice(column * each, (column + 1) * each))
+        below += draw(member, { left, head, width: left + wide, y: below });
+      bottom = Math.max(bottom, below);
+    }
+    y = bottom;
     this.tethers = s('g', { class: 'tethers' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);
-    this.svg.setAttribute('height', String(y + 8));
+    sized(this.svg, { height: y + 8 });
     const at = this.svg.contains(document.activeElement)
       ? /** @type {SVGElement} */ (document.activeElement).dataset.member
       : null;
-    this.svg.replaceChildren(patterns(), ...nodes, this.tethers);
+    this.svg.replaceChildren(patterns(), ...clips, ...nodes, this.tethers);
     // All rows are new; who walks along them by key stays where they are.
     const again = at
       ? /** @type {SVGElement | null} */ (this.svg.querySelector(`[data-member="${CSS.escape(at)}"]`))
@@ -167,6 +203,13 @@ export class Blocks {
     this.#tether(this.#picked);
   }
 
+  /** A name of letters that no font here has is far wider than its count of them. @param {number} left of a column @param {number} head */
+  #clip(left, head) {
+    const room = head - 14 - (head === HEAD ? EPOCH : EPOCH_SMALL);
+    const box = { x: left + 14, y: 0, width: room, height: '100%' };
+    return s('clipPath', { id: `${this.id}-${Math.round(left)}` }, s('rect', box));
+  }
+
   /**
    * The row of a member, or of a client that is none any more and still reads.
    *
@@ -174,14 +217,16 @@ export class Blocks {
    * @param {string} member
    * @param {Block[]} blocks
    * @param {import('../hardships.js').Troubled | undefined} trouble
-   * @param {{head: number, width: number, y: number}} place
+   * @param {Place} place
    */
-  #row({ frame, moment, violation }, member, blocks, trouble, { head, width, y }) {
+  #row({ frame, moment, violation }, member, blocks, trouble, place) {
+    const { left, head, width, y } = place;
     const state = frame.members[member];
     const name = this.cast.name(member);
     const label = (/** @type {string} */ key) => this.labels.partition(key);
     const group = epochOf(frame) ?? 0;
-    const epoch = state ? (state.epoch ?? '') : head === HEAD ? 'out' : '';
+    const wide = head === HEAD;
+    const epoch = state ? (state.epoch ?? '') : wide ? 'out' : '';
     const behind = typeof epoch === 'number' && epoch < group;
     const acts = moment?.actor === member;
     const before = acts && moment?.shape === 'replace' ? replacedBy(frame, member, this.cast) : null;
@@ -192,9 +237,9 @@ export class Blocks {
       ...told,
       ...(expression ? [`subscribes to ${expression}`] : []),
     ].join('; ');
-    const line = this.#line(blocks, head, width, y + 2);
+    const line = this.#line(blocks, { ...place, y: y + 2 });
     const words = told.length
-      ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, head, width, top: y + 2 })
+      ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, begins: left + head, width, top: y + 2 })
       : null;
     const height = Math.max(ROW, (words?.bottom ?? line.height) + 3);
     const classes = ['brow', acts && 'act', !state && 'outside', violation?.members.includes(member) && 'broken'];
@@ -210,13 +255,17 @@ export class Blocks {
         tabindex: -1,
       },
       s('title', {}, title),
-      s('rect', { class: 'under', x: 0, y, width, height }),
-      s('rect', { class: 'edge', x: 0, y, width: 4, height }),
-      s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 6)),
+      s('rect', { class: 'under', x: left, y, width: width - left, height }),
+      s('rect', { class: 'edge', x: left, y, width: 4, height }),
       s(
         'text',
-        { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' },
-        behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch,
+        { x: left + 14, y: y + 12, class: 'nm', 'clip-path': `url(#${this.id}-${Math.round(left)})` },
+        clip(name, wide ? 15 : 6),
+      ),
+      s(
+        'text',
+        { x: left + head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' },
+        behind ? `▲ ${epoch}${wide ? ` of ${group}` : ''}` : epoch,
       ),
       ...line.nodes,
       words?.node ?? null,
@@ -241,11 +290,11 @@ export class Blocks {
    *
    * @param {string} says
    * @param {boolean} bad
-   * @param {{x: number, y: number, head: number, width: number, top: number}} place where the blocks ended
+   * @param {{x: number, y: number, begins: number, width: number, top: number}} place where the blocks ended, where they begin
    */
-  #words(says, bad, { x, y, head, width, top }) {
-    const beside = x === head || x + 8 + says.length * LETTER < width - 12;
-    const left = beside ? (x === head ? head : x + 8) : head;
+  #words(says, bad, { x, y, begins, width, top }) {
+    const beside = x === begins || x + 8 + says.length * LETTER < width - 12;
+    const left = beside && x !== begins ? x + 8 : begins;
     const line = beside ? y : y + TALL + GAP;
     const room = Math.max(8, Math.floor((width - 12 - left) / LETTER));
     return {
@@ -283,25 +332,6 @@ export class Blocks {
   }
 
   /**
-   * @param {import('../types').Frame} frame
-   * @param {Map<string, Block[]>} held
-   * @param {string | null} actor
-   * @param {Map<string, unknown>} troubled
-   */
-  #rows(frame, held, actor, troubled) {
-    const all = Object.keys(frame.members).sort((a, b) => this.cast.lane(a).order - this.cast.lane(b).order);
-    if (all.length <= ROWS_MOST) return { rows: all, rest: 0 };
-    const changes = (/** @type {string} */ member) =>
-      member === actor || troubled.has(member) || (held.get(member) ?? []).some((block) => block.mode !== 'own');
-    const chosen = new Set(all.filter(changes).slice(0, ROWS_MOST));
-    for (const member of all) {
-      if (chosen.size >= ROWS_MOST) break;
-      chosen.add(member);
-    }
-    return { rows: all.filter((member) => chosen.has(member)), rest: all.length - chosen.size };
-  }
-
-  /**
    * @param {string} key
    * @param {Block['mode']} mode
    * @param {PartitionView | undefined} view
@@ -315,17 +345,18 @@ export class Blocks {
         ? `${label}: a client that is no member any more still reads it`
         : chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
     const named = mode !== 'own' && mode !== 'free';
-    return { key, mode, x: 0, y: 0, width: named ? label.length * 5.8 + 10 : SIDE, hue, says };
+    return { key, mode, x: 0, y: 0, width: named ? widthOf(label) : SIDE, hue, says };
   }
 
-  /** Blocks side by side, wrapped. @param {Block[]} blocks @param {number} head @param {number} width @param {number} top */
-  #line(blocks, head, width, top) {
-    let x = head;
+  /** Blocks side by side, wrapped. @param {Block[]} blocks @param {Place} place */
+  #line(blocks, { left, head, width, y: top }) {
+    const begins = left + head;
+    let x = begins;
     let y = top;
     const nodes = [];
     for (const block of blocks) {
-      if (x + block.width > width - 12 && x > head) {
-        x = head;
+      if (x + block.width > width - 12 && x > begins) {
+        x = begins;
         y += TALL + GAP;
       }
       block.x = x;
@@ -373,67 +404,8 @@ export class Blocks {
   }
 }
 
-/** @param {Block} block @param {string} label */
-function drawn(block, label) {
-  const wide = block.width > SIDE;
-  return s(
-    'g',
-    { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
-    s('title', {}, block.says),
-    s('rect', { x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: TALL - 1.5, rx: 2 }),
-    block.mode === 'revoking'
-      ? s('rect', {
-          class: 'hatch',
-          x: block.x + 0.75,
-          y: block.y + 0.75,
-          width: block.width - 1.5,
-          height: TALL - 1.5,
-          rx: 2,
-        })
-      : null,
-    wide ? s('text', { x: block.x + block.width / 2, y: block.y + 9.7, 'text-anchor': 'middle' }, label) : null,
-  );
-}
-
-function patterns() {
-  return s(
-    'defs',
-    {},
-    ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
-      s(
-        'pattern',
-        {
-          id: `block-hatch-${hue}`,
-          width: 5,
-          height: 5,
-          patternUnits: 'userSpaceOnUse',
-          patternTransform: 'rotate(45)',
-        },
-        s('rect', { width: 1.6, height: 5, fill: `var(--m${hue})`, 'fill-opacity': 0.45 }),
-      ),
-    ),
-  );
-}
-
 /** @param {Event} event @returns {string | null} */
 function keyAt(event) {
   const node = /** @type {Element} */ (event.target).closest?.('[data-key]');
   return node ? node.getAttribute('data-key') : null;
-}
-
-/** From here on letters are as wide as two: those of East Asia, and emoji. */
-const WIDE_FROM = 0x2e80;
-
-/** The end of a name, which is what tells members apart; an emoji is never cut in two. @param {string} text @param {number} most letters */
-function clip(text, most) {
-  const all = characters(text);
-  const widths = all.map((letter) => (Number(letter.codePointAt(0)) < WIDE_FROM ? 1 : 2));
-  if (widths.reduce((sum, width) => sum + width, 0) <= most) return text;
-  let room = most - 1;
-  let from = all.length;
-  while (from > 0 && widths[from - 1] <= room) {
-    from -= 1;
-    room -= widths[from];
-  }
-  return `…${all.slice(from).join('')}`;
 }

@@ -9,6 +9,7 @@
  * @typedef {import('../labels.js').Labels} Labels
  */
 
+import { textSize } from '../text-size.js';
 import { unreadOf } from '../unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
 import { Blocks } from './blocks.js';
@@ -99,7 +100,7 @@ export class Board {
 
   /** @param {Column[]} columns */
   #fitting(columns) {
-    const width = this.root.clientWidth || 1000;
+    const width = this.root.clientWidth / textSize() || 1000;
     const many =
       this.#members > LANES_MOST || columns.length > COLUMNS_MOST || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
     const shape = many ? 'blocks' : columns.map((column) => column.key).join(' ');

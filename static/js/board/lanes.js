@@ -15,6 +15,7 @@
 
 import { h, s } from '../dom.js';
 import { outsiders, stillReads } from '../hardships.js';
+import { textSize } from '../text-size.js';
 import { isShare, keysOf, readingChanges } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
@@ -449,7 +450,7 @@ export class Lanes {
           Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)),
         0,
       );
-      const width = cell.getBoundingClientRect().width;
+      const width = cell.getBoundingClientRect().width / textSize();
       this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
       this.root.classList.toggle('tight', width < 96);
       this.root.classList.toggle('slim', width < 38);

@@ -7,6 +7,7 @@
  */
 
 import { h, s } from '../dom.js';
+import { onTextSize, pixels, rem } from '../text-size.js';
 import { canBeEmpty, isEditable, isNullable, textOf } from './edits.js';
 import { isArray, isBlob, itemSize } from './tree.js';
 import { ITEMS_MOST, meaningText, sinceText, titleOf, valueText } from './words.js';
@@ -15,6 +16,8 @@ import { ITEMS_MOST, meaningText, sinceText, titleOf, valueText } from './words.
 const BEYOND = 8;
 const HEIGHT_UNKNOWN = 600;
 const INDENT = 10;
+/** Rem of a row, where the style sheet does not say. */
+const ROW = 1.25;
 
 let made = 0;
 
@@ -55,6 +58,7 @@ export class FieldGrid {
     root.replaceChildren(this.inner);
     root.addEventListener('scroll', () => this.#draw(), { passive: true });
     new ResizeObserver(() => this.#draw()).observe(root);
+    onTextSize(() => this.#sift());
     root.addEventListener('pointermove', (event) => this.#pointed(event));
     root.addEventListener('click', (event) => this.#clicked(event));
     root.addEventListener('dblclick', (event) => {
@@ -131,13 +135,13 @@ export class FieldGrid {
   }
 
   #height() {
-    return parseFloat(getComputedStyle(this.root).getPropertyValue('--row')) || 20;
+    return pixels(parseFloat(getComputedStyle(this.root).getPropertyValue('--row')) || ROW);
   }
 
   #sift() {
     this.#rows = this.tree.rows(this.open);
     this.root.setAttribute('aria-rowcount', String(this.#rows.length));
-    this.inner.style.height = `${this.#rows.length * this.#height()}px`;
+    this.inner.style.height = `calc(${this.#rows.length} * var(--row))`;
     this.#redraw();
   }
 
@@ -158,7 +162,7 @@ export class FieldGrid {
     for (let index = from; index < to; index += 1) {
       const place = this.#rows[index];
       const node = this.#nodes.get(place.path) ?? this.#row(place, index);
-      node.style.top = `${index * row}px`;
+      node.style.top = `calc(${index} * var(--row))`;
       kept.set(place.path, node);
       nodes.push(node);
     }
@@ -209,7 +213,7 @@ export class FieldGrid {
         ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' })
         : null,
     );
-    name.style.paddingLeft = `${place.depth * INDENT}px`;
+    name.style.paddingLeft = rem(place.depth * INDENT);
     const meaning = meaningText(node);
     return h(
       'div',

@@ -3,8 +3,9 @@
  */
 
 import { h } from '../dom.js';
+import { onTextSize, rem, textSize } from '../text-size.js';
 
-/** Pixels of a row; the style sheet says the same. */
+/** Pixels of a row at the usual size of text; the style sheet says the same. */
 const ROW = 18;
 /** Rows above and below those in sight. */
 const BEYOND = 6;
@@ -44,6 +45,7 @@ export class HexView {
     root.append(this.inner);
     root.addEventListener('scroll', () => this.#draw(), { passive: true });
     new ResizeObserver(() => this.#resize()).observe(root);
+    onTextSize(() => this.#resize());
     if (onPoint) {
       const pointed = (/** @type {Event} */ event, /** @type {'pointer' | 'click'} */ how) => {
         const cell = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-b]'));
@@ -67,7 +69,7 @@ export class HexView {
 
   /** @param {string} key @param {number} start @returns {number | null} */
   #after(key, start) {
-    const page = Math.max(1, Math.floor(this.root.clientHeight / ROW) - 1) * this.width;
+    const page = Math.max(1, Math.floor(this.root.clientHeight / this.#row) - 1) * this.width;
     const steps = /** @type {{[key: string]: number}} */ ({
       ArrowRight: 1,
       ArrowLeft: -1,
@@ -106,11 +108,17 @@ export class HexView {
   reveal(byte, end = byte + 1) {
     const { scrollTop } = this.root;
     const height = this.root.clientHeight || HEIGHT_UNKNOWN;
-    const top = Math.floor(byte / this.width) * ROW;
-    const bottom = Math.min((Math.floor((end - 1) / this.width) + 1) * ROW, top + height);
-    if (top < scrollTop) this.root.scrollTop = Math.max(0, top - ROW);
-    else if (bottom > scrollTop + height) this.root.scrollTop = bottom - height + (bottom - top < height ? ROW : 0);
+    const row = this.#row;
+    const top = Math.floor(byte / this.width) * row;
+    const bottom = Math.min((Math.floor((end - 1) / this.width) + 1) * row, top + height);
+    if (top < scrollTop) this.root.scrollTop = Math.max(0, top - row);
+    else if (bottom > scrollTop + height) this.root.scrollTop = bottom - height + (bottom - top < height ? row : 0);
     this.#draw();
+  }
+
+  /** The height of a row, in pixels. */
+  get #row() {
+    return ROW * textSize();
   }
 
   #resize() {
@@ -123,7 +131,7 @@ export class HexView {
   #rebuild() {
     this.root.classList.toggle('narrow', this.width === 8);
     const rows = Math.ceil(this.#bytes.length / this.width);
-    this.inner.style.height = `${rows * ROW}px`;
+    this.inner.style.height = rem(rows * ROW);
     this.root.setAttribute('aria-rowcount', String(rows));
     this.root.setAttribute('aria-colcount', String(this.width + 1));
     this.inner.replaceChildren();
@@ -134,8 +142,8 @@ export class HexView {
   #draw() {
     const rows = Math.ceil(this.#bytes.length / this.width);
     const height = this.root.clientHeight || HEIGHT_UNKNOWN;
-    const from = Math.max(0, Math.floor(this.root.scrollTop / ROW) - BEYOND);
-    const to = Math.min(rows, Math.ceil((this.root.scrollTop + height) / ROW) + BEYOND);
+    const from = Math.max(0, Math.floor(this.root.scrollTop / this.#row) - BEYOND);
+    const to = Math.min(rows, Math.ceil((this.root.scrollTop + height) / this.#row) + BEYOND);
     for (const [number, line] of this.#lines) {
       if (number >= from && number < to) continue;
       line.row.remove();
@@ -160,7 +168,7 @@ export class HexView {
   #line(number) {
     const start = number * this.width;
     const row = h('div', { class: 'hln', role: 'row', 'aria-rowindex': number + 1 });
-    row.style.top = `${number * ROW}px`;
+    row.style.top = rem(number * ROW);
     row.append(h('span', { class: 'of', role: 'rowheader' }, start.toString(16).padStart(4, '0')));
     const text = h('span', { class: 'as', 'aria-hidden': 'true' });
     /** @type {HTMLElement[]} */

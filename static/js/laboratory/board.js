@@ -10,6 +10,7 @@
  */
 
 import { s } from '../dom.js';
+import { textSize } from '../text-size.js';
 import { columnAt, layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
 import { hueOf, labelOf, markOf, numbered } from './people.js';
 
@@ -255,7 +256,7 @@ function tetherUnderPointer(root, sheet, answer, layout) {
   root.append(says, line);
   const who = (/** @type {number} */ place) => (place < 0 ? 'nobody' : sheet.members[place].name);
   root.addEventListener('pointermove', (event) => {
-    const column = columnAt(layout, answer, event.clientX - root.getBoundingClientRect().left);
+    const column = columnAt(layout, answer, (event.clientX - root.getBoundingClientRect().left) / textSize());
     const [old, now] = column === null ? [-1, -1] : [answer.before[column], answer.after[column]];
     const [from, to] = [layout.rowOf.get(old), layout.rowOf.get(now)];
     line.toggleAttribute('hidden', !(from && to));

@@ -6,6 +6,7 @@
  */
 
 import { choose, h, part } from '../dom.js';
+import { onTextSize, textSize } from '../text-size.js';
 import { boardOf } from './board.js';
 import { numbered } from './people.js';
 import { showScorecard } from './scorecard.js';
@@ -108,7 +109,7 @@ export class SheetView {
       const holder = /** @type {HTMLElement} */ (node.querySelector('.h'));
       const framed = is && this.#view !== 'before' ? (answer.steps[this.#step]?.columns ?? null) : null;
       holder.replaceChildren(
-        boardOf(shown, answer, { width: Math.floor(holder.clientWidth), view: this.#view, framed }),
+        boardOf(shown, answer, { width: Math.floor(holder.clientWidth / textSize()), view: this.#view, framed }),
       );
       const says = /** @type {HTMLElement} */ (node.querySelector('.say'));
       says.textContent = answer.says;
@@ -168,5 +169,6 @@ export class SheetView {
       clearTimeout(resized);
       resized = setTimeout(() => this.#drawBoards(), RESIZED_MS);
     });
+    onTextSize(() => this.#drawBoards());
   }
 }

@@ -1,11 +1,13 @@
 /**
  * Where the rows lie: how wide and high the page lets them be, how high each is, which of them are in sight, and the
- * pictures behind them. Sizes are read where the page changes, never while something is drawn.
+ * pictures behind them. Sizes are read where the page changes, never while something is drawn. All measures of the map are in
+ * pixels at the usual size of text, and grow with it.
  *
  * @typedef {import('./types').Line} Line
  * @typedef {import('./gestures.js').Spot} Spot
  */
 
+import { rem, textSize } from '../text-size.js';
 import { when } from '../words.js';
 import { PIN_PX } from './list.js';
 import { meaning } from './modes.js';
@@ -67,10 +69,13 @@ export class Field {
   /** @returns {boolean} whether anything has another size now */
   measure() {
     const { root, scroller } = this.parts;
-    const gutter = root.clientWidth < SMALL ? GUTTER.small : GUTTER.wide;
-    root.style.setProperty('--gutter', `${gutter}px`);
-    const width = Math.max(60, scroller.clientWidth - gutter);
-    const high = Math.round(Math.min(HIGH_PX.most, Math.max(HIGH_PX.least, globalThis.innerHeight * HIGH_PX.share)));
+    const size = textSize();
+    const gutter = root.clientWidth / size < SMALL ? GUTTER.small : GUTTER.wide;
+    root.style.setProperty('--gutter', rem(gutter));
+    const width = Math.max(60, scroller.clientWidth / size - gutter);
+    const high = Math.round(
+      Math.min(HIGH_PX.most, Math.max(HIGH_PX.least, (globalThis.innerHeight / size) * HIGH_PX.share)),
+    );
     if (width === this.#size.width && high === this.#size.high && gutter === this.#size.gutter) return false;
     this.#size = { width, high, gutter };
     return true;
@@ -110,12 +115,12 @@ export class Field {
     const held = Math.min(Math.max(0, top), Math.max(0, Math.ceil(this.lines.length * this.rowHeight) - this.#seen));
     if (held === this.#top) return;
     this.#top = held;
-    this.parts.scroller.scrollTop = held;
+    this.parts.scroller.scrollTop = held * textSize();
     this.draw(false);
   }
 
   scrolled() {
-    const { scrollTop } = this.parts.scroller;
+    const scrollTop = this.parts.scroller.scrollTop / textSize();
     // A page rounds: what was just set is not a hand's doing.
     if (Math.abs(scrollTop - this.#top) <= 1) return;
     this.#top = scrollTop;
@@ -134,10 +139,10 @@ export class Field {
   #layout() {
     const { list, surfaces, pinsNode, scroller } = this.parts;
     list.size(this.rowHeight);
-    scroller.style.height = `${this.#seen}px`;
+    scroller.style.height = rem(this.#seen);
     surfaces.rows.size(this.#size.width, this.#seen);
     const pinned = this.pins.length * PIN_PX;
-    pinsNode.style.height = `${pinned}px`;
+    pinsNode.style.height = rem(pinned);
     pinsNode.hidden = !pinned;
     if (pinned) surfaces.pins.size(this.#size.width, pinned);
     // Fewer or lower rows: the page has scrolled back as far as it must.
@@ -251,8 +256,9 @@ export class Field {
   spot({ clientX, clientY }) {
     const { scroller } = this.parts;
     const box = scroller.getBoundingClientRect();
-    const x = Math.min(Math.max(clientX - box.left, this.#size.gutter), this.#size.gutter + this.#size.width);
-    const y = Math.min(Math.max(clientY - box.top, 0), this.#seen) + scroller.scrollTop;
+    const size = textSize();
+    const x = Math.min(Math.max((clientX - box.left) / size, this.#size.gutter), this.#size.gutter + this.#size.width);
+    const y = Math.min(Math.max((clientY - box.top) / size, 0), this.#seen) + scroller.scrollTop / size;
     const line = Math.min(this.lines.length - 1, Math.max(0, Math.floor(y / this.rowHeight)));
     return { x, y, place: (x - this.#size.gutter) / this.#size.width, line };
   }

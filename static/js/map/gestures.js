@@ -2,10 +2,11 @@
  * Pointer and wheel over the rows: a click goes there, a drag opens what it spans, the wheel zooms. Everything that is
  * dragged or turned has a key and a button that does the same.
  *
- * @typedef {{x: number, y: number, place: number, line: number}} Spot in CSS pixels of the plot, a place of the axis, a line
+ * @typedef {{x: number, y: number, place: number, line: number}} Spot in pixels of the plot, a place of the axis, a line
  */
 
 import { h } from '../dom.js';
+import { rem } from '../text-size.js';
 
 /** A hand that clicks moves less. */
 const DRAG_PX = 5;
@@ -73,10 +74,10 @@ export class Gestures {
   #show(a, b, says) {
     this.brush.hidden = false;
     Object.assign(this.brush.style, {
-      left: `${Math.min(a.x, b.x)}px`,
-      top: `${Math.min(a.y, b.y)}px`,
-      width: `${Math.abs(a.x - b.x)}px`,
-      height: `${Math.abs(a.y - b.y)}px`,
+      left: rem(Math.min(a.x, b.x)),
+      top: rem(Math.min(a.y, b.y)),
+      width: rem(Math.abs(a.x - b.x)),
+      height: rem(Math.abs(a.y - b.y)),
     });
     /** @type {HTMLElement} */ (this.brush.firstChild).textContent = says;
   }

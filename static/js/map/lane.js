@@ -11,6 +11,7 @@
 
 import { chipSays, face } from '../board/chips.js';
 import { h } from '../dom.js';
+import { onTextSize, rem, textSize } from '../text-size.js';
 import { epochOf } from '../view.js';
 import { byName } from './names.js';
 import { nameNode } from './list.js';
@@ -44,6 +45,7 @@ export class Lane {
     this.sizer = h('div', { class: 'mchips-sizer' });
     this.chips = h('div', { class: 'mchips', role: 'group' }, this.sizer);
     this.chips.addEventListener('scroll', () => this.#window());
+    onTextSize(() => this.#window());
     this.chips.addEventListener('click', (event) => {
       const chip = /** @type {Element} */ (event.target).closest('[data-key]');
       if (chip) this.onPick(chip.getAttribute('data-key') ?? '');
@@ -164,19 +166,19 @@ export class Lane {
 
   /** The chips that are in sight. */
   #window() {
-    const across = Math.max(1, Math.floor((this.chips.clientWidth - 8) / CHIP_PX.width));
+    const across = Math.max(1, Math.floor((this.chips.clientWidth / textSize() - 8) / CHIP_PX.width));
     const rows = Math.ceil(this.#chips.length / across);
     const high = Math.min(rows, ROWS_MOST) * CHIP_PX.height;
-    this.chips.style.height = `${high + 4}px`;
+    this.chips.style.height = rem(high + 4);
     // Only what scrolls must be reached by key as a whole.
     if (rows > ROWS_MOST) this.chips.tabIndex = 0;
     else this.chips.removeAttribute('tabindex');
-    const first = Math.max(0, Math.floor(this.chips.scrollTop / CHIP_PX.height) - 1);
+    const first = Math.max(0, Math.floor(this.chips.scrollTop / textSize() / CHIP_PX.height) - 1);
     const last = Math.min(rows, first + ROWS_MOST + 3);
     const drawn = `${across}:${first}:${last}`;
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
-    this.sizer.style.height = `${rows * CHIP_PX.height}px`;
+    this.sizer.style.height = rem(rows * CHIP_PX.height);
     const focused = this.chips.contains(document.activeElement)
       ? document.activeElement?.getAttribute('data-key')
       : null;
@@ -184,7 +186,7 @@ export class Lane {
       ...this.#chips.slice(first * across, last * across).map(({ key, mode }, index) => {
         const node = this.#chip(key, mode);
         const at = first * across + index;
-        node.style.transform = `translate(${(at % across) * CHIP_PX.width}px, ${Math.floor(at / across) * CHIP_PX.height}px)`;
+        node.style.transform = `translate(${rem((at % across) * CHIP_PX.width)}, ${rem(Math.floor(at / across) * CHIP_PX.height)})`;
         return node;
       }),
     );

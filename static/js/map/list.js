@@ -7,6 +7,7 @@
  */
 
 import { h } from '../dom.js';
+import { rem } from '../text-size.js';
 import { parted } from './names.js';
 
 /** From this height on every row in sight has its name beside it. */
@@ -119,7 +120,7 @@ export class List {
   /** @param {number} rowHeight */
   size(rowHeight) {
     this.#rowHeight = rowHeight;
-    this.sizer.style.height = `${Math.ceil(this.#lines.length * rowHeight)}px`;
+    this.sizer.style.height = rem(Math.ceil(this.#lines.length * rowHeight));
   }
 
   #drawing = false;
@@ -222,8 +223,8 @@ export class List {
       : slim
         ? Math.max(0, Math.min((index + 0.5) * height - tall / 2, this.#lines.length * height - tall))
         : index * height;
-    node.style.transform = `translateY(${top.toFixed(2)}px)`;
-    node.style.height = `${tall}px`;
+    node.style.transform = `translateY(${rem(top)})`;
+    node.style.height = rem(tall);
     node.classList.toggle('thin', slim);
     node.classList.toggle('here', here);
     node.classList.toggle('act', looks.actor);
@@ -258,7 +259,7 @@ export class List {
         if (seen && Math.abs(y + 8 - focused) < 18) continue;
         const line = this.#lines[Math.min(this.#lines.length - 1, Math.floor((y + 1) / this.#rowHeight))];
         const node = h('span', { class: 'mlabel' }, nameNode(line.name));
-        node.style.transform = `translateY(${y}px)`;
+        node.style.transform = `translateY(${rem(y)})`;
         nodes.push(node);
       }
     }

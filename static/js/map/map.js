@@ -8,6 +8,7 @@
  * @typedef {import('./gestures.js').Spot} Spot
  */
 
+import { onTextSize } from '../text-size.js';
 import { when } from '../words.js';
 import { BLOCKS_MOST } from './blocks-view.js';
 import { Field, NAMED } from './field.js';
@@ -66,6 +67,7 @@ export class BoardMap {
     this.parts.toolbar.axis = this.plot.axis;
     new ResizeObserver(() => this.#measure()).observe(root);
     addEventListener('resize', () => this.#measure());
+    onTextSize(() => this.#measure());
     source.onGrow(() => {
       this.plot.whole();
       this.plot.ask(this.field.width);

@@ -7,7 +7,8 @@
  * @typedef {import('./types').Window} Window
  */
 
-import { h, s, text } from '../dom.js';
+import { h, s, sized, text } from '../dom.js';
+import { rem, textSize } from '../text-size.js';
 import { markOf } from '../timeline-view/marks.js';
 import { when } from '../words.js';
 
@@ -57,7 +58,7 @@ export class Strip {
    * @param {Scale | null} what.scale of the window
    * @param {Scale | null} what.far of the whole
    * @param {Window} what.window
-   * @param {number} what.gutter in CSS pixels
+   * @param {number} what.gutter in pixels at the usual size of text
    * @param {number} what.width of the plot
    * @param {number} what.start_ms
    * @param {string} what.none how "unassigned" is called here
@@ -83,7 +84,7 @@ export class Strip {
       this.epochs.replaceChildren(
         ...starts.places.map((x) => {
           const line = h('i');
-          line.style.left = `${x.toFixed(1)}px`;
+          line.style.left = rem(x);
           return line;
         }),
         ...unknown(group, scale, at),
@@ -92,8 +93,7 @@ export class Strip {
       nodes.push(area(group, scale, at, TOP.none, NONE_PX, gutter, width));
     }
     this.svg.setAttribute('viewBox', `0 0 ${gutter + width} ${HEIGHT}`);
-    this.svg.setAttribute('width', String(gutter + width));
-    this.svg.setAttribute('height', String(HEIGHT));
+    sized(this.svg, { width: gutter + width, height: HEIGHT });
     this.svg.replaceChildren(...nodes);
     let free = -Infinity;
     // Entries without a moment between them lie on one place.
@@ -109,7 +109,7 @@ export class Strip {
           {},
           scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`,
         );
-        node.style.left = `${at(place).toFixed(1)}px`;
+        node.style.left = rem(at(place));
         return node;
       }),
     );
@@ -169,20 +169,20 @@ export class Strip {
     const seen = place !== null && place >= -0.002 && place <= 1.002;
     this.line.hidden = !seen;
     const x = this.#gutter + Math.min(1, Math.max(0, place ?? 0)) * this.#width;
-    this.line.style.transform = `translateX(${x.toFixed(1)}px)`;
-    this.veil.style.transform = `translateX(${x.toFixed(1)}px)`;
-    this.veil.style.width = `${Math.max(0, this.#gutter + this.#width - x).toFixed(1)}px`;
+    this.line.style.transform = `translateX(${rem(x)})`;
+    this.veil.style.transform = `translateX(${rem(x)})`;
+    this.veil.style.width = rem(Math.max(0, this.#gutter + this.#width - x));
     this.veil.hidden = place !== null && place > 1;
     if (this.flag.textContent !== says) this.flag.textContent = says;
     const edge = says.length * LETTER_PX * 0.6;
-    this.flag.style.marginLeft = `${Math.max(0, edge - x) - Math.max(0, x + edge - this.#gutter - this.#width)}px`;
+    this.flag.style.marginLeft = rem(Math.max(0, edge - x) - Math.max(0, x + edge - this.#gutter - this.#width));
   }
 
   #wire() {
     let down = /** @type {'all' | 'head' | null} */ (null);
     const act = (/** @type {PointerEvent} */ event) => {
       const box = this.svg.getBoundingClientRect();
-      const place = (event.clientX - box.left - this.#gutter) / this.#width;
+      const place = ((event.clientX - box.left) / textSize() - this.#gutter) / this.#width;
       if (down === 'all') this.onPan(Math.min(1, Math.max(0, place)));
       else if (this.#scale) this.onSeek(this.#scale.at(Math.min(1, Math.max(0, place))));
     };
@@ -194,7 +194,7 @@ export class Strip {
         return;
       }
       const box = this.svg.getBoundingClientRect();
-      down = event.clientY - box.top < TOP.all + ALL_PX + 5 ? 'all' : 'head';
+      down = (event.clientY - box.top) / textSize() < TOP.all + ALL_PX + 5 ? 'all' : 'head';
       this.root.setPointerCapture(event.pointerId);
       act(event);
     });
@@ -238,8 +238,8 @@ function unknown({ columns }, scale, at) {
     const begin = index;
     while (columns.unknown[index + 1]) index += 1;
     const node = h('b', {}, 'not read yet');
-    node.style.left = `${at(edges[begin]).toFixed(1)}px`;
-    node.style.width = `${(at(edges[index + 1]) - at(edges[begin])).toFixed(1)}px`;
+    node.style.left = rem(at(edges[begin]));
+    node.style.width = rem(at(edges[index + 1]) - at(edges[begin]));
     nodes.push(node);
   }
   return nodes;

@@ -4,9 +4,10 @@
  * @typedef {import('./types').Palette} Palette
  * @typedef {import('./types').Track} Track
  * @typedef {{top: number, rowHeight: number, first: number, count: number, rowsOf: (line: number) => readonly number[], track: Track}} Picture
- *   measures in CSS pixels
+ *   measures in pixels at the usual size of text
  */
 
+import { rem, textSize } from '../text-size.js';
 import { paint } from './paint.js';
 
 /** A slice takes no longer, so that a frame has room for all else. */
@@ -37,9 +38,9 @@ export class Surface {
   /** Whether a picture is still being painted. */
   busy = false;
 
-  /** @param {number} width in CSS pixels @param {number} height */
+  /** @param {number} width in pixels at the usual size of text @param {number} height */
   size(width, height) {
-    const ratio = Math.min(RATIO_MOST, globalThis.devicePixelRatio || 1);
+    const ratio = Math.min(RATIO_MOST, globalThis.devicePixelRatio || 1) * textSize();
     const [across, down] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
     if (this.canvas.width === across && this.canvas.height === down && this.ratio === ratio) return;
     this.#ticket += 1;
@@ -48,8 +49,8 @@ export class Surface {
     this.ratio = ratio;
     this.canvas.width = across;
     this.canvas.height = down;
-    this.canvas.style.width = `${width}px`;
-    this.canvas.style.height = `${height}px`;
+    this.canvas.style.width = rem(width);
+    this.canvas.style.height = rem(height);
     this.#image = null;
   }
 

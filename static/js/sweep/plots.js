@@ -1,6 +1,7 @@
 /** Plotly beneath the maps and in the strip: the figures come from the server, their colours from our tokens. */
 
-import { token } from '../plotly.js';
+import { enlarged, token } from '../plotly.js';
+import { textSize } from '../text-size.js';
 
 const STILL = { staticPlot: true, responsive: true, displayModeBar: false };
 
@@ -51,6 +52,7 @@ export function drawMap(plotly, node, figure, ramp) {
 /** The seeds of a cell. @param {any} plotly @param {HTMLElement} node @param {{data: any[], layout: any}} figure */
 export function drawStrip(plotly, node, figure) {
   const ink = token('--ink');
+  const size = textSize();
   const data = figure.data.map((trace) => {
     if (trace.meta.line === 'median') {
       return { ...trace, marker: { ...trace.marker, color: ink, line: { ...trace.marker.line, color: ink } } };
@@ -58,7 +60,7 @@ export function drawStrip(plotly, node, figure) {
     const marker = trace.meta.chosen
       ? { ...trace.marker, color: ink, line: { color: token('--panel'), width: 1 } }
       : { ...trace.marker, color: token('--panel'), line: { color: token('--ink-3'), width: 1.3 } };
-    return { ...trace, marker, textfont: { size: 11, color: token('--ink-3') }, cliponaxis: false };
+    return { ...trace, marker, textfont: { size: 11 * size, color: token('--ink-3') }, cliponaxis: false };
   });
   const chosen = figure.data.findIndex((trace) => trace.meta.chosen);
   const lines = figure.layout.yaxis.tickvals.length;
@@ -68,9 +70,14 @@ export function drawStrip(plotly, node, figure) {
     {
       ...figure.layout,
       ...BARE,
-      height: lines * 27 + 30,
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: token('--ink-2') },
-      xaxis: { ...figure.layout.xaxis, gridcolor: token('--line'), tickfont: { size: 11, color: token('--ink-3') } },
+      margin: enlarged(figure.layout.margin),
+      height: (lines * 27 + 30) * size,
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12 * size, color: token('--ink-2') },
+      xaxis: {
+        ...figure.layout.xaxis,
+        gridcolor: token('--line'),
+        tickfont: { size: 11 * size, color: token('--ink-3') },
+      },
       yaxis: { ...figure.layout.yaxis, ticklen: 0 },
       annotations: figure.layout.annotations.map((/** @type {any} */ note) =>
         note.text.startsWith('<b>') ? { ...note, font: { color: ink } } : note,

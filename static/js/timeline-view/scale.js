@@ -11,6 +11,15 @@ import { countUpTo } from '../timeline.js';
 
 /** More steps than this would stand closer than their marks are wide. */
 export const WINDOW_STEPS = 80;
+/** Fewer are not shown, even where they touch. */
+const STEPS_LEAST = 16;
+/** How wide the mark of a step is. */
+const MARK = 11;
+
+/** How many steps stand beside each other without their marks lying on each other. @param {number} room for all of them */
+export function stepsIn(room) {
+  return Math.min(WINDOW_STEPS, Math.max(STEPS_LEAST, Math.floor(room / MARK)));
+}
 
 /**
  * Which steps are shown: all, or the page of them that holds `position`.

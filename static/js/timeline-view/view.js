@@ -12,21 +12,28 @@
  */
 
 import { committedTrack, rises } from '../committed.js';
-import { s, text } from '../dom.js';
+import { s, sized, text } from '../dom.js';
 import { bands } from '../spans.js';
+import { onTextSize, textSize } from '../text-size.js';
 import { isClassic } from '../view.js';
 import { duration } from '../words.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
-import { scale, windowOf, WINDOW_STEPS } from './scale.js';
+import { scale, stepsIn, windowOf } from './scale.js';
 import { patterns } from './patterns.js';
 import { ROWS_MOST, pack } from './tracks.js';
 
 const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
+/** Below this width tracks have less room for names on their left. */
+const SMALL = 520;
+const leftOf = (/** @type {number} */ width) => (width < SMALL ? 58 : 104);
 const RIGHT = 14;
+const WIDTH_LEAST = 180;
+/** How high the whole timeline is, above the window in it. */
+const OVERVIEW = 18;
 /** How wide the playhead's flag is. */
 const FLAG = 26;
 /** Under a span, for the line of what was committed. */
@@ -75,9 +82,13 @@ export class TimelineView {
     this.#scrub();
     new ResizeObserver(([{ contentRect }]) => {
       // Its width is remembered: to ask for it while drawing would lay the whole page out at each step.
-      this.#room = contentRect.width;
-      if (Math.abs(Math.max(320, this.#room) - this.#width) > 1) this.draw();
+      this.#room = contentRect.width / textSize();
+      if (Math.abs(Math.max(WIDTH_LEAST, this.#room) - this.#width) > 1) this.draw();
     }).observe(root);
+    onTextSize(() => {
+      this.#room = root.clientWidth / textSize();
+      this.draw();
+    });
   }
 
   /** Something but the playhead has changed: the spans, the axis, the colours. */
@@ -109,9 +120,9 @@ export class TimelineView {
 
   draw() {
     const { steps, position } = this.#play;
-    if (!this.#room) this.#room = this.root.clientWidth;
-    const width = Math.max(320, this.#room);
-    const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
+    if (!this.#room) this.#room = this.root.clientWidth / textSize();
+    const width = Math.max(WIDTH_LEAST, this.#room);
+    const shown = windowOf(steps.length, position, stepsIn(width - leftOf(width) - RIGHT));
     const key = [
       width,
       this.#play.base ?? 0,
@@ -133,8 +144,8 @@ export class TimelineView {
   /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number}} shown */
   #still(width, shown) {
     const { steps, end_ms } = this.#play;
-    const small = width < 520;
-    const left = small ? 58 : 104;
+    const small = width < SMALL;
+    const left = leftOf(width);
     const right = width - RIGHT;
     const at = scale({ axis: this.axis, steps, window: shown, left, right, end_ms });
     this.#scale = at;
@@ -172,7 +183,7 @@ export class TimelineView {
     if (!small) nodes.push(text(14, yPool + 10, this.labels.having.none, 'dim'));
     this.#mobile = s('g', { class: 'moving' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
-    this.svg.setAttribute('height', String(this.#height));
+    sized(this.svg, { height: this.#height });
     this.svg.replaceChildren(...nodes, this.#mobile);
   }
 
@@ -443,9 +454,8 @@ export class TimelineView {
       if (!at || !steps.length) return;
       const box = this.svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) * this.#width) / box.width;
-      const inOverview = steps.length > at.shown.length && event.clientY - box.top < 18;
-      const small = this.#width < 520;
-      const left = small ? 58 : 104;
+      const inOverview = steps.length > at.shown.length && (event.clientY - box.top) / textSize() < OVERVIEW;
+      const left = leftOf(this.#width);
       const index = inOverview
         ? Math.min(
             steps.length - 1,

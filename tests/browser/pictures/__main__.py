@@ -49,7 +49,11 @@ def options() -> Options:
     )
     parser.add_argument("--sizes", metavar="PX", type=int, nargs="+", default=[width for width, _ in SIZES])
     parser.add_argument(
-        "--text", metavar="PERCENT", type=int, default=100, help="size of the root's text: 200 doubles it"
+        "--text",
+        metavar="PERCENT",
+        type=int,
+        default=100,
+        help="of the usual size, as a reader sets the browser's text: 200 doubles it",
     )
     parser.add_argument(
         "--zoom",
@@ -77,7 +81,8 @@ def main(asked: Options) -> None:
         sync_playwright() as playwright,
         contextlib.ExitStack() as until_the_end,
     ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM)
+        enlarged = f"--blink-settings=defaultFontSize={16 * asked.text // 100}"
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM, enlarged])
         material = Material(server, browser, until_the_end)
         for scene in scenes:
             try:
@@ -137,8 +142,6 @@ def opened(
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     page.goto(server.url + address)
-    if asked.text != 100:
-        page.add_style_tag(content=f":root {{ font-size: {asked.text}% }}")
     with contextlib.suppress(Error):
         page.wait_for_load_state("networkidle", timeout=8_000)
     page.wait_for_timeout(700)

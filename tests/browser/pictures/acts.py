@@ -50,6 +50,13 @@ def find_member(page: Page) -> None:
     page.locator(".mlane").wait_for()
 
 
+def open_first_row(page: Page) -> None:
+    row = page.locator('.mgrid [tabindex="0"]')
+    row.focus()
+    page.keyboard.press("Enter")
+    page.locator(".mlane").wait_for()
+
+
 def group_by_host(page: Page) -> None:
     """Members in groups of their hosts."""
     page.get_by_label("Group rows").select_option("host")

@@ -88,6 +88,22 @@ class Material:
         return large.waiting_at(self.server, stored)
 
     @cached_property
+    def many_topics(self) -> str:
+        """Two members on 10,000 topics of one partition each."""
+        topics = {f"topic-{number:05}": 1 for number in range(10_000)}
+        return f"/t/{large.store(self.server, large.few(topics=topics))}"
+
+    @cached_property
+    def one_owner(self) -> str:
+        """Where one member owns 10,000 partitions."""
+        return self.moment(large.store(self.server, large.few(topics={"orders": 10_000})), "b joins")
+
+    @cached_property
+    def grown(self) -> str:
+        """From nobody to 1,000 members, and back."""
+        return f"/t/{large.store(self.server, large.grows(1_000))}"
+
+    @cached_property
     def broken(self) -> str:
         """A run in which a partition has two owners; no case study has one."""
         return f"/t/{self._told('-m', 'tests.browser.seed', 'broken')}"

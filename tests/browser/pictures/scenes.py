@@ -64,6 +64,10 @@ SCENES: Final = (
     Scene("hosts", lambda m: m.map(1_000), acts.group_by_host),
     Scene("partitions", lambda m: m.map(1_000), acts.show_partitions),
     Scene("odd-names-map", lambda m: m.odd_names_on_a_map),
+    Scene("topics-10000", lambda m: m.many_topics),
+    Scene("one-owner", lambda m: m.one_owner),
+    Scene("one-owner-lane", lambda m: m.one_owner, acts.open_first_row),
+    Scene("grows", lambda m: m.grown),
     # Side by side, what if, bytes.
     Scene("compare-empty", at("/compare")),
     Scene("compare", at(COMPARED)),
