@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
@@ -157,8 +157,7 @@ def _codes(body: Payload) -> Iterator[tuple[str, int]]:
     """Every error of an answer, with the topic that it is of, or without."""
     if "errorCode" in body:
         yield "", body["errorCode"]
-    topics: Iterable[dict[str, Any]] = body.get("topics") or ()
-    for topic in topics:
+    for topic in body.get("topics") or ():
         for partition in topic.get("partitions") or ():
             yield str(topic.get("topicId") or topic.get("name")), partition["errorCode"]
 

@@ -47,7 +47,7 @@ class BadSetting(ValueError):
 
 def settings_of(told: Mapping[str, str]) -> Settings:
     """Broker settings by Kafka's names on top of Kafka's defaults; ``BadSetting`` for what is none."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {}  # ``Any``: each setting has its own type.
     for name, text in told.items():
         field = BROKER_SETTINGS.get(name)
         if field is None:

@@ -126,7 +126,7 @@ class Messaging:
             self._answered(exchange, answer, cause)
 
     def _asked(self, exchange: InFlightRequest, answered: bool) -> None:
-        """Any broker knows the coordinator."""
+        """Every broker knows the coordinator."""
         if not answered or not self._cluster.broker(exchange.broker).alive:
             self._disconnected(exchange)
             return

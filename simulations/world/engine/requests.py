@@ -52,7 +52,7 @@ TURNED_AWAY: Final = (
 
 
 Answer = HeartbeatAnswer | CommitAnswer | FetchAnswer | PrepareAnswer | InstallAnswer | ClassicAnswer
-"""Any answer of a coordinator."""
+"""What a coordinator answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,7 @@ class Api:
     """
 
     name: str
-    # Of requests ``Any``: the table gives each operation those of its own class.
-    handle: Callable[[Shard, Any, int], Outcome[Answer]]
+    handle: Callable[[Shard, Any, int], Outcome[Answer]]  # ``Any``: requests of the operation's own class.
     refuse: Callable[[Any, ErrorCode], Answer]
     park: Park | None = None
     """In place of ``handle``, where the answer may wait for other members."""

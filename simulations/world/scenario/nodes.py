@@ -71,9 +71,8 @@ def parse(text: str, what: str = "scenario", needs: str = "topics, members and a
 def _look_over(text: str) -> None:
     """Refuses what would cost far more than its length, before any of it is built."""
     depth = 0
-    event: Any
     for event in yaml.parse(text, Loader=_LOADER):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent):
             # A few lines of aliases can stand for more nodes than memory holds.
             raise ScenarioError(line, "", "anchors and aliases (& and *) are not taken; write the part out")
