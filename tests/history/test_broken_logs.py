@@ -169,6 +169,19 @@ def test_of_a_group_too_large_to_be_named_all_who_were_there_are_counted() -> No
     assert verdict(log) == f"{COMINGS_KEPT_MAX + 50} members were already members."
 
 
+def test_of_a_large_group_that_forms_all_who_joined_are_counted() -> None:
+    log = named_log(Provenance.SIMULATED)
+    for number in range(COMINGS_KEPT_MAX + 50):
+        log.at(number * 100).write(
+            R.member(f"m{number}"), R.epoch(number + 1), R.current(f"m{number}", number + 1, 0, STABLE)
+        )
+    count = COMINGS_KEPT_MAX + 50
+    assert verdict(log).startswith(f"{count} members joined one after another (group epochs ")
+    formed = next(found for found in log.recorded().summary["findings"] if found["kind"] == "formed")
+    assert formed["joined"] == count
+    assert formed["says"].startswith(f"The group formed with {count} members in ")
+
+
 def test_a_segment_of_a_stable_group_begins_with_its_commits() -> None:
     log = named_log()
     log.write(R.commit(0, 7))

@@ -135,6 +135,8 @@ class Forming:
     sequence: int
     """Of the last change that belongs to it."""
     over: bool = False
+    joined: int = 0
+    """How many processes joined in it, however many of them are kept."""
 
 
 class Lives:
@@ -267,6 +269,8 @@ class Lives:
                 break
         self._present.setdefault(lane, {})[member_id] = [step.after.at_ms, step.sequence]
         self.comings_count += 1
+        if again == 1 and self.forming is not None and self.is_forming(step.sequence):
+            self.forming.joined += 1
         if len(self.comings) < COMINGS_KEPT_MAX:
             self.comings.append(Coming(member_id, lane, step.sequence, step.after.at_ms, again, same_id))
 

@@ -34,13 +34,16 @@ def found_came(facts: Facts) -> list[Finding]:
         names = list(dict.fromkeys(names))
         took = forming.to_ms - forming.from_ms
         starts = [start for start in facts.epochs.to_json() if lives.is_forming(start["sequence"])]
-        says = f"The group formed with {listed(names)} in {duration(took)}"
+        joined = len(names) if len(lives.comings) == lives.comings_count else max(len(names), forming.joined)
+        whom = listed(names) if joined == len(names) else counted(joined, "member")
+        says = f"The group formed with {whom} in {duration(took)}"
         found.append(
             finding(
                 "formed",
                 says,
                 [forming.sequence],
                 names=names,
+                joined=joined,
                 from_ms=forming.from_ms,
                 to_ms=forming.to_ms,
                 length_ms=took,

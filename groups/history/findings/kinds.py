@@ -169,6 +169,8 @@ class Formed(Steps):
     """``first`` and ``last``: the epochs, or generations of a ``classic`` group, in which it formed."""
 
     names: list[str]
+    joined: int
+    """How many there were; ``names`` are of the first of them."""
     from_ms: int
     to_ms: int
     first: int | None

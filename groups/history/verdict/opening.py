@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from groups.history.findings.finding import Finding
 from groups.history.findings.kinds import ByKind
 from groups.history.verdict.text import Part
-from groups.history.words import CLOCK_LEAST_MS, listed
+from groups.history.words import CLOCK_LEAST_MS, counted, listed
 
 
 def opening_pattern(findings: Sequence[Finding]) -> Finding | None:
@@ -73,7 +73,8 @@ def _formed(by_kind: ByKind) -> Iterable[list[Part]]:
         if not names:
             return
         after = " one after another" if len(set(steps)) > 1 and len(names) > 1 else ""
-        parts = [Part(f"{listed(names)} joined{after}", steps[0] if steps else formed["sequences"][0], steps)]
+        whom = listed(names) if formed["joined"] == len(names) else counted(formed["joined"], "member")
+        parts = [Part(f"{whom} joined{after}", steps[0] if steps else formed["sequences"][0], steps)]
         if formed["from_ms"] >= CLOCK_LEAST_MS:
             parts = [Part("from "), Part("", at_ms=formed["from_ms"]), Part(" on "), *parts]
         if formed["first"] is not None:
