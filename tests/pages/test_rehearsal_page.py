@@ -26,7 +26,7 @@ LINK = "group=orders-enrich&members=3&topics=foo:6&client=3.8&assignors=range"
 @pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
-    monkeypatch.setattr(starting.tasks.run, "delay", sent.append)
+    monkeypatch.setattr(starting.run_tasks.run, "delay", sent.append)
     return sent
 
 
