@@ -14,6 +14,7 @@ from simulations.proof.conformance.excuses import LATE_LINE
 from simulations.proof.conformance.internal_events import by_itself
 from simulations.proof.conformance.position import (
     CLOCK_SLACK_MS,
+    INFINITE_MS,
     LOG_DELAY_MOST_MS,
     LOG_DELAY_MS,
     Position,
@@ -280,12 +281,26 @@ def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
     after = replace(
         position.knowing(known),
         shard=loaded,
-        timers=Timers().taking(loaded.loaded(now_ms).timers, now_ms, None),
+        timers=Timers().taking(loaded.loaded(now_ms).timers, _loaded_from_ms(position, now_ms), None),
         tasks=(),
         loads=position.loads + 1,
     )
     after = after.freed([each for each in position.parked if is_turned_away(each)])
     return Loading(before=position, after=after, now_ms=now_ms)
+
+
+def _loaded_from_ms(position: Position, now_ms: int) -> int:
+    """From when on the timers of a load may have run: of a consumer group it may have been over long before it shows.
+
+    A classic group writes nothing as its timers run out, so that each that could would be tried between any two requests.
+    """
+    of_group = [
+        written.payload
+        for written in position.log.written[: position.at]
+        if written.payload["type"] in (2, 3)
+    ]
+    present = [record["type"] for record in of_group if record["value"] is not None]
+    return now_ms if present[-1:] == [2] else -INFINITE_MS
 
 
 def overdue(position: Position, asked: RecordedRequest) -> Iterator[tuple[Running, int]]:
