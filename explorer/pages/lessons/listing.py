@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from simulations import courses
 from simulations.lessons.document import Kind
+from simulations.lessons.playing import scenario_of
 from simulations.lessons.texts import Code, Reference, Term, Text, Words
 from simulations.world import studies
 
@@ -86,9 +87,8 @@ def of_studies() -> dict[str, str]:
     """Case study → the first lesson that is told of it, or of the same case by the proposal's rules."""
     found: dict[str, str] = {}
     for name in courses.names():
-        lesson = courses.load(name)
-        if lesson.kind is Kind.STUDY:
-            found.setdefault(lesson.of, name)
+        if (told := study_of(name)) is not None:
+            found.setdefault(told, name)
     for study in studies.names():
         twin = PROPOSED + study.removeprefix(RELEASED)
         if study.startswith(RELEASED) and twin in found:
@@ -97,9 +97,16 @@ def of_studies() -> dict[str, str]:
 
 
 def study_of(name: str) -> str | None:
-    """The case study that a lesson is told of."""
+    """The case study that a lesson is told of; its scenario has the same name where it leaves out what it does not tell."""
     lesson = courses.load(name)
+    if lesson.kind is Kind.SCENARIO:
+        return _by_title().get(scenario_of(lesson).title)
     return lesson.of if lesson.kind is Kind.STUDY else None
+
+
+@cache
+def _by_title() -> dict[str, str]:
+    return {studies.load(study).title: study for study in studies.names()}
 
 
 @cache
