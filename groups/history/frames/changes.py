@@ -14,8 +14,8 @@ import orjson
 
 from groups.history.state.identity import changed_keys
 
-Value = Any  # A part of a frame. ``Any``, since its path says
-"""A part of a frame: what it is, its path says (``groups.history.frames.shapes``)."""
+Value = Any
+"""A part of a frame. ``Any``: what it is, its path says (``groups.history.frames.shapes``)."""
 
 Whole = TypeVar("Whole", bound=Mapping[str, object])
 

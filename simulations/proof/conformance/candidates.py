@@ -135,7 +135,7 @@ def exchanges(position: Position, candidate: Numbered, delay_ms: int) -> Iterato
             later.append(step)
     yield from later
     if is_turned_away(asked):
-        after = replace(position.without(number))
+        after = position.without(number)
         yield TurnedAway(before=position, after=after, now_ms=asked.arrived_ms, asked=asked)
 
 
