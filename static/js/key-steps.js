@@ -1,6 +1,6 @@
 /**
- * Where a case study pauses while it plays: at the first step of each kind that teaches something, so that a reader can look
- * at the board and go on when ready. Pure.
+ * Which moments count: those at which a case study pauses while it plays, the first of each kind that teaches something, so that
+ * a reader can look at the board and go on when ready; and those that a board may pass over. Pure.
  *
  * @typedef {import('./types').Moment} Moment
  */
@@ -45,3 +45,11 @@ export function keySteps(steps) {
   });
   return found;
 }
+
+/**
+ * Whether a moment is a commit of offsets and nothing that anybody tells of. Where a row of a narration ends, more than the commit
+ * has happened: a classic client commits as it revokes, for one.
+ *
+ * @param {Moment} moment
+ */
+export const isMereCommit = ({ shape, step }) => shape === 'commit' && (step === null || step === undefined);

@@ -6,39 +6,37 @@
  */
 
 import { Banners } from './banners.js';
+import { showPlaying, wireControls } from './board-controls.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
-import { choose, h, part } from './dom.js';
-import { EpochsDrawing } from './epochs-drawing.js';
-import { Figure } from './figure.js';
+import { part } from './dom.js';
 import { GroupHead } from './group-head.js';
 import { looksLike, violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
-import { listen } from './keys.js';
 import { Labels } from './labels.js';
-import { MetricsPanel } from './metrics-panel.js';
 import { leadIn, missingMoment, openingOf, opensAtWorst } from './opening.js';
-import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
 import { showPatterns } from './patterns.js';
-import { Player, SPEEDS } from './player.js';
+import { Player } from './player.js';
 import { Problems } from './problems.js';
-import { Reading, tells, withView } from './reading.js';
+import { Reading, tells } from './reading.js';
 import { Seeking } from './seeking.js';
 import { watchLink } from './source/link.js';
 import { openPage } from './source/page.js';
+import { showPlayhead } from './playhead-words.js';
+import { SidePanels } from './side-panels.js';
 import { sizeOf } from './stage/size.js';
 import { TrackStage } from './stage/tracks.js';
 import { connect } from './still-to-come.js';
 import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
+import { copyLink, rename, saveNames, wireSharing } from './timeline-actions.js';
 import { CLOCK_FROM_MS, onZone, showSwitch } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
 import { unreadOf } from './unread.js';
-import { Address, copy, withMoment } from './url.js';
+import { Address } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
-import { when } from './words.js';
 
 /** What is made of a timeline's moments is made anew at most this often while it grows. */
 const GROW_MS = 250;
@@ -54,7 +52,8 @@ const size = sizeOf(meta);
 const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
-const ownership = size === 'crowd' ? new Ownership() : null;
+const crowd = size === 'crowd' ? await import('./stage/making-crowd.js') : null;
+const ownership = crowd && new crowd.Ownership();
 const timeline = new Timeline({
   chunks: meta.chunks,
   load: api.chunk,
@@ -91,7 +90,16 @@ const shared = {
     if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
   },
 };
-const stage = ownership ? await crowdStage(ownership) : new TrackStage({ ...shared, whole: size === 'whole' });
+const stage =
+  crowd && ownership
+    ? crowd.crowdStage({
+        ...shared,
+        ownership,
+        fetchDigest: api.digest,
+        picked: () => picked,
+        start_ms: () => start_ms(),
+      })
+    : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
   state: part('state'),
   epochs: part('epochs'),
@@ -115,45 +123,14 @@ const inspector = new Inspector({
   causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
-const figureParts = panels && {
-  plot: part('figure'),
-  table: part('figure-table'),
-  legend: part('figure-legend'),
+const side = new SidePanels({
+  panels,
+  server,
   cast,
-  fetchFigure: panels.epochs,
-  onSeek: (/** @type {number} */ sequence) => seeking.go(sequence),
-};
-const figure =
-  figureParts &&
-  (server
-    ? new Figure({
-        ...figureParts,
-        panel: part('figure-panel'),
-        zoom: /** @type {HTMLButtonElement} */ (part('figure-zoom')),
-        says: part('figure-says'),
-        script: part('figure-panel').dataset.script ?? '',
-        isIdle: () => !player.playing,
-      })
-    : new EpochsDrawing(figureParts));
-const metrics =
-  panels &&
-  new MetricsPanel({
-    panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
-    table: part('metrics'),
-    cast,
-    fetchMetrics: panels.metrics,
-  });
-const assignmentPanel = document.getElementById('assignment-panel');
-/** @type {import('./assignment-panel.js').AssignmentPanel | null} It comes when it is opened first. */
-let assignment = null;
-if (server && assignmentPanel instanceof HTMLDetailsElement) {
-  const open = async () => {
-    const { AssignmentPanel } = await import('./assignment-panel.js');
-    assignment = new AssignmentPanel({ panel: assignmentPanel, cast, fetchAssignment: server.assignment });
-    if (timeline.rest) assignment.move(timeline.rest.sequence, Object.keys(timeline.rest.frame.members ?? {}));
-  };
-  assignmentPanel.addEventListener('toggle', open, { once: true });
-}
+  rest: () => timeline.rest,
+  onSeek: (sequence) => seeking.go(sequence),
+  isIdle: () => !player.playing,
+});
 const banners = new Banners(part('banners'));
 const address = new Address();
 const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
@@ -182,30 +159,6 @@ let pauses = new Set();
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
-/**
- * What draws a crowd comes only for a crowd: the page of a small group stays light.
- *
- * @param {Ownership} owners
- */
-async function crowdStage(owners) {
-  const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
-  return new CrowdStage({
-    ...shared,
-    ownership: owners,
-    fetchDigest: api.digest,
-    draws: ({ root, source }) =>
-      new BoardMap(root, {
-        source,
-        cast,
-        labels,
-        verdict: () => part('verdict').textContent ?? '',
-        start_ms: () => start_ms(),
-        onSeek: (sequence) => seeking.scrub(sequence),
-        onPick: (key) => pick(key === picked ? null : key),
-      }),
-  });
-}
-
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
@@ -215,32 +168,11 @@ function show(rest, { animate, before }) {
   head.render(rest, views, violation, unreadOf(rest.frame, meta.summary.silences ?? []));
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
-  figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
-  metrics?.move(rest.sequence);
-  assignment?.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
+  side.move(rest);
   problems.move();
   part('continue').hidden = true;
-  const count = timeline.count;
-  part('step').textContent = position.toLocaleString('en');
-  part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
-  part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
-  part('board').dataset.sequence = String(rest.sequence);
-  for (const page of ['laboratory', 'rehearsal']) {
-    const link = document.getElementById(page);
-    if (link instanceof HTMLAnchorElement)
-      link.href = `/${page}?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
-  }
+  showPlayhead(rest, timeline, { start_ms: start_ms(), timelineId: meta.id });
   address.follow(rest.sequence);
-}
-
-/** @param {boolean} playing @param {number} speed */
-function showPlaying(playing, speed) {
-  part('play-word').textContent = playing ? 'Pause' : 'Play';
-  part('play-shape').setAttribute('d', playing ? 'M2 1h3v10H2zM7 1h3v10H7z' : 'M2 1l9 5-9 5z');
-  part('play').title = playing ? 'Pause (Space)' : 'Play (Space)';
-  for (const button of part('speeds').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
-  }
 }
 
 async function togglePlay() {
@@ -323,11 +255,11 @@ function hearStatus(message) {
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showFound();
     if ('map' in stage) stage.map.refresh();
-    if (server) showTopicNames(part('topic-names'), meta, saveNames);
+    if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
   }
   showStatus();
   if (message.status && message.status !== 'running') {
-    figure?.refresh();
+    side.figure?.refresh();
     hearProblems();
   }
 }
@@ -345,98 +277,33 @@ function stepProblem(direction) {
   return problems.step(direction);
 }
 
-/** @param {{[id: string]: string | null}} names */
-async function saveNames(names) {
-  await server?.name(names);
-  location.reload();
-}
-
-async function copyLink() {
-  const href = withMoment(withView(location.href, reading.view), timeline.rest?.sequence ?? 0);
-  toast((await copy(href)) ? `Link to step ${timeline.position} copied` : href);
-}
-
-async function rename() {
-  const wanted = prompt('Name of this timeline', meta.title)?.trim();
-  if (!wanted || wanted === meta.title) return;
-  try {
-    await server?.rename(wanted);
-    location.reload();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be renamed.');
-  }
-}
-
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
   explain();
-  if (server) {
-    /** @type {ReturnType<typeof shareDialog> | undefined} */
-    let dialog;
-    // Few share what they look at: the dialog comes with the first press, which is not lost while the board still loads.
-    part('share-open').addEventListener('click', async () => (await (dialog ??= shareDialog(server))).open());
-  }
+  if (server) wireSharing(server, timeline);
   if (stage instanceof TrackStage) {
     const { events } = stage;
     walk(part('board'), (lane) => events.only(lane));
   }
-  part('epoch-back').addEventListener('click', () => seeking.stepEpoch(-1));
-  part('event-back').addEventListener('click', () => seeking.step(-1));
-  part('play').addEventListener('click', togglePlay);
-  part('continue').addEventListener('click', togglePlay);
-  part('event-on').addEventListener('click', () => seeking.step(1));
-  part('epoch-on').addEventListener('click', () => seeking.stepEpoch(1));
-  part('speeds').replaceChildren(
-    ...SPEEDS.map((speed) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'data-speed': speed,
-          'aria-pressed': speed === 1 ? 'true' : 'false',
-          onclick: () => player.setSpeed(speed),
-        },
-        speed === 0.5 ? '½×' : `${speed}×`,
-      ),
-    ),
-  );
-  choose('axis', (value) => {
-    stage.axis = /** @type {'events' | 'time'} */ (value);
+  wireControls({
+    stage,
+    timeline,
+    seeking,
+    player,
+    inspector,
+    togglePlay,
+    stepProblem,
+    copyLink: () => copyLink(timeline, reading.view),
+    rename: () => rename(meta, server),
+    unpick: () => pick(null),
   });
-  choose('hue', (value) => {
-    stage.hue = /** @type {'member' | 'partition'} */ (value);
-  });
-  choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
-  part('copy').addEventListener('click', copyLink);
-  document.getElementById('rename')?.addEventListener('click', rename);
-  part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => seeking.go(sequence));
   // Seconds of a simulation have no zone.
   if (start_ms() >= CLOCK_FROM_MS) {
     showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
     onZone(() => stage.grow());
   }
-  const help = /** @type {HTMLDialogElement} */ (part('help'));
-  listen({
-    Space: togglePlay,
-    ArrowRight: () => seeking.step(1),
-    ArrowLeft: () => seeking.step(-1),
-    'Shift+ArrowRight': () => seeking.stepEpoch(1),
-    'Shift+ArrowLeft': () => seeking.stepEpoch(-1),
-    n: () => stepProblem(1),
-    p: () => stepProblem(-1),
-    Home: () => seeking.go(timeline.origin),
-    End: () => seeking.go(timeline.last),
-    '[': () => player.shift(-1),
-    ']': () => player.shift(1),
-    c: copyLink,
-    '/': () => {
-      if ('map' in stage) stage.map.find();
-    },
-    '?': () => help.showModal(),
-    Escape: () => pick(null),
-  });
 }
 
 /** What is still being computed or read comes through a socket. @param {import('./source/page.js').Served} from */
@@ -463,16 +330,6 @@ function follow(from) {
   });
 }
 
-/** @param {import('./source/page.js').Served} from */
-async function shareDialog({ sharing }) {
-  const { ShareDialog } = await import('./sharing/dialog.js');
-  return new ShareDialog({
-    sharing,
-    moments: () => (timeline.whole ? timeline.moments : null),
-    now: () => ({ sequence: timeline.rest?.sequence ?? timeline.last, moment: part('time').textContent ?? '' }),
-  });
-}
-
 /** The verdict, and what there is to say beside it. */
 function showFound() {
   showVerdict(part('verdict'), meta.summary);
@@ -488,7 +345,7 @@ async function begin() {
       button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
     }
   }
-  if (server) showTopicNames(part('topic-names'), meta, saveNames);
+  if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
   else showVerdict(part('verdict'), meta.summary);
   showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
   if (changed.length) banners.changed(changed);
@@ -520,7 +377,7 @@ async function begin() {
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
   if (!server) watchLink({ page: document, onEnd: () => player.pause() });
-  figure?.watch();
+  side.figure?.watch();
   await stage.fetchBehind();
 }
 

@@ -10,6 +10,7 @@ import { Banners } from './banners.js';
 import { Lanes } from './board/lanes.js';
 import { Cast } from './cast.js';
 import { bareSince, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
+import { readTwiceSince } from './consumption.js';
 import { calm, h, part, s } from './dom.js';
 import { Labels } from './labels.js';
 import { wireSaving } from './sharing/saving.js';
@@ -125,6 +126,11 @@ class Run {
   /** @param {number} length_ms */
   measure(length_ms) {
     this.cost = costOf(this.seen, this.begin_ms + length_ms, this.consumed);
+    const { frame: rest } = this.seen[this.seen.length - 1] ?? {};
+    // Since then nobody began to read, or stopped: whoever reads the same goes on to do so.
+    const same = rest?.consumption?.read_twice === this.consumed[this.consumed.length - 1]?.read_twice;
+    if (rest && same && this.cost.read_twice !== null)
+      this.cost.read_twice += readTwiceSince(rest, this.begin_ms + length_ms);
     this.part('all').textContent = seconds(this.cost.lost_ms);
     const { lag_max, read_twice, skipped } = this.cost;
     this.part('records').hidden = lag_max === null;

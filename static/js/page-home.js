@@ -8,6 +8,7 @@ import { calm, h, part } from './dom.js';
 import { Labels } from './labels.js';
 import { all } from './lesson/progress.js';
 import { Lanes } from './board/lanes.js';
+import { isMereCommit } from './key-steps.js';
 import { Spans } from './spans.js';
 import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
@@ -28,7 +29,7 @@ function play() {
   const timeline = new Timeline({
     chunks: [{ first: chunk.first, last: chunk.last }],
     load: () => Promise.resolve(chunk),
-    rests: (moment) => moment.shape !== 'commit',
+    rests: (moment) => !isMereCommit(moment),
   });
   timeline.give(chunk);
   const spans = new Spans(cast);

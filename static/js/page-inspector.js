@@ -12,14 +12,15 @@ import { Asking } from './bytes/asking.js';
 import { Comparison } from './bytes/comparison.js';
 import { copyPair, copySheet } from './bytes/copying.js';
 import { edited, fromBase64, toHex } from './bytes/edits.js';
-import { fragmentOf, LINK_BYTES_MOST, linkedIn } from './bytes/link.js';
+import { LINK_BYTES_MOST, linkedIn } from './bytes/link.js';
 import { Looking } from './bytes/looking.js';
+import { arrange, fragment, showWhere } from './bytes/open.js';
 import { BytesPane } from './bytes/pane.js';
-import { basisOf, guessing, sentence, titleOfTwo } from './bytes/paste.js';
-import { before, OpenRecord } from './bytes/record.js';
-import { searchOfTwo } from './bytes/search.js';
+import { guessing } from './bytes/paste.js';
+import { OpenRecord } from './bytes/record.js';
 import { asVersion, pairOf, Sheet } from './bytes/sheet.js';
-import { counted } from './bytes/words.js';
+import { titlePair, titleSheet } from './bytes/title.js';
+import { wireTyping } from './bytes/typing.js';
 import { choose, h, part } from './dom.js';
 import { listen } from './keys.js';
 import { isWithin } from './text-size.js';
@@ -29,8 +30,6 @@ import { copy } from './url.js';
 /** What the page says before there are bytes to speak of. */
 const ONE = part('says').textContent ?? '';
 const TWO = 'Paste two: their fields are matched by name, and those that differ are marked.';
-/** While somebody types, nothing is asked for. */
-const PAUSE_MS = 150;
 /** Hex of more bytes is not put back into the field they were pasted into. */
 const PASTED_MOST = 4096;
 
@@ -169,68 +168,29 @@ function close() {
   text.value = '';
   looking.show(null);
   say(ONE);
-  arrange();
-  showWhere();
+  arrange(nowOpen());
+  showWhere(nowOpen());
 }
 
 /** @param {{select?: string | null, open?: Set<string>}} [how] */
 function show({ select = null, open: opened } = {}) {
   if (!sheet) return;
-  const { current, original, paths, steps } = sheet;
-  arrange();
+  const { current, original, paths } = sheet;
+  arrange(nowOpen());
   pane.show(current, {
     before: sheet.isEdited ? original : null,
     select: select ?? current.problem?.path ?? null,
     open: opened,
     edited: paths,
   });
-  part('title').textContent = current.title;
-  part('subtitle').textContent = current.version === null ? '' : `version ${current.version}`;
-  part('size').textContent = counted(current.length, 'byte');
-  part('undo').hidden = steps === 0;
-  part('undo').textContent = steps > 1 ? `Undo edit (${steps})` : 'Undo edit';
-  part('says').replaceChildren(...sentence(current.says));
-  part('basis').textContent = basisOf(current);
-  part('basis').classList.toggle('problem', current.problem !== null);
+  titleSheet(sheet);
   asking.say(guessing(current, sheet.source === 'Pasted' ? '' : sheet.source, chooseKind));
-  showWhere();
+  showWhere(nowOpen());
   looking.show(mode === 'one' ? sheet : null);
 }
 
-function showWhere() {
-  const crumb = mode === 'compare' ? 'Two compared' : record ? record.found.title : (sheet?.current.title ?? '');
-  part('crumb').textContent = crumb;
-  part('crumb-slash').hidden = !crumb;
-  document.title = `${crumb ? `${crumb} · ` : ''}Inspector · Rebalance Explorer`;
-  part('from').hidden = !sheet || (mode === 'compare' && !record);
-  part('from').textContent = sheet?.source ?? '';
-  document.body.classList.toggle('of-record', record !== null);
-  const link = /** @type {HTMLAnchorElement} */ (part('board-link'));
-  link.hidden = !record;
-  if (record) link.href = record.board;
-  part('part').hidden = !record || mode === 'compare';
-  part('before').replaceChildren(...(record && mode === 'one' ? [before(record.found)] : []));
-}
-
-/** Which parts of the page there are. */
-function arrange() {
-  const comparing = mode === 'compare';
-  const ready = comparing ? part('two').childElementCount > 0 : sheet !== null;
-  part('start').hidden = ready || comparing;
-  part('start-two').hidden = ready || !comparing;
-  document.body.classList.toggle('nothing', !ready);
-  part('tree').hidden = !ready;
-  part('side').hidden = !ready;
-  for (const id of ['one', 'hexes']) part(id).hidden = comparing;
-  for (const id of ['two', 'pair', 'second', 'second-label']) part(id).hidden = !comparing;
-  part('text-label').textContent = comparing ? 'First' : 'Bytes';
-  part('hint').hidden = comparing;
-  if (comparing) part('clients').hidden = true;
-  for (const id of ['copy-json', 'copy-hex', 'copy-link'])
-    /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
-  for (const button of part('mode').querySelectorAll('button'))
-    button.setAttribute('aria-pressed', String(button.dataset.value === mode));
-}
+/** What the parts of the page are arranged by. */
+const nowOpen = () => ({ mode, sheet, record, pair });
 
 // -- comparing
 
@@ -258,8 +218,8 @@ async function setMode(wanted) {
   say(pair.length === 1 ? 'What was open is the first: paste what to compare it with.' : TWO);
   part('basis').textContent = '';
   asking.say([]);
-  arrange();
-  showWhere();
+  arrange(nowOpen());
+  showWhere(nowOpen());
   if (pair.length === 2) await compare();
   else (pair.length ? second : text).focus();
   return undefined;
@@ -282,58 +242,33 @@ async function compare() {
   const answer = await asking.ask('/api/inspect/compare', { first, second: other });
   if (!answer) return;
   comparison.show(answer, [pair[0].name, pair[1].name]);
-  arrange();
-  const differ = answer.rows.filter(({ same }) => !same).length;
-  part('title').textContent = titleOfTwo(answer.first.title, answer.second.title);
-  part('subtitle').textContent = `${differ} of ${counted(answer.rows.length, 'field')} differ`;
-  part('undo').hidden = true;
-  part('size').textContent = `${answer.first.length.toLocaleString('en')} and ${counted(answer.second.length, 'byte')}`;
-  part('says').replaceChildren(...sentence(answer.says));
+  arrange(nowOpen());
+  titlePair(answer);
   asking.say([]);
   pair.forEach((side, at) => {
     const of = at ? answer.second : answer.first;
     side.body = { bytes: of.bytes, kind: of.kind, version: asVersion(of) };
     if (side.entry !== undefined) [text, second][at].value = toHex(fromBase64(of.bytes).subarray(0, PASTED_MOST));
   });
-  showWhere();
+  showWhere(nowOpen());
   follow();
 }
 
 // -- the address, and copying
-
-/** What the address would carry of two entries; null where it is not two entries that are compared. */
-function ofEntries() {
-  const [first, other] = pair;
-  if (mode !== 'compare' || !record || first?.entry === undefined || other?.entry === undefined) return null;
-  return searchOfTwo(record.found.timeline, other.entry, first.entry);
-}
-
-/** What the address would carry. */
-function fragment() {
-  const entries = ofEntries();
-  if (entries !== null) return entries;
-  if (mode === 'compare')
-    return fragmentOf(
-      pair.map(({ body }) => ({ kind: body.kind ?? '', version: body.version ?? null, bytes: body.bytes ?? '' })),
-    );
-  if (!sheet) return '';
-  const { kind, bytes } = sheet.current;
-  return fragmentOf([{ kind, version: asVersion(sheet.current) ?? null, bytes }]);
-}
 
 /**
  * A record keeps its own address; bytes stand in the address where they fit. What is opened first is a step of its own,
  * from which Back leads to the examples.
  */
 function follow() {
-  const address = `${location.pathname}${record && mode === 'one' ? record.search : (fragment() ?? '')}`;
+  const address = `${location.pathname}${record && mode === 'one' ? record.search : (fragment(nowOpen()) ?? '')}`;
   const first = !location.search && !location.hash && address !== location.pathname;
   history[first ? 'pushState' : 'replaceState'](null, '', address);
 }
 
 async function copyLink() {
   if (!sheet && mode === 'one') return;
-  const carried = record && mode === 'one' && !sheet?.isEdited ? record.search : fragment();
+  const carried = record && mode === 'one' && !sheet?.isEdited ? record.search : fragment(nowOpen());
   if (carried === null) {
     toast(
       `Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`,
@@ -377,12 +312,12 @@ async function openRecord(timeline, entry, against) {
     }
     mode = 'compare';
     pair = [earlier, record.found.sequence].map((number) => ({ name: `entry ${number}`, body: {}, entry: number }));
-    arrange();
+    arrange(nowOpen());
     await compare();
   } catch (error) {
     asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
     text.removeAttribute('aria-invalid');
-    arrange();
+    arrange(nowOpen());
   }
 }
 
@@ -401,7 +336,7 @@ async function begin() {
     [text, second].forEach((field, at) => {
       field.value = toHex(fromBase64(linked[at].bytes));
     });
-    arrange();
+    arrange(nowOpen());
     await compare();
   } else if (linked.length === 1) {
     mode = 'one';
@@ -412,28 +347,12 @@ async function begin() {
 }
 
 function wire() {
-  let pause = /** @type {any} */ (null);
-  const read = () => {
-    clearTimeout(pause);
-    pause = null;
-    return typed();
-  };
-  for (const field of [text, second]) {
-    field.addEventListener('input', () => {
-      clearTimeout(pause);
-      pause = setTimeout(read, PAUSE_MS);
-    });
-    field.addEventListener('blur', () => field.scrollTo(0, 0));
-    field.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') field.blur();
-      if (event.key === 'Enter' && !event.shiftKey) {
-        event.preventDefault();
-        // What was read already is not read again: the selection stays where it is.
-        if (pause !== null) read();
-        if (mode === 'one') part('fields').focus({ preventScroll: true });
-      }
-    });
-  }
+  wireTyping([text, second], {
+    read: typed,
+    onEnter: () => {
+      if (mode === 'one') part('fields').focus({ preventScroll: true });
+    },
+  });
   part('start').addEventListener('click', (event) => {
     const example = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button.example'));
     if (example)

@@ -6,6 +6,7 @@ import { tell } from './api.js';
 import { h, part } from './dom.js';
 import { beatAt, filledIn, membersAfter, questionAt, withBeat } from './lesson/drafting.js';
 import { LessonPlayer } from './lesson/player.js';
+import { isMereCommit } from './key-steps.js';
 import { explain } from './terms.js';
 import { textSize } from './text-size.js';
 
@@ -99,7 +100,7 @@ function fill(problems) {
 
 /** Each moment of the run, with presses that write a beat of it, or a question. @param {import('./lesson/types').Sheet} sheet */
 function list(sheet) {
-  const moments = (sheet.run?.chunk.moments ?? []).filter((moment) => moment.shape !== 'commit');
+  const moments = (sheet.run?.chunk.moments ?? []).filter((moment) => !isMereCommit(moment));
   const cast = sheet.run?.summary.cast ?? [];
   const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
   const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];

@@ -234,6 +234,11 @@ export interface Summary {
   last: number;
   cast: NamedMember[];
   topics: { [key: string]: TopicFrame };
+  /**
+   * As many partitions as the topics have, and at least as many as were named: a log need not tell how many a topic
+   * has. Absent of summaries from before it was counted.
+   */
+  partitions_most?: number;
   epochs: EpochStart[];
   gaps: Gap[];
   findings: Finding[];

@@ -9,12 +9,14 @@
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').Moment} Moment
  * @typedef {import('./slots.js').Slot} Slot
- * @typedef {{start(frame: Frame): void, follow(frame: Frame, changes: import('./types').Change[], from: number, to: number): void}} Follower
+ * @typedef {import('./cursor.js').Follower} Follower
  * @typedef {{frame: Frame, moment: Moment | null, sequence: number}} Rest
  */
 
-import { apply, unapply } from './changes.js';
+import { apply } from './changes.js';
+import { Cursor } from './cursor.js';
 import { countUpTo, forget, indexOf, slotOf, stepsBefore, stepsIn } from './slots.js';
+import { walkOver } from './walk.js';
 
 export { countUpTo } from './slots.js';
 
@@ -26,8 +28,7 @@ export class Timeline {
   #slots;
   #load;
   #ticket = 0;
-  /** @type {{slot: Slot, applied: number, frame: Frame} | null} */
-  #cursor = null;
+  #cursor = new Cursor();
 
   /**
    * @param {object} options
@@ -277,36 +278,12 @@ export class Timeline {
    * @returns {(over?: () => boolean) => boolean} goes on until `over()`; whether all that is here was visited
    */
   walk(visit, start = () => {}, only = null) {
-    let index = only === null ? 0 : Math.max(0, this.#indexOf(only));
-    const begin = index;
-    let applied = 0;
-    let visited = 0;
-    /** @type {Frame | null} */
-    let frame = null;
-    return (over = () => false) => {
-      for (;;) {
-        const data = this.#slots[index]?.data;
-        if (!data) return true;
-        if (frame === null) {
-          frame = data.frame;
-          if (index === begin) start(frame);
-        }
-        for (; visited < data.moments.length; visited += 1) {
-          if (over()) return false;
-          const moment = data.moments[visited];
-          const upTo = countUpTo(data.changes, moment.sequence);
-          frame = apply(frame, data.changes, applied, upTo);
-          applied = upTo;
-          visit(moment, frame);
-        }
-        // The last chunk may still grow.
-        if (only !== null || !this.#slots[index + 1]?.data) return true;
-        index += 1;
-        applied = 0;
-        visited = 0;
-        frame = null;
-      }
-    };
+    return walkOver(this.#slots, {
+      begin: only === null ? 0 : Math.max(0, this.#indexOf(only)),
+      only: only !== null,
+      visit,
+      start,
+    });
   }
 
   /** Where the chunk begins in which an entry stands. @param {number} sequence */
@@ -362,21 +339,7 @@ export class Timeline {
 
   /** @param {Slot} slot @param {Moment | null} moment @returns {Rest} */
   #settle(slot, moment) {
-    const data = /** @type {Chunk} */ (slot.data);
-    const target = moment ? countUpTo(data.changes, moment.sequence) : 0;
-    const cursor = this.#cursor;
-    let frame;
-    if (cursor && cursor.slot === slot && Math.abs(target - cursor.applied) <= target) {
-      frame =
-        target >= cursor.applied
-          ? apply(cursor.frame, data.changes, cursor.applied, target)
-          : unapply(cursor.frame, data.changes, target, cursor.applied);
-      this.follower?.follow(frame, data.changes, Math.min(target, cursor.applied), Math.max(target, cursor.applied));
-    } else {
-      frame = apply(data.frame, data.changes, 0, target);
-      this.follower?.start(frame);
-    }
-    this.#cursor = { slot, applied: target, frame };
+    const frame = this.#cursor.move(slot, moment, this.follower);
     this.#touch(slot);
     this.rest = { frame, moment, sequence: moment ? moment.sequence : this.origin };
     return this.rest;
@@ -388,7 +351,7 @@ export class Timeline {
   #touch(slot) {
     this.#clock += 1;
     slot.used = this.#clock;
-    if (forget(this.#slots, this.keep, this.#cursor?.slot)) this.#count();
+    if (forget(this.#slots, this.keep, this.#cursor.slot)) this.#count();
   }
 
   /** @param {Slot} slot @param {Chunk} chunk */

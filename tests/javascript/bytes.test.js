@@ -17,7 +17,7 @@ import { blobsOf, marking } from '../../static/js/bytes/marks.js';
 import { othersNamed } from '../../static/js/bytes/paste.js';
 import { noneBefore } from '../../static/js/bytes/record.js';
 import { FieldTree, jsonOf } from '../../static/js/bytes/tree.js';
-import { placeText, sinceText, titleOf, valueText } from '../../static/js/bytes/words.js';
+import { ITEMS_MOST, placeText, sinceText, titleOf, valueText } from '../../static/js/bytes/words.js';
 
 const leaf = (name, type, offset, length, value, more = {}) => ({ name, type, offset, length, value, ...more });
 
@@ -190,6 +190,17 @@ test('a field says where it lies and what its bytes are', () => {
   assert.deepEqual(valueText(RECORD[1].fields[0].fields[1]), { text: 'v3, 23 bytes', said: true });
   assert.deepEqual(valueText(leaf('x', 'string', 0, 2, '')), { text: 'empty', said: true });
   assert.equal(sinceText(leaf('x', 'int8', 0, 1, 0, { since: 1, until: 1 })), 'v1');
+});
+
+test('of a long list of plain values the first stand in its line, and how many there are in all', () => {
+  const list = (count) =>
+    leaf('x', 'array', 0, 4, null, {
+      fields: Array.from({ length: count }, (_, index) => leaf(`${index}`, 'int32', index, 4, index)),
+    });
+  const { text, said } = valueText(list(ITEMS_MOST + 1));
+  assert.equal(said, false);
+  assert.match(text, new RegExp(`^0, 1, 2, .*, ${ITEMS_MOST - 1}, … ${ITEMS_MOST + 1} in all$`));
+  assert.match(valueText(list(ITEMS_MOST)).text, new RegExp(`, ${ITEMS_MOST - 1}$`));
 });
 
 test('as JSON the fields have Kafka’s names, blobs opened, and nothing of the layout', () => {

@@ -11,7 +11,7 @@ import {
   seenAt,
   seenFrom,
 } from '../../static/js/compare.js';
-import { consumedAt, consumedWords } from '../../static/js/consumption.js';
+import { consumedAt, consumedWords, readTwiceSince } from '../../static/js/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
 const seen = (at_ms, owned, generation = 1) => ({
@@ -163,4 +163,10 @@ test('a chosen partition tells the end of its log, its lag, and what was read tw
     skipped: 0,
   });
   assert.equal(consumedAt(frame, 'bar-0', 15_000), null);
+  const both = { A: { position: 1000, fetches: true }, B: { position: 900, fetches: true } };
+  const two = rated(14_000, {}, both).frame;
+  // Of the 500 that A reads and the 600 that B reads 500 are new.
+  assert.equal(consumedAt(two, 'foo-0', 15_000)?.read_twice, 30 + 600);
+  assert.equal(readTwiceSince(two, 15_000), 600);
+  assert.equal(readTwiceSince(frame, 15_000), 0);
 });

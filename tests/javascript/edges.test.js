@@ -280,6 +280,28 @@ test('a stretch without an owner is told from its first entry to the next owner,
   assert.deepEqual(stretchesOf(window_([[1, 0]]), 'foo-1'), { spans: [], bare: [] });
 });
 
+test('a column in which a partition was released is one without an owner, also where it tells who had it', () => {
+  const found = stretchesOf(
+    window_([
+      [1, 0],
+      [4, 0],
+      [1, 0],
+    ]),
+    'foo-0',
+  );
+  assert.deepEqual(
+    found.bare.map(({ from, to }) => [from, to]),
+    [[11, 21]],
+  );
+  assert.deepEqual(
+    found.spans.map(({ lane, from, to }) => [lane, from, to]),
+    [
+      ['A', 1, 11],
+      ['A', 21, null],
+    ],
+  );
+});
+
 test('what a client suffers is seen when the client alone has changed', () => {
   const spans = new Spans(new Cast([{ id: 'A', name: 'A' }]));
   spans.start(EMPTY);

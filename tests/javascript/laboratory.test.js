@@ -38,6 +38,25 @@ test('to 12 members and 30 partitions a board has numbers, beyond it blocks', ()
   }
 });
 
+test('rows lie one below the other, with numbers high enough to be read, and who changes stands out among blocks', () => {
+  for (const [members, sizes, heights] of [
+    [12, [20, 10], Array(12).fill(18)],
+    [13, [30], [17, ...Array(11).fill(11), 17]],
+  ]) {
+    const { sheet, answer } = group(members, sizes);
+    const { rows, top, height } = layoutOf(sheet, answer, 500);
+    assert.deepEqual(
+      rows.map((row) => row.height),
+      heights,
+    );
+    rows.forEach((row, index) => {
+      assert.equal(row.y, top + heights.slice(0, index).reduce((sum, one) => sum + one, 0));
+      assert.ok(row.cell < row.height);
+    });
+    assert.equal(height, top + heights.reduce((sum, one) => sum + one) + 2);
+  }
+});
+
 test('beyond 60 members only those that change have a row, and the others are counted', () => {
   const { sheet, answer } = group(61, [200]);
   const layout = layoutOf(sheet, answer, 500);

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { walk } from '../../static/js/board/grid-keys.js';
 import { Cast } from '../../static/js/cast.js';
 import { Labels } from '../../static/js/labels.js';
-import { ABSENT, SETTLED } from '../../static/js/map/modes.js';
+import { ABSENT, ofFlags, SETTLED } from '../../static/js/map/modes.js';
+import { NO_HUE } from '../../static/js/map/paint.js';
 import { Plot } from '../../static/js/map/plot.js';
 import { Roster } from '../../static/js/map/roster.js';
 import { holdUps } from '../../static/js/map/say.js';
@@ -132,6 +133,23 @@ test('each partition has its row of the answer up to the last one, and what is b
   assert.equal(plot.changing(entities)(rows), false);
 });
 
+test('a member has its row of the answer by its key, and who is not in the answer has none', async () => {
+  const { plot } = await arrived('members');
+  const { rows } = plot.windows.answers.members;
+  const rowOf = plot.rowOf([{ key: rows[2] }, { key: 'nobody' }, { key: rows[0] }]);
+  assert.deepEqual([rowOf(0), rowOf(1), rowOf(2)], [2, -1, 0]);
+});
+
+test('a run of a member is painted as what the worst of its flags says, without a hue', async () => {
+  const { plot } = await arrived('members');
+  const { flags: told_, offsets } = plot.windows.answers.members;
+  const track = plot.track(640, () => 'x');
+  const runs = Array.from({ length: offsets[offsets.length - 1] }, (_, run) => run);
+  assert.ok(new Set(runs.map((run) => told_[run])).size > 2);
+  for (const run of runs)
+    assert.deepEqual([track.codeOf(run) >> 3, track.codeOf(run) & 7], [ofFlags(told_[run]), NO_HUE]);
+});
+
 test('partitions that have no row are counted where partitions are shown alone', async () => {
   const { plot } = await arrived('partitions');
   plot.windows.answers.partitions.left_out = 7;
@@ -196,8 +214,8 @@ test('where no target is known, and in a share group, nobody is waited for', () 
   }
 });
 
-const roster = () => {
-  const all = new StorySource(story({ members: 24, each: 1, epochs: 0, name: (index) => `c-${index}` })).lanes();
+const roster = (name = (/** @type {number} */ index) => `c-${index}`) => {
+  const all = new StorySource(story({ members: 24, each: 1, epochs: 0, name })).lanes();
   const made = new Roster({
     cast: new Cast(all.map(({ key }) => ({ id: key, name: key }))),
     labels: new Labels(),
@@ -222,7 +240,7 @@ test('of what changes, and of what is in trouble, those rows alone are left', ()
 });
 
 test('the best that was found stands first, unless rows stand under heads', () => {
-  const made = roster();
+  const made = roster((index) => `c-${23 - index}`);
   const everything = { changing: () => true, troubled: new Set() };
   const rank = (grouping) => {
     made.shown = { only: 'all', grouping, query: 'c-2' };

@@ -46,6 +46,11 @@ test('whose name is what was typed stands before those that only hold it', () =>
   assert.ok(search(entities, 'c-2').length > 5);
 });
 
+test('whose name begins with what was typed stands before those that hold it elsewhere, and these before the others', () => {
+  const entities = ofLanes(lanes(4, (index) => ['x-orders', 'z', 'orders-x', 'orders'][index]));
+  assert.deepEqual(search(entities, 'orders'), ['orders', 'orders-x', 'x-orders', 'z']);
+});
+
 test('a word with a colon that names no field is looked for as it is', () => {
   const entities = ofLanes(lanes(3, (index) => `urn:team:${index}`));
   assert.deepEqual(search(entities, 'urn:team:1'), ['urn:team:1']);

@@ -45,6 +45,20 @@ test('whoever is in trouble stands in the list, the worst first, and nobody else
   assert.match(free[0].says, /unassigned/);
 });
 
+test('who is killed stands in the list once, also where it still has what another waits for', () => {
+  const { clients, ...frame } = scene.frame;
+  const killed = { ...clients?.[revoke.actor], killed: true };
+  const troubles = troublesOf(
+    { ...scene, frame: { ...frame, clients: { ...clients, [revoke.actor]: killed } } },
+    NAMES,
+  );
+  assert.deepEqual(
+    troubles.filter(({ key }) => key === revoke.actor).map(({ mode }) => mode),
+    [LOST],
+  );
+  assert.ok(troubles.some(({ key, mode }) => key === taker && mode === WAITING));
+});
+
 test('a member before it joined, and after, and one that is killed say so', () => {
   assert.equal(memberText(source.scene(0), lane('consumer-0-50'), NAMES).says, 'not in the group');
   assert.match(memberText(source.scene(told.last), lane('consumer-0-50'), NAMES).says, /^owns /);

@@ -101,3 +101,16 @@ test('a frame that is left and come back to says the same, however many chunks w
   assert.ok(loads >= 6);
   assert.deepEqual(await timeline.frameAt(101), log.frames[101]);
 });
+
+test('topics have no free partitions while their group is a streams group, whose tasks are what has owners', () => {
+  const topics = { foo: { id: null, partitions: 2 } };
+  const member = { epoch: 1, subscribed: ['foo'], assigned: {}, pending_revocation: {} };
+  const ownership = new Ownership();
+  const free = (/** @type {string} */ protocol) => {
+    ownership.start({ protocol, group_epoch: 1, assignment_epoch: 1, members: { A: member }, target: {}, topics });
+    return [...ownership.free];
+  };
+  assert.deepEqual(free('consumer'), ['foo-0', 'foo-1']);
+  assert.deepEqual(free('streams'), []);
+  assert.deepEqual(free('consumer'), ['foo-0', 'foo-1']);
+});

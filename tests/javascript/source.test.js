@@ -110,6 +110,15 @@ test('what was answered exactly answers every window within it, at once and with
   );
 });
 
+test('a window that what is here covers in part has no answer yet, wherever the rest of it lies', async () => {
+  const { source } = sourceOf({ origin: 0, last: 20 });
+  await source.members({ from: 4, to: 12, columns: 10 });
+  const within = (from, to) => source.now('members', { from, to, columns: 10 }) !== null;
+  assert.deepEqual([within(4, 12), within(3, 12), within(4, 13), within(3, 13)], [true, false, false, false]);
+  await source.members({ from: 4, to: 99, columns: 10 });
+  assert.equal(within(5, 99), true, 'what reaches to the last entry covers whatever lies behind it');
+});
+
 test('what reached to the end is asked again when entries were added, and listeners are told', async () => {
   const timeline = { origin: 0, last: 20 };
   const { source, asked } = sourceOf(timeline);

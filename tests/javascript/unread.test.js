@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { keySteps } from '../../static/js/key-steps.js';
+import { isMereCommit, keySteps } from '../../static/js/key-steps.js';
 import { nextProblem } from '../../static/js/problems.js';
 import { unreadOf, unreadSays } from '../../static/js/unread.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
@@ -61,4 +61,10 @@ test('the next problem lies behind the whole moment at which the board rests, th
   assert.equal(nextProblem(troubles, { first: 9, last: 12 }, -1), 0);
   assert.equal(nextProblem(troubles, { first: 4, last: 30 }, 1), -1);
   assert.equal(nextProblem(troubles, { first: 4, last: 4 }, -1), -1);
+});
+
+test('a commit is passed over, unless a row of a narration ends with it', () => {
+  assert.ok(isMereCommit({ ...MOMENTS[0], shape: 'commit', step: null }));
+  assert.ok(!isMereCommit({ ...MOMENTS[0], shape: 'commit', step: 3 }));
+  assert.ok(!isMereCommit({ ...MOMENTS[0], shape: 'revoke', step: null }));
 });

@@ -16,6 +16,7 @@ from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups import storage
 from groups.models import Timeline
+from groups.storage.handing_on import ROWS_PARTITIONS_MOST, partitions_most
 
 RUNS_LEAST: Final = 2
 RUNS_MOST: Final = 3
@@ -102,17 +103,22 @@ def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
 def too_large_of(timelines: Sequence[Timeline], details: Sequence[Mapping[str, Any]]) -> Refused | None:
     """Which of them is too large, by what the API tells of it; null if none is."""
     for timeline, detail in zip(timelines, details, strict=True):
-        members = len(detail["summary"].get("cast") or ())
-        if (refused := _too_large(timeline, len(detail["chunks"]), members)) is not None:
+        summary = detail["summary"]
+        sizes = len(detail["chunks"]), len(summary.get("cast") or ()), partitions_most(summary)
+        if (refused := _too_large(timeline, *sizes)) is not None:
             return refused
     return None
 
 
-def _too_large(timeline: Timeline, chunks: int, members: int) -> Refused | None:
+def _too_large(timeline: Timeline, chunks: int, members: int, partitions: int) -> Refused | None:
     if chunks > CHUNKS_MOST:
         return Refused(
             f"{timeline.id} is too long to be compared: {chunks} chunks, and {CHUNKS_MOST} are the most"
         )
     if members > MEMBERS_MOST:
         return Refused(f"{timeline.id} has {members} members; boards of up to {MEMBERS_MOST} are compared")
+    if partitions > ROWS_PARTITIONS_MOST:
+        return Refused(
+            f"{timeline.id} has {partitions:,} partitions; boards of up to {ROWS_PARTITIONS_MOST} are compared"
+        )
     return None

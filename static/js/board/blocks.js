@@ -5,7 +5,6 @@
  * Whoever is in trouble stands above the others, with words: among a hundred rows nobody looks for it. Rows that are short stand in
  * columns beside each other, and are read down one column after another.
  *
- * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {import('./lanes.js').Scene} Scene
@@ -20,13 +19,15 @@ import { onTextSize, textSize } from '../text-size.js';
 import { epochOf, keysOf } from '../view.js';
 import { memberSays, plural } from '../words.js';
 import { BETWEEN, columnsIn, rowsOf } from './block-rows.js';
-import { clip, drawn, GAP, patterns, SIDE, TALL, widthOf } from './block.js';
-import { chipSays } from './chips.js';
+import { clip, drawn, GAP, patterns, TALL, widthOf } from './block.js';
+import { blockOf, firstOf, heldBlocks } from './held-blocks.js';
 
 const ROW = 17;
 const WIDTH_LEAST = 180;
 const HEAD = 196;
 const HEAD_SMALL = 92;
+/** Partitions that are drawn: each is an element of its own. A row has its share of them, and says how many more there are. */
+const DRAWN_MOST = 10_000;
 /** As many rows stand above the others; a crowd in trouble is told in its own rows. */
 const TROUBLED_MOST = 12;
 /** Beside a name, for the epoch of a member that is behind. */
@@ -46,6 +47,8 @@ export class Blocks {
   #watch;
   #unwatch;
   #width = 0;
+  /** Members, and how many of their partitions are not drawn. @type {Map<string, number>} */
+  #more = new Map();
 
   /**
    * @param {HTMLElement} root
@@ -116,11 +119,12 @@ export class Blocks {
     const nodes = [];
     let y = 6;
     this.#places = new Map();
+    const blocksMost = Math.floor(DRAWN_MOST / (Object.keys(frame.members).length + 1));
 
-    const pool = this.#line(
-      [...free].map((key) => this.#block(key, 'free', views.get(key), 'x')),
-      { left: 0, head, width, y: y + 4 },
+    const unassigned = firstOf(free, blocksMost).map((key) =>
+      blockOf(key, 'free', { view: views.get(key), hue: 'x' }, this),
     );
+    const pool = this.#line(unassigned, { left: 0, head, width, y: y + 4 }, free.size - unassigned.length);
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
@@ -130,7 +134,8 @@ export class Blocks {
     );
     y += poolHeight + 8;
 
-    const held = this.#held(scene);
+    const { held, more } = heldBlocks(scene, this, blocksMost);
+    this.#more = more;
     const troubled = new Map(troubledOf(frame, violation).map((one) => [one.member, one]));
     const orderOf = (/** @type {string} */ member) => this.cast.lane(member).order;
     const { rows, rest } = rowsOf(frame, held, { actor: moment?.actor ?? null, troubled, orderOf });
@@ -237,7 +242,7 @@ export class Blocks {
       ...told,
       ...(expression ? [`subscribes to ${expression}`] : []),
     ].join('; ');
-    const line = this.#line(blocks, { ...place, y: y + 2 });
+    const line = this.#line(blocks, { ...place, y: y + 2 }, this.#more.get(member) ?? 0);
     const words = told.length
       ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, begins: left + head, width, top: y + 2 })
       : null;
@@ -307,49 +312,8 @@ export class Blocks {
     };
   }
 
-  /** The blocks of each member. @param {Scene} scene @returns {Map<string, Block[]>} */
-  #held({ frame, views }) {
-    /** @type {Map<string, Block[]>} */
-    const held = new Map(Object.keys(frame.members).map((member) => [member, []]));
-    for (const view of views.values()) {
-      for (const holder of view.holders) {
-        held.get(holder)?.push(this.#block(view.key, view.mode, view, this.cast.lane(holder).hue));
-      }
-      for (const member of frame.protocol === 'share' ? view.wanted : view.wants ? [view.wants] : []) {
-        if (!view.holders.includes(member))
-          held.get(member)?.push(this.#block(view.key, 'want', view, this.cast.lane(member).hue));
-      }
-    }
-    for (const client of Object.keys(frame.clients ?? {})) {
-      if (!frame.members[client])
-        held.set(
-          client,
-          stillReads(frame, client).map((key) => this.#block(key, 'still', views.get(key), this.cast.lane(client).hue)),
-        );
-    }
-    for (const blocks of held.values()) blocks.sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true }));
-    return held;
-  }
-
-  /**
-   * @param {string} key
-   * @param {Block['mode']} mode
-   * @param {PartitionView | undefined} view
-   * @param {string} hue
-   * @returns {Block}
-   */
-  #block(key, mode, view, hue) {
-    const label = this.labels.partition(key);
-    const says =
-      mode === 'still'
-        ? `${label}: a client that is no member any more still reads it`
-        : chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
-    const named = mode !== 'own' && mode !== 'free';
-    return { key, mode, x: 0, y: 0, width: named ? widthOf(label) : SIDE, hue, says };
-  }
-
-  /** Blocks side by side, wrapped. @param {Block[]} blocks @param {Place} place */
-  #line(blocks, { left, head, width, y: top }) {
+  /** Blocks side by side, wrapped. @param {Block[]} blocks @param {Place} place @param {number} more that are not drawn */
+  #line(blocks, { left, head, width, y: top }, more) {
     const begins = left + head;
     let x = begins;
     let y = top;
@@ -366,6 +330,11 @@ export class Blocks {
       const places = this.#places.get(block.key);
       if (places) places.push(block);
       else this.#places.set(block.key, [block]);
+    }
+    if (more) {
+      y += TALL + GAP;
+      nodes.push(s('text', { x: begins, y: y + 10, class: 'rest' }, `${more.toLocaleString('en')} more are not drawn`));
+      x = width;
     }
     return { nodes, x, y, height: blocks.length ? y - top + TALL : 0 };
   }

@@ -16,29 +16,15 @@
 import { h, s } from '../dom.js';
 import { outsiders, stillReads } from '../hardships.js';
 import { textSize } from '../text-size.js';
-import { isShare, keysOf, readingChanges } from '../view.js';
-import { duration } from '../words.js';
-import { chip, chipSays, face, measure, travel } from './chips.js';
+import { isShare, readingChanges } from '../view.js';
+import { captionOf, poolSays, UNREAD } from './captions.js';
+import { chip, chipSays, measure, travel } from './chips.js';
 import { columnHeads, topicHeads } from './heads.js';
-import { obstacleOf } from '../next-heartbeat.js';
-import { leadOf, named, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
+import { leadOf, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
+import { alsoOwned, outlines, stillRead } from './outlines.js';
 import { drawTethers } from './tethers.js';
 
 const POOL = '\npool';
-
-/** What stands under a chip that is assigned and not read. @type {{[why: string]: string}} */
-const UNREAD = { killed: 'not read', paused: 'not read', silent: '○ no commits' };
-
-/** When a target owner gets what is unassigned, where its next heartbeat does not bring it. @type {{[obstacle: string]: string}} */
-const LATER = {
-  removed: 'next target',
-  killed: 'process killed',
-  away: 'away',
-  paused: 'paused',
-  cut: 'cut off',
-  revoking: 'after revoking',
-  revokes: 'after revoking',
-};
 
 export class Lanes {
   /** @type {Map<string, HTMLElement>} */
@@ -125,7 +111,7 @@ export class Lanes {
       child(row, '.note').replaceChildren(...noteOf(frame, member, views, this.cast, this.labels));
     }
     for (const member of outsiders(frame)) this.#outsider(frame, member, members);
-    this.#outline(frame, views);
+    this.#pairs = outlines(frame, views, this.#grid);
     const moved = this.#place(scene, animate);
     if (scene.violation) this.#broken(scene.violation);
     this.#tether();
@@ -203,19 +189,7 @@ export class Lanes {
     row.classList.add('outside');
     child(row, '.lead').replaceChildren(...outsiderLead(frame, member, this.cast));
     child(row, '.note').replaceChildren(...outsiderNote(frame, member, this.labels));
-    for (const key of stillReads(frame, member)) {
-      const column = this.columns.find((candidate) => candidate.key === key);
-      const cell = this.#cells.get(`${lane.key}\n${key}`);
-      if (!column || !cell) continue;
-      cell.append(
-        h(
-          'div',
-          { class: 'slot still', 'data-hue': lane.hue },
-          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-        ),
-        h('div', { class: 'cap w' }, 'still reads it'),
-      );
-    }
+    for (const key of stillReads(frame, member)) stillRead(key, member, this.#grid);
   }
 
   /** The members and partitions of a broken invariant, in red. @param {import('../hardships.js').Violation} violation */
@@ -234,18 +208,7 @@ export class Lanes {
   #pool({ frame, free, views }) {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
-    const one = this.labels.counted(1).slice(2);
-    const says = this.compact
-      ? count
-        ? this.labels.counted(count)
-        : 'none'
-      : count
-        ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}`
-        : views.size
-          ? 'none'
-          : Object.keys(frame.members).length
-            ? `no ${one} is known yet`
-            : 'nobody has joined yet';
+    const says = poolSays(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
     child(row, '.lead').replaceChildren(
       h(
         'div',
@@ -266,52 +229,6 @@ export class Lanes {
     child(row, '.note').replaceChildren(
       ...poolNote(frame, count, mentioned, this.cast, (key) => this.labels.partition(key)),
     );
-  }
-
-  /** Dashed outlines where partitions should be and are not. @param {Frame} frame @param {Map<string, PartitionView>} views */
-  #outline(frame, views) {
-    this.#pairs = [];
-    for (const [member, target] of Object.entries(frame.target ?? {})) {
-      if (!frame.members[member]) continue;
-      const lane = this.cast.lane(member);
-      for (const key of keysOf(target)) {
-        const view = /** @type {PartitionView} */ (views.get(key));
-        if (view.holders.includes(member)) continue;
-        const cell = this.#cells.get(`${lane.key}\n${key}`);
-        const column = this.columns.find((candidate) => candidate.key === key);
-        const node = this.#chips.get(key);
-        if (!cell || !column || !node) continue;
-        const slot = h(
-          'div',
-          { class: 'slot', 'data-hue': lane.hue },
-          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-        );
-        const waits = view.holder ? null : obstacleOf(frame, member);
-        const says = isShare(frame)
-          ? ['to read']
-          : view.holder
-            ? ['owned by ', named(this.cast, view.holder)]
-            : [waits ? LATER[waits] : 'next heartbeat'];
-        cell.append(slot, h('div', { class: 'cap' }, ...says));
-        // A reader more is no move from the others.
-        if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
-      }
-    }
-    for (const [member, partitions] of Object.entries(frame.withheld ?? {})) {
-      if (!frame.members[member]) continue;
-      const lane = this.cast.lane(member);
-      for (const key of keysOf(partitions)) {
-        const cell = this.#cells.get(`${lane.key}\n${key}`);
-        const column = this.columns.find((candidate) => candidate.key === key);
-        if (!cell || !column || views.get(key)?.holders.includes(member)) continue;
-        const slot = h(
-          'div',
-          { class: 'slot withheld', 'data-hue': lane.hue },
-          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-        );
-        cell.append(slot, h('div', { class: 'cap' }, 'withheld'));
-      }
-    }
   }
 
   /**
@@ -354,14 +271,18 @@ export class Lanes {
         `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}`,
       );
       if (node.parentNode !== cell) cell.prepend(node);
+      const since_ms = since(key);
       const caption =
         idle && mode === 'own'
           ? [UNREAD[idle]]
-          : this.#caption(view, since(key), frame, moment?.shape === 'acknowledge');
+          : captionOf(view, this.#grid, {
+              free_ms: since_ms === null ? null : frame.at_ms - since_ms,
+              released: moment?.shape === 'acknowledge',
+            });
       if (caption.length)
         node.after(h('div', { class: mode === 'own' ? (idle ? 'cap bad' : 'cap') : 'cap w' }, ...caption));
 
-      if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) this.#also(column, other);
+      if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) alsoOwned(column, other, this.#grid);
       const home = lane ? lane.key : null;
       now.set(key, home);
       const was = this.#before?.get(key);
@@ -373,21 +294,6 @@ export class Lanes {
     }
     this.#before = now;
     return animate ? moved : [];
-  }
-
-  /** There is one chip for a partition; whoever should not have it as well has an outline in red. @param {Column} column @param {string} member */
-  #also(column, member) {
-    const lane = this.cast.lane(member);
-    this.#cells
-      .get(`${lane.key}\n${column.key}`)
-      ?.append(
-        h(
-          'div',
-          { class: 'slot still', 'data-hue': lane.hue },
-          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-        ),
-        h('div', { class: 'cap w' }, 'owned here, too'),
-      );
   }
 
   /** A chip in the lane of every reader; none of them moves when another comes. @param {Column} column @param {PartitionView} view @param {Frame} frame */
@@ -419,26 +325,19 @@ export class Lanes {
     return node;
   }
 
-  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @param {boolean} released by who owned it @returns {(string | Node)[]} */
-  #caption(view, since_ms, frame, released) {
-    const mode = view?.mode ?? 'free';
-    if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
-    if (mode === 'revoking') return ['revoking'];
-    if (mode === 'twice')
-      return [
-        'owned by ',
-        ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)]),
-      ];
-    if (mode === 'free') {
-      if (since_ms === null) return [`no ${this.labels.having.who} yet`];
-      const free = frame.at_ms - since_ms;
-      return [free > 0 ? `for ${duration(free)}` : released ? 'just released' : 'just now'];
-    }
-    return [];
-  }
-
   #tether() {
     drawTethers(this.svg, this.root, this.#pairs);
+  }
+
+  /** What is drawn into cells, and by what. @returns {import('./outlines.js').Grid} */
+  get #grid() {
+    return {
+      columns: this.columns,
+      cast: this.cast,
+      labels: this.labels,
+      cellOf: (lane, key) => this.#cells.get(`${lane}\n${key}`),
+      chipOf: (key) => this.#chips.get(key),
+    };
   }
 
   /** Names are left out where a column is too narrow for them; the topic then stands over its columns. */

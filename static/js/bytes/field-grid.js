@@ -8,9 +8,10 @@
 
 import { h, s } from '../dom.js';
 import { onTextSize, pixels, rem } from '../text-size.js';
-import { canBeEmpty, isEditable, isNullable, textOf } from './edits.js';
+import { isEditable } from './edits.js';
+import { fieldEditor } from './field-editor.js';
 import { isArray, isBlob, itemSize } from './tree.js';
-import { ITEMS_MOST, meaningText, sinceText, titleOf, valueText } from './words.js';
+import { ITEMS_MOST, meaningText, sinceText, valueText } from './words.js';
 
 /** Rows above and below those in sight. */
 const BEYOND = 8;
@@ -255,67 +256,10 @@ export class FieldGrid {
 
   /** @param {Place} place */
   #editor(place) {
-    const { node } = place;
-    const label = `${titleOf(place)}, ${node.type}`;
-    const said = h('span', { class: 'wrong', role: 'alert' });
-    const input = node.type.startsWith('bool')
-      ? h(
-          'select',
-          { 'aria-label': label },
-          ...['true', 'false'].map((text) => h('option', { selected: String(node.value) === text }, text)),
-        )
-      : h('input', {
-          'aria-label': label,
-          value: textOf(node),
-          spellcheck: false,
-          autocomplete: 'off',
-          placeholder: node.value === null ? 'null' : null,
-        });
-    const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (input);
-    const commit = async (/** @type {string | null} */ text) => {
-      field.setAttribute('aria-busy', 'true');
-      const wrong = await this.onEdit?.(place, text);
-      if (wrong) {
-        field.removeAttribute('aria-busy');
-        field.setAttribute('aria-invalid', 'true');
-        field.title = wrong;
-        said.textContent = wrong;
-        field.focus();
-      }
-    };
-    field.addEventListener('keydown', (/** @type {any} */ event) => {
-      event.stopPropagation();
-      if (event.key === 'Enter') {
-        event.preventDefault();
-        // Nothing typed into a field that is null is no edit; to be empty is chosen by the button beside it.
-        if (node.value === null && field.value === '') this.#stop();
-        else commit(field.value);
-      }
-      if (event.key === 'Escape') this.#stop();
+    return fieldEditor(place, {
+      commit: async (text) => (await this.onEdit?.(place, text)) ?? null,
+      stop: () => this.#stop(),
     });
-    const other = otherThanTyped(node);
-    return h(
-      'span',
-      { class: 'vl editor', role: 'gridcell' },
-      field,
-      other
-        ? h(
-            'button',
-            {
-              type: 'button',
-              class: 'null',
-              title: other.title,
-              onclick: () => commit(other.text),
-              onkeydown: (/** @type {any} */ event) => {
-                event.stopPropagation();
-                if (event.key === 'Escape') this.#stop();
-              },
-            },
-            other.says,
-          )
-        : null,
-      said,
-    );
   }
 
   #stop() {
@@ -427,18 +371,6 @@ export class FieldGrid {
     event.preventDefault();
     event.stopPropagation();
   }
-}
-
-/**
- * What a nullable field can be set to that cannot be typed: null, or where it is null, empty.
- *
- * @param {import('./types').FieldNode} node
- * @returns {{says: string, title: string, text: string | null} | null}
- */
-function otherThanTyped(node) {
-  if (!isNullable(node)) return null;
-  if (node.value !== null) return { says: 'null', title: 'Set to null', text: null };
-  return canBeEmpty(node) ? { says: 'empty', title: 'Set to empty: there, but of no length', text: '' } : null;
 }
 
 /** @param {boolean} open */

@@ -9,6 +9,7 @@ import { Board } from '../board/board.js';
 import { Cast } from '../cast.js';
 import { GroupHead } from '../group-head.js';
 import { Labels } from '../labels.js';
+import { isMereCommit } from '../key-steps.js';
 import { Spans } from '../spans.js';
 import { Timeline, countUpTo } from '../timeline.js';
 import { TimelineView } from '../timeline-view/view.js';
@@ -80,7 +81,7 @@ export class LessonStage {
     const timeline = new Timeline({
       chunks: [{ first: chunk.first, last: chunk.last }],
       load: () => Promise.resolve(chunk),
-      rests: (moment) => moment.shape !== 'commit',
+      rests: (moment) => !isMereCommit(moment),
     });
     timeline.give(chunk);
     return timeline;

@@ -33,7 +33,7 @@ export class Scale {
     this.axis = axis;
     this.window = window;
     const { first, last, from_ms, to_ms, moments } = columns;
-    let place = axis === 'time' ? (from_ms[0] ?? 0) : 0;
+    let place = 0;
     for (let index = 0; index < first.length; index += 1) {
       // A fail-over may turn the clock back: the axis stands still until it has caught up.
       if (axis === 'time') place = Math.max(place, from_ms[index]);

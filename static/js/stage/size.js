@@ -19,7 +19,9 @@ export const VISITS_MOST = 1_500_000;
  * @returns {'whole' | 'near' | 'crowd'}
  */
 export function sizeOf({ summary, chunks, members_most: most }, members = 0) {
-  const partitions = Object.values(summary.topics ?? {}).reduce((sum, topic) => sum + (topic.partitions ?? 0), 0);
+  const known = Object.values(summary.topics ?? {}).reduce((sum, topic) => sum + (topic.partitions ?? 0), 0);
+  // A log need not tell how many partitions a topic has: those that were named tell it then.
+  const partitions = Math.max(known, summary.partitions_most ?? 0);
   if (Math.max(most, members) > MEMBERS_MOST || partitions > PARTITIONS_MOST) return 'crowd';
   const moments = chunks.reduce((sum, chunk) => sum + (chunk.moments ?? 0), 0);
   return chunks.length > CHUNKS_MOST || moments * Math.max(1, partitions) > VISITS_MOST ? 'near' : 'whole';

@@ -14,6 +14,7 @@ import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
 import { Causes } from '../causes.js';
 import { consumedWords } from '../consumption.js';
 import { Events } from '../events.js';
+import { isMereCommit } from '../key-steps.js';
 import { showPartition } from '../partition-card.js';
 import { inSlices } from '../slices.js';
 import { Spans } from '../spans.js';
@@ -244,12 +245,12 @@ export class TrackStage {
 
   #settle() {
     const { timeline } = this;
-    const many = timeline.moments.reduce((count, moment) => count + Number(moment.shape === 'commit'), 0);
+    const many = timeline.moments.reduce((count, moment) => count + Number(isMereCommit(moment)), 0);
     const button = this.places.commits;
     button.hidden = many === 0;
     if (many > COMMITS_MOST && many > timeline.moments.length / 2 && !this.#chosen) this.#commits = false;
     button.setAttribute('aria-pressed', String(this.#commits));
-    timeline.restOn((moment) => this.#commits || moment.shape !== 'commit');
+    timeline.restOn((moment) => this.#commits || !isMereCommit(moment));
     this.board.room(this.spans);
     this.labels.meet(this.spans.counts.keys());
     this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0, this.#base);

@@ -9,6 +9,10 @@
 
 import { countUpTo } from '../timeline.js';
 
+/** Beside the tracks, on their right. */
+export const RIGHT = 14;
+/** How wide the playhead's flag is. */
+export const FLAG = 26;
 /** More steps than this would stand closer than their marks are wide. */
 export const WINDOW_STEPS = 80;
 /** Fewer are not shown, even where they touch. */

@@ -11,31 +11,27 @@
  * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number, base?: number}} Play `base`: steps before these
  */
 
-import { committedTrack, rises } from '../committed.js';
 import { s, sized, text } from '../dom.js';
-import { bands } from '../spans.js';
 import { onTextSize, textSize } from '../text-size.js';
 import { isClassic } from '../view.js';
-import { duration } from '../words.js';
+import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
-import { scale, stepsIn, windowOf } from './scale.js';
+import { FLAG, RIGHT, scale, stepsIn, windowOf } from './scale.js';
 import { patterns } from './patterns.js';
+import { committedUnder, drawnSpan, partitionHue } from './span.js';
 import { ROWS_MOST, pack } from './tracks.js';
+import { unowned } from './unowned.js';
 
-const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 /** Below this width tracks have less room for names on their left. */
 const SMALL = 520;
 const leftOf = (/** @type {number} */ width) => (width < SMALL ? 58 : 104);
-const RIGHT = 14;
 const WIDTH_LEAST = 180;
 /** How high the whole timeline is, above the window in it. */
 const OVERVIEW = 18;
-/** How wide the playhead's flag is. */
-const FLAG = 26;
 /** Under a span, for the line of what was committed. */
 const COMMITS_PX = 6;
 
@@ -143,7 +139,8 @@ export class TimelineView {
 
   /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number}} shown */
   #still(width, shown) {
-    const { steps, end_ms } = this.#play;
+    const { steps, end_ms, frame } = this.#play;
+    const classic = frame !== null && isClassic(frame);
     const small = width < SMALL;
     const left = leftOf(width);
     const right = width - RIGHT;
@@ -172,9 +169,9 @@ export class TimelineView {
     const yPool = tracks.bottom + 4;
     this.#height = yPool + 22;
     nodes.push(
-      ...this.#bands(at, yTracks, tracks.bottom, yPool, small, left, right),
-      ...this.#epochs(at, top + 4, yEpoch + 1, yPool - 3, left, right),
-      ...this.#states(at, yState, left),
+      ...unowned(at, this.spans, this.labels, { top: yTracks, bottom: tracks.bottom, yPool, small, left, right }),
+      ...epochLines(at, this.spans, classic, { y1: top + 4, yText: yEpoch + 1, y2: yPool - 3, left, right }),
+      ...stateBars(at, this.spans, yState, left),
       ...coordinators(at, this.spans, { y: yCoordinator, top: yTracks - 4, bottom: tracks.bottom, left }),
       ...this.#events(at, yEvents),
       ...tracks.nodes,
@@ -278,8 +275,13 @@ export class TimelineView {
           nodes.push(...silence(at, one, y + height - (dense ? 4 : 8), left));
       }
       for (const { span, row: index } of placed) {
-        nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * pitch), row, left, !merged));
-        if (lined) nodes.push(...this.#committed(at, span, y + index * pitch + row + 4, left));
+        const look = this.#look(span, lane.hue);
+        const place = { y: y + (merged ? 0 : index * pitch), row, left, named: !merged };
+        nodes.push(...drawnSpan(at, span, look, place));
+        if (lined) {
+          const under = { y: y + index * pitch + row + 4, left };
+          nodes.push(...committedUnder(at, span, this.commits.get(span.key), look, under));
+        }
       }
       y += height;
     }
@@ -290,106 +292,13 @@ export class TimelineView {
     return { nodes, bottom: y };
   }
 
-  /**
-   * @param {ReturnType<typeof scale>} at
-   * @param {Span} span
-   * @param {string} laneHue
-   * @param {number} y
-   * @param {number} row
-   * @param {number} left
-   * @param {boolean} named
-   */
-  #span(at, span, laneHue, y, row, left, named) {
-    const x = Math.max(left, at.of(span.from, span.from_ms));
-    const width = at.of(span.to, span.to_ms) - x;
-    if (width <= 0) return [];
-    const hue = this.hue === 'member' ? laneHue : partitionHue(span.key);
-    const faint = this.#picked !== null && this.#picked !== span.key;
-    const box = { x: x + 0.5, y: y + 0.5, width: Math.max(1.5, width - 1.5), height: row - 1.5, rx: 1.5 };
-    const group = s(
-      'g',
-      { class: `span ${span.mode}${faint ? ' faint' : ''}`, 'data-hue': hue },
-      s('rect', box),
-      span.mode === 'revoking' ? s('rect', { ...box, class: 'hatch', fill: `url(#hatch-${hue})` }) : null,
-    );
-    const label = this.labels.partition(span.key);
-    if (named && span.mode === 'own' && row >= 11 && width > label.length * 5.6 + 12) {
-      group.append(text(x + 6, y + row - 2.4, label, 'name'));
-    }
-    return [group];
-  }
-
-  /** What was committed while a member held a partition. @param {ReturnType<typeof scale>} at @param {Span} span @param {number} y @param {number} left */
-  #committed(at, span, y, left) {
-    const line = this.commits.get(span.key);
-    if (!line || span.mode === 'want') return [];
-    const [from, to] = [Math.max(left, at.of(span.from, span.from_ms)), at.of(span.to, span.to_ms)];
-    if (to - from < 2) return [];
-    const inside = line.points.filter(
-      ([sequence]) => sequence >= span.from && (span.to === null || sequence <= span.to),
-    );
-    const places = rises(inside, (sequence, ms) => at.between(sequence, ms), from, to);
-    const many = places.length ? 'the line rises at each commit' : 'nothing was committed';
-    const faint = this.#picked !== null && this.#picked !== span.key;
-    return [committedTrack(places, { from, to, y, faint, title: `${this.labels.partition(span.key)}: ${many}` })];
-  }
-
-  /** @param {ReturnType<typeof scale>} at @param {number} y1 @param {number} yText @param {number} y2 @param {number} left @param {number} right */
-  #epochs(at, y1, yText, y2, left, right) {
-    const nodes = [];
-    const classic = this.#play.frame !== null && isClassic(this.#play.frame);
-    let free = -Infinity;
-    for (const [index, { epoch, sequence, at_ms }] of this.spans.epochs.entries()) {
-      if (!at.shows(sequence, sequence)) continue;
-      const x = at.of(sequence, at_ms);
-      if (x < left - 1 || x > right) continue;
-      const next = this.spans.epochs[index + 1];
-      // An epoch that another one follows at once has no room of its own.
-      if (next && at.of(next.sequence, next.at_ms) - x < 4) continue;
-      nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
-      // What names an epoch ends before the next one begins.
-      const ends = Math.min(right + RIGHT, next ? at.of(next.sequence, next.at_ms) : Infinity);
-      const long = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
-      const label = [long, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
-      if (x + 5 < free || !label) continue;
-      // The playhead's flag is FLAG wide, and stands at the beginning of an epoch more often than anywhere else.
-      const beside = x + FLAG / 2 + 3;
-      const node = text(beside + label.length * 6.4 < ends ? beside : x + 5, yText, label, 'mono');
-      node.append(s('title', {}, long));
-      nodes.push(node);
-      free = x + label.length * 6.4 + 12;
-    }
-    return nodes;
-  }
-
-  /** @param {ReturnType<typeof scale>} at @param {number} y @param {number} left */
-  #states(at, y, left) {
-    const nodes = [];
-    for (const stretch of this.spans.states) {
-      if (!at.shows(stretch.from, stretch.to) || stretch.state === 'unknown') continue;
-      const x = Math.max(left, at.of(stretch.from, stretch.from_ms));
-      const width = at.of(stretch.to, stretch.to_ms) - x;
-      if (width <= 0.5) continue;
-      const quiet = stretch.state === 'Stable' || stretch.state === 'Empty' || stretch.state === 'Dead';
-      nodes.push(
-        s(
-          'rect',
-          {
-            class: `gstate ${quiet ? 'quiet' : 'busy'}`,
-            'data-s': stretch.state,
-            x,
-            y: y - 7,
-            width: Math.max(1, width - 1.5),
-            height: 13,
-            rx: 2,
-          },
-          s('title', {}, stretch.state),
-        ),
-      );
-      if (width > stretch.state.length * 5.6 + 8)
-        nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));
-    }
-    return nodes;
+  /** @param {Span} span @param {string} laneHue */
+  #look(span, laneHue) {
+    return {
+      hue: this.hue === 'member' ? laneHue : partitionHue(span.key),
+      faint: this.#picked !== null && this.#picked !== span.key,
+      label: this.labels.partition(span.key),
+    };
   }
 
   /** @param {ReturnType<typeof scale>} at @param {number} y */
@@ -405,45 +314,6 @@ export class TimelineView {
         markOf(step.shape),
       );
     });
-  }
-
-  /** @param {ReturnType<typeof scale>} at @param {number} top @param {number} bottom @param {number} yPool @param {boolean} small @param {number} left @param {number} right */
-  #bands(at, top, bottom, yPool, small, left, right) {
-    const nodes = [];
-    let free = -Infinity;
-    const places = bands(this.spans.bare.filter((stretch) => at.shows(stretch.from, stretch.to)))
-      .map((band) => {
-        const x = Math.max(left, at.of(band.from, band.from_ms));
-        return { band, x, width: at.of(band.to, band.to_ms) - x };
-      })
-      .filter(({ width }) => width > 0);
-    for (const { band, x, width } of places) {
-      nodes.push(s('rect', { class: 'bare', x, y: top - 2, width, height: bottom - top + 2 }));
-      nodes.push(s('rect', { x, y: yPool, width, height: 13, fill: 'url(#bare)' }));
-      const length = band.to_ms === null ? '' : `: ${duration(band.to_ms - band.from_ms)}`;
-      const label = `${this.#keys(band.keys)}${length}`;
-      const from = x + width + 5;
-      const wide = label.length * 5.9;
-      const covered = places.some((other) => other.x < from + wide && other.x + other.width > from);
-      if (small || covered || from < free || from + wide > right + RIGHT) continue;
-      nodes.push(text(from, yPool + 10, label, 'bare'));
-      free = from + wide + 8;
-    }
-    return nodes;
-  }
-
-  /** `foo-0, 1, 2`, or a count. @param {string[]} keys */
-  #keys(keys) {
-    if (keys.length > 4) return this.labels.counted(keys.length);
-    let topic = '';
-    return keys
-      .map((key) => {
-        const cut = key.lastIndexOf('-');
-        const same = key.slice(0, cut) === topic;
-        topic = key.slice(0, cut);
-        return same ? key.slice(cut + 1) : this.labels.partition(key);
-      })
-      .join(', ');
   }
 
   #scrub() {
@@ -480,6 +350,3 @@ export class TimelineView {
     }
   }
 }
-
-/** @param {string} key */
-const partitionHue = (key) => PARTITION_HUES[Number(key.slice(key.lastIndexOf('-') + 1)) % PARTITION_HUES.length];

@@ -17,6 +17,13 @@ def open_keys(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
+def choose_unread(page: Page) -> None:
+    """The card of a partition that was not read for a while, at the moment that is open."""
+    page.locator('.chip[data-key="orders-3"]').first.click()
+    page.locator('#partition [data-part="consumed"]').wait_for()
+    page.locator("#partition").scroll_into_view_if_needed()
+
+
 def open_menu(page: Page) -> None:
     """Where the bar has no room for the names of all pages."""
     if (menu := page.locator(".menu > summary").last).is_visible():

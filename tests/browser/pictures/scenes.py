@@ -16,6 +16,9 @@ STEP: Final = 14
 """A revokes foo-1, whose target owner is C: all that a board can say is on it."""
 
 COMPARED: Final = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
+LAGS_MS: Final = 28_000
+"""B of each of them does not poll, and its partitions lag behind."""
+
 REHEARSED: Final = "/rehearsal?group=orders-enrich&members=3&topics=foo:6&client=3.8&assignors=range"
 
 
@@ -71,6 +74,12 @@ SCENES: Final = (
     # Side by side, what if, bytes.
     Scene("compare-empty", at("/compare")),
     Scene("compare", at(COMPARED)),
+    Scene("compare-lag", at(f"{COMPARED}&at_ms={LAGS_MS}")),
+    Scene(
+        "partition-lag",
+        lambda m: f"{m.moment('kip429-cooperative', 'C sends JoinGroup')}&view=investigator",
+        acts.choose_unread,
+    ),
     Scene("rehearsal", at(REHEARSED)),
     Scene("inspector-empty", at("/inspect")),
     Scene("inspector", at("/inspect"), acts.open_record),

@@ -1,17 +1,12 @@
 /**
  * The rows of an import's tables: a file, a group with its rebalances and what happened in it. Nothing here knows the page.
  *
- * @typedef {{file: string, is: string, first_offset: number | null, last_offset: number | null, bytes: number,
- *   records: number, compacted: number, state: string, repeats: string | null, kind: string}} Source
- * @typedef {{text: string, sequence: number | null}} Clause
- * @typedef {{id: string, url: string, group: string, title: string, protocol: string, status: string, problem: string,
- *   entries: number, first_ms: number | null, last_ms: number | null, gaps: number, epochs: number[],
- *   no_owner: number[], verdict: {text: string, clauses: Clause[], worst?: {sequence: number} | null}, deleted: boolean, same_as: string | null,
- *   continues: string | null, continues_after: number | null, overlaps: string[]}} Row
+ * @typedef {import('./types').Source} Source
+ * @typedef {import('./types').Row} Row
  */
 
-import { h, s } from './dom.js';
-import { plural } from './words.js';
+import { h, s } from '../dom.js';
+import { plural } from '../words.js';
 
 /** Bars of a group's rebalances. */
 const BARS = 37;

@@ -1,0 +1,78 @@
+/**
+ * What stands above an import: that it failed, that Spark is fetched, how it relates to an earlier one.
+ *
+ * @typedef {import('./types').Detail} Detail
+ */
+
+import { h, part } from '../dom.js';
+import { count } from './rows.js';
+
+/** @param {Detail} detail */
+export function banners(detail) {
+  const shown = /** @type {HTMLElement[]} */ ([]);
+  if (detail.status === 'failed') {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'The import failed. '),
+        detail.problem,
+        ' Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'),
+        ' ',
+        h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample'),
+      ),
+    );
+  } else if (detail.status === 'cancelled') {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Cancelled. '),
+        'Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Import again'),
+      ),
+    );
+  } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Getting Spark ready. '),
+        'Its packages are being fetched, once; this import begins as soon as they are there.',
+      ),
+    );
+  }
+  const { same, longer, overlapping } = detail.again;
+  if (same) {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Imported before. '),
+        `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
+      ),
+    );
+  }
+  if (longer) {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'The log went on. '),
+        `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
+      ),
+    );
+  }
+  if (overlapping) {
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Overlaps an earlier import. '),
+        `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
+      ),
+    );
+  }
+  part('banners').replaceChildren(...shown);
+}

@@ -1,0 +1,82 @@
+/**
+ * The head of an import: what was found in one sentence, how long it took, and what can be done with it.
+ *
+ * @typedef {import('./types').Detail} Detail
+ * @typedef {import('./types').Row} Row
+ */
+
+import { h, part } from '../dom.js';
+import { duration, plural } from '../words.js';
+import { count } from './rows.js';
+import { ended, SPARK, total } from './states.js';
+
+/** How long it took, what can be done with it, and the sentence. @param {Detail} detail */
+export function head(detail) {
+  const took = (detail.finished ? Date.parse(detail.finished) : Date.now()) - Date.parse(detail.created);
+  const words = {
+    waiting: 'Waiting for',
+    running: 'Running for',
+    complete: 'Imported in',
+    failed: 'Failed after',
+    cancelled: 'Cancelled after',
+  };
+  part('since').replaceChildren(
+    words[/** @type {'waiting'} */ (detail.status)] ?? '',
+    ' ',
+    h('b', { class: 'num' }, duration(took)),
+  );
+  part('stop').hidden = ended(detail);
+  part('delete').hidden = !ended(detail);
+  part('rename').hidden = !ended(detail);
+  part('report').hidden = !ended(detail);
+  const best = detail.timelines[0];
+  const open = /** @type {HTMLAnchorElement} */ (part('open'));
+  open.hidden = !best;
+  if (best) {
+    open.href = best.url;
+    open.textContent = `Open ${best.title}`;
+  }
+  part('says').replaceChildren(...sentence(detail));
+  part('basis').textContent = detail.status === 'complete' ? 'Everything was read' : '';
+}
+
+/** What was found, in one sentence: every clause leads to its place. @param {Detail} detail @returns {(Node | string)[]} */
+function sentence(detail) {
+  const [best] = detail.timelines;
+  const said = /** @type {(Node | string)[]} */ ([]);
+  if (!total(detail)) {
+    if (detail.status === 'complete') return ['No record of a consumer group was found.'];
+    if (ended(detail)) return [detail.status === 'cancelled' ? 'The import was cancelled.' : 'Nothing was read.'];
+    const stage = part('stage').textContent || detail.stage || 'Waiting for its turn';
+    return [stage === SPARK ? `${stage}: this takes 10 to 20 seconds the first time…` : `${stage}…`];
+  }
+  said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(detail), 'group')));
+  said.push(ended(detail) ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
+  const clause = best && telling(best);
+  if (best && clause) {
+    said.push(
+      h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`),
+      '. ',
+    );
+  }
+  const lost = detail.records.skipped.filter(({ normal }) => !normal);
+  if (lost.length) {
+    const number = lost.reduce((sum, { records }) => sum + records, 0);
+    const says = number
+      ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
+      : `${plural(lost.length, 'file')} could not be read`;
+    said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
+  }
+  return said;
+}
+
+/** The clause that tells most: of the worst thing, else who was removed, else the first. @param {Row} row */
+function telling(row) {
+  const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
+  const worst = row.verdict.worst?.sequence;
+  return (
+    proven.find(({ sequence }) => sequence === worst) ??
+    proven.find(({ text }) => text.includes('removed')) ??
+    proven[0]
+  );
+}

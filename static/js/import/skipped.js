@@ -1,0 +1,34 @@
+/**
+ * What was skipped of an import, and why.
+ *
+ * @typedef {import('./types').Detail} Detail
+ */
+
+import { h, part } from '../dom.js';
+import { plural } from '../words.js';
+import { count } from './rows.js';
+
+/** @param {Detail} detail */
+export function skipped(detail) {
+  const rows = detail.records.skipped;
+  part('skipped-panel').hidden = !rows.length;
+  const lost = rows.filter(({ normal }) => !normal).reduce((sum, { records }) => sum + records, 0);
+  part('skipped-says').textContent = `${count(lost)} of ${count(detail.records.read)} records`;
+  part('skipped').replaceChildren(
+    ...rows.map((row) => {
+      const offsets =
+        row.offset === null
+          ? ''
+          : row.last_offset !== null && row.last_offset > row.offset
+            ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}`
+            : `, offset ${count(row.offset)}`;
+      return h(
+        'li',
+        {},
+        h('b', {}, row.reason),
+        h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+        h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
+      );
+    }),
+  );
+}

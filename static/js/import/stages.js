@@ -1,0 +1,67 @@
+/**
+ * The progress of an import: a bar for each stage, and the time that is left.
+ *
+ * @typedef {import('./types').Detail} Detail
+ */
+
+import { h, part } from '../dom.js';
+import { plural } from '../words.js';
+import { bytes, count } from './rows.js';
+import { ended, SPARK } from './states.js';
+
+/** What a screen reader was told last. */
+let announced = '';
+
+/** @param {Detail} detail */
+export function stages(detail) {
+  const { stage, stages: told } = detail;
+  const done = detail.status === 'complete';
+  const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
+  part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
+  part('stages').replaceChildren(
+    ...told.flatMap(({ name, done: reached, of, unit }) => {
+      const share = of ? Math.min(100, (100 * reached) / of) : 0;
+      const bar = [
+        h('span', {}, name),
+        h(
+          'span',
+          { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) },
+          h('i', { style: `width:${share}%` }),
+        ),
+      ];
+      // No count of what cannot begin yet.
+      if (!ended(detail) && stage === SPARK && name === 'Read')
+        return [...bar, h('span', { class: 'n q' }, 'when Spark runs')];
+      return [
+        ...bar,
+        h(
+          'span',
+          { class: 'n' },
+          of === null && !reached ? '' : count(reached),
+          of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
+          h(
+            'span',
+            { class: 'q u' },
+            unit && (of !== null || reached)
+              ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}`
+              : '',
+          ),
+        ),
+      ];
+    }),
+  );
+  const facts = [
+    detail.bytes ? bytes(detail.bytes) : '',
+    detail.found ? `${plural(detail.found, 'group')} found` : '',
+    !ended(detail) && detail.remaining_s !== null
+      ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left`
+      : '',
+  ].filter(Boolean);
+  part('stage-facts').textContent = facts.join(' · ');
+  // Once a stage, not once a count: a screen reader is not a counter.
+  const says = done ? 'The import is done.' : stage;
+  if (says && says !== announced) {
+    announced = says;
+    part('stage-says').textContent = says;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Topic ids that the log does not name: each takes a name that is suggested, typed, or read from a file.
+ *
+ * @typedef {import('./types').Detail} Detail
+ * @typedef {import('./types').Nameless} Nameless
+ */
+
+import { tell } from '../api.js';
+import { h, part } from '../dom.js';
+import { toast } from '../toast.js';
+import { plural } from '../words.js';
+
+/** @typedef {() => Promise<void>} Refresh fetches the import anew */
+
+/** @param {Detail} detail @param {Refresh} refresh */
+export function topicIds(detail, refresh) {
+  // A field that somebody is typing into is not taken from under the hands.
+  if (part('ids').contains(document.activeElement)) return;
+  const rows = detail.nameless;
+  const left = rows.filter(({ name }) => !name).length;
+  const named = detail.named;
+  part('ids-panel').hidden = !rows.length && !named.length;
+  part('ids-foot').hidden = !rows.length;
+  part('ids-says').textContent = left ? `${plural(left, 'topic id')} without a name` : 'All topic ids have a name';
+  part('named-says').textContent = named.map(({ says, count: number }) => `${number} ${says}`).join('; ');
+  part('ids').replaceChildren(...rows.map((row) => idRow(row, refresh)));
+}
+
+/** @param {Nameless} row @param {Refresh} refresh */
+function idRow(row, refresh) {
+  const where = [
+    row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`,
+    `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+  const first = h('div', { class: 'l1' }, h('code', {}, row.id), h('span', { class: 'quiet' }, where));
+  const problem = h('span', { class: 'problem', role: 'alert' });
+  if (row.name) {
+    return h(
+      'li',
+      {},
+      first,
+      h(
+        'div',
+        { class: 'l2' },
+        h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
+        h(
+          'button',
+          { class: 'btn sm bare', type: 'button', onclick: () => nameTopic(row, null, problem, refresh) },
+          'Take back',
+        ),
+        problem,
+      ),
+    );
+  }
+  const field = /** @type {HTMLInputElement} */ (
+    h('input', {
+      class: 'field',
+      placeholder: 'topic name',
+      value: row.suggestion?.name ?? '',
+      maxlength: 249,
+      required: true,
+      'aria-label': `Name of ${row.id}`,
+      autocomplete: 'off',
+      spellcheck: 'false',
+    })
+  );
+  return h(
+    'li',
+    {},
+    first,
+    h('div', {}, row.suggestion ? row.suggestion.why : 'No commit names it'),
+    h(
+      'form',
+      {
+        class: 'l2',
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          nameTopic(row, field.value.trim(), problem, refresh);
+        },
+      },
+      field,
+      h('button', { class: 'btn sm' }, 'Use this name'),
+      problem,
+    ),
+  );
+}
+
+/**
+ * Gives an id a name in every timeline that shows it, or takes it back.
+ *
+ * @param {Nameless} row @param {string | null} wanted @param {HTMLElement} problem @param {Refresh} refresh
+ */
+async function nameTopic(row, wanted, problem, refresh) {
+  problem.textContent = '';
+  try {
+    for (const timeline of row.timelines) {
+      await tell(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
+    }
+  } catch (error) {
+    problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
+    return;
+  }
+  /** @type {HTMLElement} */ (document.activeElement)?.blur();
+  await refresh();
+  toast(wanted ? `${row.id} is shown as ${wanted}` : `${row.id} is shown by its id again`);
+}
+
+/** Names out of a JSON file, for the ids that have none: `{id: name}` or `{id: {name}}`. @param {File} file @param {Detail} detail @param {Refresh} refresh */
+export async function loadNames(file, detail, refresh) {
+  /** @type {any} */
+  let told;
+  try {
+    told = JSON.parse(await file.text());
+  } catch {
+    toast(`${file.name} is no JSON`);
+    return;
+  }
+  let given = 0;
+  for (const row of detail.nameless.filter(({ name: has }) => !has)) {
+    const found = typeof told?.[row.id] === 'string' ? told[row.id] : told?.[row.id]?.name;
+    if (!found) continue;
+    const problem = h('span', {});
+    await nameTopic(row, found, problem, refresh);
+    if (!problem.textContent) given += 1;
+  }
+  toast(`${file.name} names ${given} of them`);
+}

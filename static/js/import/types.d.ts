@@ -1,0 +1,95 @@
+/** An import as the API shows it (explorer/pages/imports/api.py). */
+
+export interface Stage {
+  name: string;
+  done: number;
+  of: number | null;
+  unit: string;
+}
+
+/** A file that was looked into. */
+export interface Source {
+  file: string;
+  is: string;
+  first_offset: number | null;
+  last_offset: number | null;
+  bytes: number;
+  records: number;
+  compacted: number;
+  state: string;
+  repeats: string | null;
+  kind: string;
+}
+
+export interface Clause {
+  text: string;
+  sequence: number | null;
+}
+
+/** A group that was found, as a timeline. */
+export interface Row {
+  id: string;
+  url: string;
+  group: string;
+  title: string;
+  protocol: string;
+  status: string;
+  problem: string;
+  entries: number;
+  first_ms: number | null;
+  last_ms: number | null;
+  gaps: number;
+  epochs: number[];
+  no_owner: number[];
+  verdict: { text: string; clauses: Clause[]; worst?: { sequence: number } | null };
+  deleted: boolean;
+  same_as: string | null;
+  continues: string | null;
+  continues_after: number | null;
+  overlaps: string[];
+}
+
+/** A topic id that the log does not name. */
+export interface Nameless {
+  id: string;
+  partitions: number | null;
+  suggestion: { name: string; why: string } | null;
+  groups: string[];
+  timelines: string[];
+  name: string | null;
+}
+
+export interface Skipped {
+  file: string;
+  offset: number | null;
+  last_offset: number | null;
+  reason: string;
+  records: number;
+  normal: boolean;
+}
+
+export interface Detail {
+  id: string;
+  title: string;
+  status: string;
+  problem: string;
+  created: string;
+  finished: string | null;
+  stage: string;
+  stages: Stage[];
+  bytes: number;
+  remaining_s: number | null;
+  found: number | null;
+  sources: Source[];
+  timelines: Row[];
+  timelines_in_all: number;
+  matching: number;
+  span: [number, number] | null;
+  again: { same: number; longer: number; overlapping: number };
+  repeated: number;
+  waiting_groups: { group: string; protocol: string; records: number; first_ms: number; last_ms: number }[];
+  spark: { ready: boolean } | null;
+  named: { says: string; count: number }[];
+  nameless: Nameless[];
+  records: { read: number; decoded: number; skipped: Skipped[]; compacted?: number; unlisted?: number };
+}

@@ -1,0 +1,28 @@
+/**
+ * All that the board of a crowd is made of. It is imported for a crowd alone, so that the page of a small group stays light.
+ *
+ * @typedef {ConstructorParameters<typeof import('./crowd.js').CrowdStage>[0]} Parts
+ */
+
+import { part } from '../dom.js';
+import { BoardMap } from '../map/map.js';
+import { CrowdStage } from './crowd.js';
+
+export { Ownership } from '../ownership.js';
+
+/** @param {Omit<Parts, 'draws'> & {picked: () => string | null, start_ms: () => number}} parts */
+export function crowdStage({ picked, start_ms, ...shared }) {
+  return new CrowdStage({
+    ...shared,
+    draws: ({ root, source }) =>
+      new BoardMap(root, {
+        source,
+        cast: shared.cast,
+        labels: shared.labels,
+        verdict: () => part('verdict').textContent ?? '',
+        start_ms,
+        onSeek: shared.onSeek,
+        onPick: (key) => shared.onPick(key === picked() ? null : key),
+      }),
+  });
+}
