@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, cast
+from typing import Final
 
 from groups import storage
 from groups.history.entries import ENTRY_FORMAT
-from groups.history.passes.recorder import BatchLine, RecordedBatch
+from groups.history.passes.recorder import RecordedBatch
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
@@ -65,7 +65,7 @@ def recorded(names: Iterable[str]) -> Iterator[tuple[str, list[RecordedBatch]]]:
             case "study":
                 name, batches = str(message["name"]), []
             case "batch":
-                batches.append(RecordedBatch.from_line(cast(BatchLine, message)))
+                batches.append(RecordedBatch.from_line(message))
             case "error":
                 raise ChildFailed(f"{name}: {message['message']}" if name else str(message["message"]))
             case "done":

@@ -12,7 +12,7 @@ from django.db import models
 
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster, WatchedGroup
-from groups.packs.headline import GROUP_LENGTH_MOST
+from groups.packs.headline import GROUP_LENGTH_MOST, read_verdict
 
 __all__ = [
     "Alert",
@@ -65,7 +65,10 @@ class Timeline(models.Model):
     """Digest of the simulator that made the entries: only the same one makes the same entries again."""
 
     summary: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """The whole of it, or its headline (``groups.packs.headline``) where the entries stand in packs."""
+    """The whole of it, or its headline (``groups.packs.headline``) where the entries stand in packs. ``in_short`` has the verdict, too."""
+
+    verdict = models.BinaryField(null=True)
+    """Of a timeline whose entries are in packs (``headline.packed_verdict``); null: it stands in the summary."""
 
     index_place: models.JSONField[list[Any] | None, list[Any] | None] = models.JSONField(null=True)
     """Where the index stands (pack, offset, length) of a timeline whose entries are in packs; null: they are rows."""
@@ -114,6 +117,14 @@ class Timeline(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"
+
+    def in_short(self) -> dict[str, Any]:
+        """The summary as the row holds it, with the verdict."""
+        return (
+            self.summary
+            if self.verdict is None
+            else self.summary | {"verdict": read_verdict(bytes(self.verdict))}
+        )
 
 
 class Batch(models.Model):

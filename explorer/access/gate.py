@@ -31,6 +31,7 @@ from explorer.access.bodies import (
 )
 from explorer.access.keys import admits, cookie_for, is_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
+from explorer.access.peers import account_of
 from explorer.access.refusals import refusal, without_token
 from explorer.sharing.addresses import leads_here
 from explorer.sharing.crowd import Crowd
@@ -176,8 +177,9 @@ class Gate:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = next((value for name, value in query if name == "token"), None)
         if given is not None and is_token(given) and method == "GET" and not is_socket:
-            return with_cookie(path, [pair for pair in query if pair[0] != "token"], host)
-        if admits(headers, host):
+            given_to = cookie_for(host, account_of(scope))
+            return with_cookie(path, [pair for pair in query if pair[0] != "token"], given_to)
+        if admits(scope, headers, host):
             return None
         return without_token(
             path,
@@ -262,12 +264,12 @@ async def a_place(places: Places, send: Send) -> AsyncIterator[Send]:
             places.leave()
 
 
-def with_cookie(path: str, query: list[tuple[str, str]], host: str) -> HttpResponse:
+def with_cookie(path: str, query: list[tuple[str, str]], cookie: str) -> HttpResponse:
     """Change an address's token for the cookie, and the address for one without it, which would stay in history and links."""
     # One slash: with two, the path would be another host's name.
     response = HttpResponse(status=303)
     response["Location"] = "/" + quote(path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
-    response["Set-Cookie"] = cookie_for(host)
+    response["Set-Cookie"] = cookie
     response["Cache-Control"] = "no-store"
     return response
 

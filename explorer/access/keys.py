@@ -3,19 +3,22 @@
 The token is in the address that ``manage.py serve`` prints, and in a file of its owner's. Whoever listens on loopback
 is reached by every account of the machine, so without it the server tells nothing.
 
-The cookie holds no token: it is made of the token, the server's start and the port. Browsers send a cookie to every
-port of a host, so what another port's server receives is of no use after the next start, and its name carries the
-port, so that two servers do not overwrite each other's.
+The cookie holds no token: it is made of the token, the server's start, the port, and the account whose browser it was
+given to. Browsers send a cookie to every port of a host, also to one at which another account of the machine listens.
+Shown by a process of that account, it is not valid; where the system does not tell whose process asks (``peers``), it is
+until the next start. Its name carries the port, so that two servers do not overwrite each other's.
 """
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.http.cookie import parse_cookie
+
+from explorer.access.peers import UNKNOWN, account_of
 
 COOKIE: Final = "rebalance-explorer"
 
@@ -26,13 +29,13 @@ def is_token(given: str) -> bool:
     return hmac.compare_digest(given.encode(), settings.ACCESS_TOKEN.encode())
 
 
-def admits(headers: Mapping[bytes, bytes], host: str) -> bool:
-    """Whether a request to ``host`` shows the token: as a program's bearer, or as the cookie of this start."""
+def admits(scope: Mapping[str, Any], headers: Mapping[bytes, bytes], host: str) -> bool:
+    """Whether a request to ``host`` shows the token: as a program's bearer, or as the cookie of this start and its account."""
     authorization = headers.get(b"authorization", b"").decode("latin-1")
     if authorization.lower().startswith(BEARER):
         return is_token(authorization[len(BEARER) :].strip())
     shown = parse_cookie(headers.get(b"cookie", b"").decode("latin-1")).get(cookie_name(host), "")
-    return hmac.compare_digest(shown.encode(), _pass_of(host).encode())
+    return bool(shown) and hmac.compare_digest(shown.encode(), _pass_of(host, account_of(scope)).encode())
 
 
 def cookie_name(host: str) -> str:
@@ -45,10 +48,10 @@ def cookie_name(host: str) -> str:
     return f"{COOKIE}-{port}" if port else COOKIE
 
 
-def cookie_for(host: str) -> str:
-    """The header that gives a browser its cookie. It goes when the browser is closed, and no script sees it."""
+def cookie_for(host: str, account: str = UNKNOWN) -> str:
+    """The header that gives a browser of ``account`` its cookie. It goes when the browser is closed, and no script sees it."""
     secure = "; Secure" if settings.BEHIND_TLS else ""
-    return f"{cookie_name(host)}={_pass_of(host)}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    return f"{cookie_name(host)}={_pass_of(host, account)}; Path=/; HttpOnly; SameSite=Strict{secure}"
 
 
 def port_of(host: str) -> str:
@@ -57,6 +60,6 @@ def port_of(host: str) -> str:
     return port if port.isascii() and port.isdigit() else ""
 
 
-def _pass_of(host: str) -> str:
-    what = f"cookie {settings.ACCESS_START} {port_of(host)}"
+def _pass_of(host: str, account: str) -> str:
+    what = f"cookie {settings.ACCESS_START} {port_of(host)} {account}"
     return hmac.digest(settings.ACCESS_TOKEN.encode(), what.encode(), "sha256").hex()

@@ -12,6 +12,8 @@ import gc
 from dataclasses import dataclass
 from typing import Final
 
+from groups.pipeline.held_memory import trim
+
 M_ARENA_MAX: Final = -8
 M_MMAP_THRESHOLD: Final = -3
 """malloc.h"""
@@ -70,5 +72,4 @@ def give_back(*, all_of_it: bool) -> None:
         gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, BY_ITSELF_AFTER)
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
+    trim()

@@ -25,6 +25,7 @@ from explorer.sharing.one_file import Link as ShownLink
 from explorer.sharing.page import page_of, shown
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
+from groups.reserve import makes_room
 from groups.storage import new_id
 from groups.storage.handing_on import CannotHandOn, incident
 
@@ -210,6 +211,7 @@ def note_opened(openings: Mapping[str, int]) -> None:
         Link.objects.filter(pk=link_id).update(opened=F("opened") + times, last_opened=now)
 
 
+@makes_room
 def withdraw(link_id: str) -> bool:
     """End a link at once; false if there is none. What it showed is deleted."""
     looks.forget(link_id)
@@ -219,6 +221,7 @@ def withdraw(link_id: str) -> bool:
     return Link.objects.filter(pk=link_id).exists()
 
 
+@makes_room
 def clear_ended() -> None:
     """Delete what links showed that have ended."""
     SharedPage.objects.filter(link__until__lte=timezone.now()).delete()

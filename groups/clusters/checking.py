@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Final
 
 from groups.clusters.allowed import (
     ALLOWED,
@@ -24,6 +24,7 @@ from groups.clusters.fetching import NotReadable, is_readable, replicas_of
 from groups.clusters.offsets import committed_of, may_read_settings, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
+from groups.history.state.declared import As, document
 
 STEPS: Final = ("settings", "resolve", "connect", "versions", "login", "brokers", "rights")
 
@@ -42,6 +43,7 @@ GROUPS_TRIED_MOST: Final = 50
 """Groups that are described to find one whose topics may not be seen."""
 
 
+@document
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """What one step found. ``state`` is ``ok``, ``warning`` (it works, and something cannot be seen) or ``failed``."""
@@ -49,22 +51,12 @@ class Step:
     name: str
     state: str
     says: str
-    seen: str = ""
+    seen: Annotated[str, As(object, lambda seen: seen or None, lambda told: told or "")] = ""
     sent: tuple[str, ...] = ()
     """Kafka's requests that were made for it."""
 
     commands: tuple[str, ...] = ()
     """Lines of ``kafka-acls`` that grant what is missing."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "state": self.state,
-            "says": self.says,
-            "seen": self.seen or None,
-            "sent": list(self.sent),
-            "commands": list(self.commands),
-        }
 
 
 @dataclass(slots=True)

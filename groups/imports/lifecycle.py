@@ -28,9 +28,9 @@ from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
 from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST, Import
+from groups.packs.headline import plain
 from groups.reserve import makes_room
 from groups.storage import importing
-from groups.storage.importing import plain
 
 JOB = "groups.pipeline.job"
 

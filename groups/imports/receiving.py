@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from groups.packs.headline import plain
 from groups.pipeline.reading.recognising import FileKind
 from groups.storage import importing
-from groups.storage.importing import plain
 
 NEXT_TRY: Final = (
     "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log."

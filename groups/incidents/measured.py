@@ -11,6 +11,7 @@ from typing import Final, TypedDict
 from groups.history.entries import Entry
 from groups.history.metrics import Metrics
 from groups.history.metrics.shapes import MetricNotTold, MetricValue
+from groups.history.state.plain import from_plain
 from groups.incidents.pieces import Piece, frames_at_moments
 
 CLIENTS_MOST: Final = 8
@@ -48,7 +49,7 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
     measures: dict[tuple[str | None, str, str], Measure] = {}
     not_told: list[MetricNotTold] = []
     for piece in pieces:
-        metrics, entries = Metrics.from_json(piece.metrics), iter(piece.entries)
+        metrics, entries = from_plain(Metrics, piece.metrics), iter(piece.entries)
         entry = next(entries, None)
         for moment, frame in frames_at_moments(piece):
             while entry is not None and entry["sequence"] <= moment["sequence"]:
@@ -72,7 +73,7 @@ def _members(pieces: Sequence[Piece]) -> list[str]:
         there |= dict.fromkeys(piece.frame.get("members") or {})
         for entry in piece.entries:
             metrics.add(Entry.from_json(entry))
-    known = set(Metrics.from_json(pieces[0].metrics).client_ids) | set(metrics.client_ids)
+    known = set(from_plain(Metrics, pieces[0].metrics).client_ids) | set(metrics.client_ids)
     return list(dict.fromkeys([*(one for one in there if one in known), *metrics.client_ids]))
 
 

@@ -16,7 +16,7 @@ from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.recorder import RecordedBatch
-from groups.history.state.plain import Plain
+from groups.history.state.plain import Plain, from_plain, to_plain
 from groups.history.story.moment import Moment
 
 
@@ -24,7 +24,7 @@ from groups.history.story.moment import Moment
 class Piece:
     """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API tells them.
 
-    ``metrics``: what was measured before them (``Metrics.to_json``).
+    ``metrics``: what was measured before them (``Metrics``).
     """
 
     first: int
@@ -101,7 +101,7 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
         return stretch.first <= sequence <= stretch.last
 
     before = (change for change in piece.changes if change["sequence"] < stretch.first)
-    metrics = Metrics.from_json(piece.metrics)
+    metrics = from_plain(Metrics, piece.metrics)
     for entry in piece.entries:
         if entry["sequence"] < stretch.first:
             metrics.add(Entry.from_json(entry))
@@ -109,7 +109,7 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
         first=max(piece.first, stretch.first),
         last=min(piece.last, stretch.last),
         frame=apply(piece.frame, before),
-        metrics=metrics.to_json(),
+        metrics=to_plain(metrics),
         changes=[change for change in piece.changes if within(change["sequence"])],
         moments=[moment for moment in piece.moments if within(moment["sequence"])],
         entries=[entry for entry in piece.entries if within(entry["sequence"])],

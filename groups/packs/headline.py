@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
+
+import cramjam
+import orjson
 
 GROUP_LENGTH_MOST: Final = 512
 """Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
@@ -25,6 +29,33 @@ QUIET_FINDINGS: Final = frozenset(
 def listed_name(group: str) -> str:
     """A group's name as lists and databases have it: without U+0000, which PostgreSQL keeps in no text."""
     return group.replace("\0", "\u2400")[:GROUP_LENGTH_MOST]
+
+
+NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+"""U+0000 as JSON writes it: behind an odd number of backslashes. An even number is backslashes before those letters."""
+
+VERDICT_LEVEL: Final = 7
+
+
+def plain(value: Any) -> Any:
+    """``value`` without U+0000, which PostgreSQL keeps in no text: the sign for it stands in its place."""
+    text = orjson.dumps(value)
+    return orjson.loads(_without_nul(text)) if rb"\u0000" in text else value
+
+
+def _without_nul(text: bytes) -> bytes:
+    return NUL.sub(r"\1␀".encode(), text)
+
+
+def packed_verdict(verdict: Mapping[str, Any] | None) -> bytes:
+    """A verdict as rows keep it, plain: it would be most of what they hold, and repeats itself. Its text is that of its clauses."""
+    kept = verdict and {name: part for name, part in verdict.items() if name != "text"}
+    return bytes(cramjam.zstd.compress(_without_nul(orjson.dumps(kept)), level=VERDICT_LEVEL))
+
+
+def read_verdict(packed: bytes) -> dict[str, Any] | None:
+    kept: dict[str, Any] | None = orjson.loads(bytes(cramjam.zstd.decompress(packed)))
+    return kept and {"text": "".join(clause["text"] for clause in kept["clauses"])} | kept
 
 
 def headline(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,24 +9,29 @@ import orjson
 
 from groups.history.passes.indexing import Indexer
 from groups.packs.blocks import group_of
+from groups.packs.chained import read_chained
 from groups.packs.files import Files
-from groups.packs.packs import Place, read_blob
+from groups.packs.packs import Place, ToldPlace, read_blob
 
-INDEX_FORMAT: Final = 2
-"""2: of the first chunk no checkpoint is stored. One of format 1 has it, and is read as before."""
+INDEX_FORMAT: Final = 3
+"""2: of the first chunk no checkpoint is stored. 3: the entries of a small timeline stand in the blob of its index, and
+large checkpoints stand in chains. Earlier ones are read as before."""
 
 
 class StoredChunk(TypedDict):
-    """Entries ``first`` to ``last``. Places are those of ``packs.Place``; an empty pack means the index's own.
+    """Entries ``first`` to ``last``. Places are those of ``packs.Place``; an empty pack means the index's own, and of a shared blob the
+    one in which the index stands.
 
-    ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it (``read_checkpoint``);
+    ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it (``read_checkpoint``), and
+    ``chain`` what it is read from where it is large (``chained.Chained``);
     ``digest`` is the coarsest view of it (``groups.history.passes.indexing.ChunkDigest``).
     """
 
     first: int
     last: int
-    entries: tuple[str, int, int]
-    checkpoint: tuple[str, int, int]
+    entries: ToldPlace
+    checkpoint: ToldPlace
+    chain: list[ToldPlace]
     digest: dict[str, Any]
 
 
@@ -58,8 +63,9 @@ def read_index(files: Files, place: Place) -> TimelineIndex:
     """The index with every place whole."""
     index: TimelineIndex = orjson.loads(read_blob(files, place))
     for chunk in index["chunks"]:
-        chunk["entries"] = _whole(chunk["entries"], place.pack)
-        chunk["checkpoint"] = _whole(chunk["checkpoint"], place.pack)
+        chunk["entries"] = _whole(chunk["entries"], place)
+        chunk["checkpoint"] = _whole(chunk["checkpoint"], place)
+        chunk["chain"] = [_whole(told, place) for told in chunk.get("chain", ())]
     return index
 
 
@@ -69,12 +75,16 @@ def read_checkpoint(files: Files, chunk: StoredChunk) -> bytes:
     Before the first one nothing is known but the group's name. Of a log of many small groups, where it is all that there is of
     checkpoints, that would be a sixth of what is stored.
     """
+    if chunk["chain"]:
+        return read_chained(files, chunk["chain"])
     place = Place.of(chunk["checkpoint"])
     if place.length:
         return read_blob(files, place)
     return Indexer(group=group_of(read_blob(files, Place.of(chunk["entries"])))).checkpoint()
 
 
-def _whole(told: tuple[str, int, int], pack: str) -> tuple[str, int, int]:
-    name, offset, length = told
-    return (name or pack, offset, length)
+def _whole(told: ToldPlace, index: Place) -> ToldPlace:
+    place = Place.of(told)
+    if not place.pack and place.size:
+        place = index._replace(begin=place.begin, size=place.size)
+    return place._replace(pack=place.pack or index.pack).told()

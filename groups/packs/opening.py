@@ -12,9 +12,9 @@ from typing import Final
 import cramjam
 import orjson
 
-from groups.history.digests.packed import PackedLine
 from groups.history.entries import Entry
 from groups.history.passes.recorder import Recorder
+from groups.history.state.plain import Plain, to_plain
 from groups.packs.blocks import entries_of
 from groups.packs.files import Files
 from groups.packs.index import StoredChunk, read_checkpoint
@@ -64,7 +64,7 @@ def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
     before: dict[str, bytes] = {}
     changes: list[bytes] = []
     moments: list[bytes] = []
-    digests: list[PackedLine] = []
+    digests: list[Plain] = []
     for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
         recorder.add(Entry.from_json(entry))
     batch = recorder.flush(final=True)
@@ -74,7 +74,7 @@ def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
         before = {name: orjson.dumps(begun[name]) for name in ("frame", "metrics")}
         changes.append(batch.changes)
         moments.append(batch.moments)
-        digests = [digest.to_json() for digest in batch.digests]
+        digests = [to_plain(digest) for digest in batch.digests]
     return OpenedChunk(
         frame=before["frame"],
         metrics=before["metrics"],

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
+from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
 from groups.pipeline.reading.group_blocks import GroupBlock
+from groups.pipeline.reading.offsets_split import forget_keys
 from groups.pipeline.reading.rows import EVERYTHING, Wanted
 
 if TYPE_CHECKING:
@@ -81,6 +83,9 @@ def folded(ordered: DataFrame, context: Context) -> DataFrame:
         import pyarrow as pa
 
         calm_collector()
+        # The same processes have read: they hold keys, and room for a split.
+        forget_keys()
+        give_back()
         schema = arrow_schema(FOLDED)
         held: list[tuple[str, bytes]] = []
         for line in fold_blocks(_blocks(batches), context):

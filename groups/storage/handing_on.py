@@ -219,8 +219,13 @@ def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incid
 
 def is_crowd(told: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
     """Whether a board draws a map of it, for which it needs digests."""
-    partitions = sum(topic.get("partitions") or 0 for topic in (told.get("topics") or {}).values())
-    return members_most(pieces) > ROWS_MEMBERS_MOST or partitions > ROWS_PARTITIONS_MOST
+    return members_most(pieces) > ROWS_MEMBERS_MOST or partitions_most(told) > ROWS_PARTITIONS_MOST
+
+
+def partitions_most(summary: Mapping[str, Any]) -> int:
+    """Columns that a board has for what a summary tells of."""
+    known = sum(topic.get("partitions") or 0 for topic in (summary.get("topics") or {}).values())
+    return max(known, summary.get("partitions_most") or 0)
 
 
 def _digests(batches: Sequence[RecordedBatch], stretch: Stretch) -> dict[str, dict[str, Any]]:

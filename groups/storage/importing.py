@@ -7,26 +7,22 @@ says so.
 
 from __future__ import annotations
 
-import re
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
 from django.db import transaction
 from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
-from groups.packs.headline import listed_name
+from groups.packs.headline import listed_name, plain
 from groups.storage.deleting import ROWS_AT_ONCE, collect
 from groups.storage.writing import new_id
 
 EARLIER_MOST: Final = 50_000
 """Stored timelines that an import is told of, the newest first: some megabytes that every task is sent."""
-
-NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-"""U+0000 as JSON writes it: behind an odd number of backslashes. An even number is backslashes before those letters."""
 
 OVERLAPS_MOST: Final = 5
 """Earlier timelines that one timeline is said to overlap with."""
@@ -76,12 +72,6 @@ def store(import_id: str, told: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     return report
 
 
-def plain(value: Any) -> Any:
-    """``value`` without U+0000, which PostgreSQL keeps in no text: the sign for it stands in its place."""
-    text = orjson.dumps(value)
-    return orjson.loads(NUL.sub(r"\1␀".encode(), text)) if rb"\u0000" in text else value
-
-
 def _stored() -> Any:
     return Timeline.objects.filter(
         source=Timeline.Source.IMPORT, index_place__isnull=False, fold_version=FOLD_VERSION
@@ -104,6 +94,7 @@ def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
     timeline.protocol = str(headline["protocol"] or "")
     timeline.status = Timeline.Status.COMPLETE
     timeline.summary = headline | {"offsets": told["offsets"]}
+    timeline.verdict = b64decode(told["verdict"])
     timeline.weight = headline["weight"]
     timeline.last = told["entries"]
     timeline.entry_format, timeline.fold_version = ENTRY_FORMAT, FOLD_VERSION

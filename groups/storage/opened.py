@@ -18,6 +18,7 @@ from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
 from groups.packs.index import StoredChunk
 from groups.packs.opening import OpenedChunk
+from groups.packs.packs import Place
 from groups.storage.errors import CannotOpen
 
 CHILD: Final = "groups.packs.open_child"
@@ -109,8 +110,8 @@ def _open(path: Path, chunk: StoredChunk) -> None:
 
 def _path(timeline: Timeline, chunk: StoredChunk) -> Path:
     # The pack is named by its content, so that a log made anew under the same id has other addresses.
-    pack, offset, _ = chunk["checkpoint"]
-    return folder() / timeline.id / f"{FOLD_VERSION}-{Path(pack).stem[:16]}-{offset}"
+    place = Place.of(chunk["checkpoint"])
+    return folder() / timeline.id / f"{FOLD_VERSION}-{Path(place.pack).stem[:16]}-{place.offset}"
 
 
 def _read(path: Path) -> OpenedChunk | None:

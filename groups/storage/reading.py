@@ -16,6 +16,7 @@ from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.metrics.shapes import MetricsSheet
 from groups.history.state.group import Semantics, initial_state
+from groups.history.state.plain import from_plain
 from groups.models import Timeline
 from groups.packs.opening import join
 from groups.storage.chunk import Chunk
@@ -63,7 +64,9 @@ def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
 
     ``summary`` is what the row holds of it, which for a stored log is its headline; with ``whole`` all of it.
     """
-    summary = named_summary(log_of(timeline).summary() if whole else timeline.summary, timeline.topic_names)
+    summary = named_summary(
+        log_of(timeline).summary() if whole else timeline.in_short(), timeline.topic_names
+    )
     return {
         "id": timeline.id,
         "title": timeline.title,
@@ -188,7 +191,7 @@ def metrics_at(timeline: Timeline, sequence: int) -> MetricsSheet | None:
     if found is None:
         return Metrics().values(shown)
     opened, chunk = found
-    metrics = Metrics.from_json(orjson.loads(opened.metrics))
+    metrics = from_plain(Metrics, orjson.loads(opened.metrics))
     for entry in log.entries_between(chunk.first, sequence):
         metrics.add(Entry.from_json(entry))
     return metrics.values(shown)

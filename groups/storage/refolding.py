@@ -20,13 +20,13 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Semantics
 from groups.models import Digested, Folded, Timeline
 from groups.packs.blocks import entries_of
+from groups.packs.chained import CheckpointWriter
 from groups.packs.files import open_files
-from groups.packs.headline import headline
-from groups.packs.index import StoredChunk, TimelineIndex, read_index
+from groups.packs.headline import headline, packed_verdict, plain
+from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex, read_index
 from groups.packs.packs import PackWriter, Place, read_blob
 from groups.storage import digests
 from groups.storage.deleting import collect
-from groups.storage.importing import plain
 from groups.storage.logs import log_of
 from groups.storage.reading import every_entry
 from groups.storage.stored_log import StoredLog
@@ -106,30 +106,43 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
     files = open_files(settings.STORE_URL)
     old = read_index(files, Place.of(timeline.index_place or []))
     packs = PackWriter(files, timeline.folder)
+    checkpoints = CheckpointWriter(packs)
     indexer = Indexer(group=old["summary"]["group"], semantics=timeline.semantics or Semantics.KAFKA)
     chunks: list[StoredChunk] = []
     try:
         for chunk in old["chunks"]:
-            checkpoint = packs.add(indexer.checkpoint())
+            checkpoint = checkpoints.add(indexer.checkpoint())
             for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
                 indexer.add(Entry.from_json(entry))
-            chunks.append({**chunk, "checkpoint": checkpoint.told(), "digest": asdict(indexer.digest())})
+            digest = asdict(indexer.digest())
+            chunks.append(
+                {**chunk, "checkpoint": checkpoint.place, "chain": checkpoint.chain, "digest": digest}
+            )
             if lease.lost():
                 packs.drop()
                 return False
         summary = dict(indexer.summary())
-        index: TimelineIndex = {**old, "fold_version": FOLD_VERSION, "summary": summary, "chunks": chunks}
+        index: TimelineIndex = {
+            **old,
+            "format": INDEX_FORMAT,
+            "fold_version": FOLD_VERSION,
+            "summary": summary,
+            "chunks": chunks,
+        }
         place = packs.add(orjson.dumps(index))
-        name = packs.close()
+        pack = packs.close()
     except BaseException:
         packs.drop()
         raise
-    needed = {chunk["entries"][0] for chunk in chunks} | {name}
+    short = headline(summary)
+    verdict = packed_verdict(short.pop("verdict"))
+    needed = {chunk["entries"][0] for chunk in chunks} | {pack.name}
     with transaction.atomic():
         made = {
-            "summary": plain(headline(summary)) | {"offsets": timeline.summary.get("offsets")},
-            "weight": headline(summary)["weight"],
-            "index_place": [name, *place[1:]],
+            "summary": plain(short) | {"offsets": timeline.summary.get("offsets")},
+            "verdict": verdict,
+            "weight": short["weight"],
+            "index_place": list(pack.place(place)),
             "packs": sorted(needed),
         }
         if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):

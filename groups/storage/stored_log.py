@@ -16,12 +16,13 @@ from groups.history.digests.packed import Packed
 from groups.history.entries import EntryLine
 from groups.history.evidence.committed import Committed, TopicPartition
 from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state.plain import from_plain
 from groups.models import Timeline
 from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import MissingFile, open_files
 from groups.packs.index import StoredChunk, TimelineIndex, read_checkpoint, read_index
 from groups.packs.opening import OpenedChunk
-from groups.packs.packs import Place, read_blob
+from groups.packs.packs import Place, ToldPlace, read_blob
 from groups.storage.chunk import Chunk
 from groups.storage.digests import Stretch, Wanted, level_for, only, unknown
 from groups.storage.errors import CannotOpen, NotReady
@@ -98,7 +99,7 @@ class StoredLog:
                 left -= 1
                 there = opened(self.timeline, chunk)
             if there is not None:
-                found[number] = [Packed.from_json(told) for told in orjson.loads(there.digests)]
+                found[number] = [from_plain(Packed, told) for told in orjson.loads(there.digests)]
         level = level_for(
             (
                 Stretch(
@@ -164,7 +165,7 @@ class StoredLog:
     def _entries(self, chunk: StoredChunk) -> list[EntryLine]:
         return entries_of(self._blob(chunk["entries"]))
 
-    def _blob(self, place: tuple[str, int, int]) -> bytes:
+    def _blob(self, place: ToldPlace) -> bytes:
         try:
             return read_blob(open_files(settings.STORE_URL), Place.of(place))
         except MissingFile as error:

@@ -27,9 +27,10 @@ from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
 from groups.watching import registry, retention
 from groups.watching.followed import Followed, held_from, waited
+from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.recorders import WARM_MOST, epochs_of, read_anew, restored
 from groups.watching.rows import row_of, store_lags
-from groups.watching.storing import RECORDED_MOST, begin_timeline, end_timeline
+from groups.watching.storing import RECORDED_MOST
 
 log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from groups.clusters import named
 from groups.clusters.faults import ClusterError
 from groups.clusters.settings import SECRET, ClusterSettings, settings_of
 from groups.models import Timeline
+from groups.reserve import makes_room
 from groups.watching.secrets import seal, unseal
 
 CLUSTERS_MOST = 50
@@ -110,6 +111,7 @@ def shown(cluster: Cluster) -> dict[str, str]:
     return {name: "…" if name in SECRET else value for name, value in properties.items()}
 
 
+@makes_room
 def set_watched(cluster: Cluster, *, watched: bool) -> Cluster:
     """Watch it, or stop; whoever watches notices within seconds."""
     status = Cluster.Status.WAITING if watched else Cluster.Status.PAUSED
@@ -123,7 +125,7 @@ def remove(cluster_id: str) -> None:
     if cluster.origin == Cluster.Origin.ENVIRONMENT and cluster.name in named.names():
         raise BadCluster(f"The environment names {cluster.name} ({named.PREFIX}…): remove it there.", "name")
     timelines = list(Timeline.objects.filter(cluster=cluster).values_list("pk", flat=True))
-    cluster.delete()
+    makes_room(cluster.delete)()
     storage.delete_all(timelines)
 
 

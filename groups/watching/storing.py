@@ -29,6 +29,7 @@ from groups.history.state.plain import from_plain, to_plain
 from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.watching import registry
+from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.pulling import Round
 from groups.watching.recorders import WARM_MOST, read_anew, restored
 from groups.watching.rows import ROWS_AT_ONCE, row_of, store_lags
@@ -379,24 +380,3 @@ class Store:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
         text = orjson.dumps(message).decode()
         announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})
-
-
-def end_timeline(timeline_id: str, problem: str) -> None:
-    """End a timeline that cannot be gone on with, and say why."""
-    Timeline.objects.filter(pk=timeline_id).update(
-        status=Timeline.Status.INTERRUPTED, problem=problem, lease_owner="", lease_until=None
-    )
-
-
-def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup, provenance: Provenance) -> storage.Writer:
-    """A timeline that grows, of a group of this cluster; all of its records have one provenance."""
-    timeline = storage.create_timeline(
-        title=f"{row.group} on {cluster.name}",
-        source=Timeline.Source.LIVE,
-        group=row.group,
-        semantics="kafka",
-        cluster_id=cluster.pk,
-        provenance=provenance.value,
-    )
-    row.timeline = timeline
-    return storage.open_writer(timeline.pk, owner)

@@ -6,13 +6,12 @@ import hashlib
 import time
 import uuid
 from functools import cache
-from typing import cast
 
 from celery import shared_task
 from django.db import DatabaseError
 
 from groups import storage
-from groups.history.passes.recorder import BatchLine, RecordedBatch
+from groups.history.passes.recorder import RecordedBatch
 from groups.jobs.children import ChildFailed, ParentStops, run_child
 from groups.models import Timeline
 from groups.places import ROOT
@@ -88,7 +87,7 @@ def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
     for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
         match message["type"]:
             case "batch":
-                writer.append(RecordedBatch.from_line(cast(BatchLine, message)))
+                writer.append(RecordedBatch.from_line(message))
             case "error":
                 return str(message["message"])
             case "done":

@@ -41,6 +41,7 @@ class Asks:
 
     def __init__(self) -> None:
         self.gate = Gate(Handler(), _no_sockets, uploads=UPLOADS)
+        self.connection: Mapping[str, Any] = {"server": ("127.0.0.1", 8000), "client": ("127.0.0.1", 50000)}
 
     async def __call__(
         self,
@@ -74,8 +75,7 @@ class Asks:
             "query_string": query.encode(),
             "headers": lines,
             "scheme": "http",
-            "server": ("127.0.0.1", 8000),
-            "client": ("127.0.0.1", 50000),
+            **self.connection,
         }
         self.pieces_left = len(body)
 

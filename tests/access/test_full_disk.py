@@ -34,12 +34,14 @@ from django.utils import timezone
 from groups import storage
 from groups.imports import lifecycle
 from groups.models import Batch, Import, Timeline
+from groups.watching import registry
+from groups.watching.alerts import registry as rules
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.asked import axes_of
 
 running = {"status": "running", "lease_until": timezone.now() + timedelta(days=1)}
-made = {"timelines": [], "imports": [], "sweeps": []}
+made = {"timelines": [], "imports": [], "sweeps": [], "clusters": []}
 for number in range(2):
     timeline = storage.create_timeline(title="Large", source="import")
     for first in range(1, 21):
@@ -48,6 +50,9 @@ for number in range(2):
     made["timelines"].append(timeline.id)
     made["imports"].append(lifecycle.create(title="Large", paths=["/nowhere"]).id)
     made["sweeps"].append(sweep_runs.create(axes_of({})).id)
+    made["clusters"].append(registry.add(f"none-{number}", {"bootstrap.servers": "127.0.0.1:1"}).id)
+rule = {"kind": "unreadable"}
+made["rule"] = rules.add(registry.get(made["clusters"][0]), rule).id
 Import.objects.update(**running)
 Sweep.objects.update(**running)
 # What its journal keeps for the next transactions is no free disk.
@@ -103,7 +108,8 @@ def asked(server: Served, method: str, address: str, body: Any = None) -> tuple[
             return answer.status, orjson.loads(text) if text[:1] in (b"{", b"[") else text
     except urllib.error.HTTPError as refused:
         with refused:
-            return refused.code, orjson.loads(refused.read())
+            text = refused.read()
+            return refused.code, orjson.loads(text) if text[:1] == b"{" else text
 
 
 def test_a_full_disk_is_emptied_by_its_own_server(small_disk: Path) -> None:
@@ -111,6 +117,8 @@ def test_a_full_disk_is_emptied_by_its_own_server(small_disk: Path) -> None:
         made = orjson.loads(managed(server.environment, "shell", "-c", ROWS).stdout.splitlines()[-1])
         reserve = small_disk / "rebalance-explorer.sqlite3.reserve"
         assert reserve.stat().st_size == RESERVE_BYTES
+        status, link = asked(server, "POST", "/api/timelines/kip848-basic/links", {})
+        assert status == 201, link
         filled(small_disk)
 
         # Reading needs no room.
@@ -120,6 +128,18 @@ def test_a_full_disk_is_emptied_by_its_own_server(small_disk: Path) -> None:
         status, answer = asked(server, "POST", "/api/runs", {"scenario": "kip848-basic"})
         assert (status, "disk" in answer["error"]["message"]) == (507, True)
         assert reserve.stat().st_size == RESERVE_BYTES
+
+        # What others can see ends at once, and what is asked of clusters.
+        assert asked(server, "GET", link["url"])[0] == 200
+        assert asked(server, "DELETE", f"/api/links/{link['id']}") == (204, b"")
+        assert asked(server, "GET", link["url"])[0] == 404
+        paused, removed = made["clusters"]
+        rule = f"/api/clusters/{paused}/rules/{made['rule']}"
+        assert asked(server, "PATCH", rule, {"enabled": False})[0] == 200
+        assert asked(server, "DELETE", rule) == (204, b"")
+        status, answer = asked(server, "PATCH", f"/api/clusters/{paused}", {"watched": False})
+        assert (status, answer["watched"]) == (200, False), answer
+        assert asked(server, "DELETE", f"/api/clusters/{removed}") == (204, b"")
 
         for kind in ("timelines", "imports", "sweeps"):
             cancelled, deleted = made[kind]

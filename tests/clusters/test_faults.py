@@ -71,6 +71,12 @@ def group(server: Served, **wanted: Any) -> dict[str, Any] | None:
     return None
 
 
+def begun(server: Served) -> dict[str, Any] | None:
+    """The group at rest, with its timeline: it is listed a moment before that begins."""
+    found = group(server, members=1, rebalancing=False)
+    return found if found and found["timeline"] else None
+
+
 def watching_child(server: Served) -> int:
     """The process that watches for the server."""
     for folder in Path("/proc").glob("[0-9]*"):
@@ -103,7 +109,7 @@ def test_a_watching_process_that_is_killed_is_followed_by_another_one_that_says_
     node: Node, server: Served
 ) -> None:
     a = started(node, "a")
-    first = until(lambda: group(server, members=1, rebalancing=False))
+    first = until(lambda: begun(server))
     child = until(lambda: watching_child(server))
     os.kill(child, signal.SIGKILL)
     b = started(node, "b")
@@ -121,7 +127,7 @@ def test_a_broker_that_dies_and_comes_back_leaves_a_marked_hole_and_one_timeline
     node: Node, server: Served
 ) -> None:
     a = started(node, "a")
-    first = until(lambda: group(server, members=1, rebalancing=False))
+    first = until(lambda: begun(server))
     node.kill()
     failing = until(lambda: (found := cluster(server))["status"] == "failing" and found)
     assert failing["problem"]
@@ -139,7 +145,7 @@ def test_a_broker_that_dies_and_comes_back_leaves_a_marked_hole_and_one_timeline
 
 def test_a_broker_that_hangs_is_told_and_its_groups_go_on_when_it_does(node: Node, server: Served) -> None:
     a = started(node, "a")
-    first = until(lambda: group(server, members=1, rebalancing=False))
+    first = until(lambda: begun(server))
     os.kill(node.pid, signal.SIGSTOP)
     try:
         failing = until(lambda: (found := cluster(server))["status"] == "failing" and found)

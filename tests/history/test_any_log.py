@@ -15,6 +15,7 @@ from groups.history.frames.frame import FrameMaker, frame
 from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
+from groups.history.state.plain import from_plain, to_plain
 from tests.history.strategies import logs
 
 ANY_LOG = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -108,5 +109,5 @@ def test_findings_survive_their_checkpoint(entries: list[Entry], semantics: str)
     for entry in entries:
         recorder.add(entry)
     recorder.flush(final=True)
-    kept = as_json(recorder.finder.to_json())
-    assert as_json(Finder.from_json(kept).to_json()) == kept
+    kept = as_json(to_plain(recorder.finder))
+    assert as_json(to_plain(from_plain(Finder, kept))) == kept

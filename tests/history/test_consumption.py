@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry, Kind, Provenance, written
+from groups.history.frames.consumption import consumption_part, totals
 from groups.history.frames.frame import frame
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import Sums, lag_of, position_of, sums_of
@@ -258,3 +259,18 @@ def test_a_reader_of_what_no_topic_has_is_nobody() -> None:
     log.reads(10, "A", [7])
     log.write(Kind.NOTE, "A", 20, {"note": "reads", "partitions": {"bar": [0]}, "fetches": True})
     assert told(log.state)[0] == Sums()
+
+
+def test_what_two_read_at_once_counts_as_read_twice_before_anybody_writes_the_next_note() -> None:
+    """The figures of a run are as of its end, and those two may read on until then."""
+    notes: Sequence[Mapping[str, object]] = (
+        {"note": "topics", "topics": {"foo": {"id": "foo-id", "partitions": 1, "rate": RATE}}},
+        {"note": "reads", "partitions": {"foo": [0]}, "fetches": True},
+        {"note": "reads", "partitions": {"foo": [0]}, "fetches": True},
+    )
+    state = initial_state("orders")
+    for number, (actor, note) in enumerate(zip(("coordinator", "A", "B"), notes, strict=True), start=1):
+        state = replay(state, written(number, 100 * number, Kind.NOTE, actor, Provenance.SIMULATED, note))
+    assert state.consumption is not None
+    told = consumption_part(state.consumption, None, None)
+    assert [totals(told, at_ms)["read_twice"] for at_ms in (300, 301, 1_300)] == [0, 1, 1_000]

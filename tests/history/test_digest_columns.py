@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groups.history.digests import Digest, coarsened, joined, window
 from groups.history.digests.events import collapsed
-from groups.history.digests.levels import LEVELS, later, levels
+from groups.history.digests.levels import later
 from groups.history.digests.values import FREE, PartitionValue
 from groups.history.entries import Entry
 from tests.history.corpus import CorpusLog
@@ -80,11 +80,7 @@ def test_any_cut_window_and_zoom_says_of_the_group_what_all_frames_say(
     if not entries:
         return
     told = Told(entries, semantics)
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(told.moments)), max_size=4)))
-    some = st.sets(st.sampled_from(cuts or [0]))
-    parts = told.parts(cuts, begin=data.draw(some), fresh=data.draw(some))
-    level = data.draw(st.integers(0, len(LEVELS)))
-    whole = joined([levels(part, base)[level] for part, base in parts])
+    whole = told.drawn(data)
     assert_tells_the_group(whole, told)
     assert whole.events == collapsed(told.moments)
     first = data.draw(st.integers(0, len(entries)))
@@ -102,10 +98,7 @@ def test_any_cut_window_and_zoom_says_of_the_group_what_all_frames_say(
 @pytest.mark.parametrize("log", SOME, ids=lambda log: log.name)
 def test_what_the_corpus_tells_of_the_group_is_told_by_its_digests(log: CorpusLog) -> None:
     told = Told(list(log.entries), str(log.semantics))
-    cuts = list(range(7, len(told.moments), 23))
-    parts = told.parts(cuts, begin=set(cuts[::2]), fresh=set(cuts[1::4]))
-    for level in range(len(LEVELS) + 1):
-        whole = joined([levels(part, base)[level] for part, base in parts])
+    for whole in told.each_level():
         assert_tells_the_group(whole, told)
     assert digest_of_violations(told) == [
         each["says"] for each in told.moments if each["shape"] == "violation"

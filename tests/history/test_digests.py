@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -68,6 +69,21 @@ class Told:
                 digester.begin()
         return parts
 
+    def drawn(self, data: st.DataObject) -> Digest:
+        """Joined again at one level of detail, of whatever parts were drawn."""
+        cuts = sorted(data.draw(st.sets(st.integers(0, len(self.moments)), max_size=4)))
+        some = st.sets(st.sampled_from(cuts or [0]))
+        parts = self.parts(cuts, begin=data.draw(some), fresh=data.draw(some))
+        level = data.draw(st.integers(0, len(LEVELS)))
+        return joined([levels(part, base)[level] for part, base in parts])
+
+    def each_level(self) -> Iterator[Digest]:
+        """Joined again at every level of detail, of parts that are always the same."""
+        cuts = list(range(7, len(self.moments), 23))
+        parts = self.parts(cuts, begin=set(cuts[::2]), fresh=set(cuts[1::4]))
+        for level in range(len(LEVELS) + 1):
+            yield joined([levels(part, base)[level] for part, base in parts])
+
 
 def assert_tells(digest: Digest, states: list[State]) -> None:
     """Column by column; the columns' own counts of moments say which states each of them is made of."""
@@ -109,11 +125,7 @@ def test_any_cut_window_and_zoom_says_what_all_frames_say(
     if not entries:
         return
     told = Told(entries, semantics)
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(told.moments)), max_size=4)))
-    some = st.sets(st.sampled_from(cuts or [0]))
-    parts = told.parts(cuts, begin=data.draw(some), fresh=data.draw(some))
-    level = data.draw(st.integers(0, len(LEVELS)))
-    whole = joined([levels(part, base)[level] for part, base in parts])
+    whole = told.drawn(data)
     assert_tells(whole, told.states)
     first = data.draw(st.integers(0, len(entries)))
     cut = window(whole, first, data.draw(st.integers(first, len(entries))))
@@ -127,8 +139,5 @@ def test_any_cut_window_and_zoom_says_what_all_frames_say(
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
 def test_what_the_corpus_tells_is_told_by_its_digests_in_any_window(log: CorpusLog) -> None:
     told = Told(list(log.entries), str(log.semantics))
-    cuts = list(range(7, len(told.moments), 23))
-    parts = told.parts(cuts, begin=set(cuts[::2]), fresh=set(cuts[1::4]))
-    for level in range(len(LEVELS) + 1):
-        whole = joined([levels(part, base)[level] for part, base in parts])
+    for whole in told.each_level():
         assert_tells(whole, told.states)

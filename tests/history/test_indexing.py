@@ -17,6 +17,7 @@ from groups.history.passes.indexing import Indexer
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Protocol, Semantics
+from groups.history.state.plain import to_plain
 from tests.history.commits import runs_in, with_commits
 from tests.history.corpus import CorpusLog, corpus
 from tests.history.logs import released_basic
@@ -60,7 +61,7 @@ def recorded(recorder: Recorder, entries: Sequence[Entry]) -> dict[str, Any]:
     for entry in entries:
         recorder.add(entry)
     batch = recorder.flush(final=True)
-    remembered = {"findings": recorder.finder.to_json(), "metrics": recorder.metrics.to_json()}
+    remembered = {"findings": to_plain(recorder.finder), "metrics": to_plain(recorder.metrics)}
     if batch is None:
         return plain(remembered)
     told = {name: orjson.loads(getattr(batch, name)) for name in ("entries", "changes", "moments")}

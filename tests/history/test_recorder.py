@@ -11,6 +11,7 @@ from groups.history.findings import Finder
 from groups.history.frames.frame import frame
 from groups.history.passes import recorder as recorder_module
 from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
+from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import STABLE, Log, Records, released_basic
 
 
@@ -77,7 +78,7 @@ def test_chunks_begin_when_their_entries_weigh_as_much_as_their_frame(
         checkpoint = orjson.loads(batch.checkpoint)
         assert checkpoint["sequence"] == batch.first - 1
         assert checkpoint["frame"] == frame(log.state(at=batch.first - 1))
-        assert Finder.from_json(checkpoint["findings"]).to_json() == checkpoint["findings"]
+        assert to_plain(from_plain(Finder, checkpoint["findings"])) == checkpoint["findings"]
     # A seek costs one chunk: the frame of any entry comes from its own chunk's checkpoint and changes.
     for index, batch in enumerate(chunks):
         end = chunks[index + 1].first if index + 1 < len(chunks) else len(log.entries) + 1

@@ -8,6 +8,7 @@ from groups.history.entries import Entry
 from groups.history.evidence.rhythm import SILENCES_KEPT_MAX, STOPS_KEPT_MAX, Rhythm
 from groups.history.findings import Finder
 from groups.history.passes.indexing import Indexer
+from groups.history.state.plain import from_plain, to_plain
 from tests.history.storied import A, B, C, R, Story, two_reading
 
 MINUTE = 60_000
@@ -144,7 +145,7 @@ def test_what_is_kept_of_silences_and_stops_is_bounded() -> None:
             rhythm.commit(("foo", 1), now_ms, offset, now_ms, lambda place: None)
     assert len(rhythm.silences) == SILENCES_KEPT_MAX < rhythm.silences_count
     assert len(rhythm.longest_stops()) == STOPS_KEPT_MAX
-    assert Rhythm.from_json(rhythm.to_json()).to_json() == rhythm.to_json()
+    assert to_plain(from_plain(Rhythm, to_plain(rhythm))) == to_plain(rhythm)
 
 
 def test_the_finder_carries_the_rhythm_over_a_checkpoint() -> None:

@@ -12,6 +12,7 @@ from groups.history.entries import Kind
 from groups.history.evidence.incidents import KEPT_MAX
 from groups.history.findings import Finder
 from groups.history.passes.recorder import RecordedBatch
+from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import Log
 from tests.history.test_causes import R, two_members
 
@@ -120,8 +121,8 @@ def test_the_finder_carries_its_troubles_over_a_checkpoint() -> None:
     refused(log, "B", 110)
     batch = log.recorded()
     assert batch.checkpoint is not None
-    finder = Finder.from_json(json.loads(batch.checkpoint)["findings"])
-    assert Finder.from_json(finder.to_json()).to_json() == finder.to_json()
+    finder = from_plain(Finder, json.loads(batch.checkpoint)["findings"])
+    assert to_plain(from_plain(Finder, to_plain(finder))) == to_plain(finder)
 
 
 def test_who_stood_still_or_was_cut_off_stands_in_the_verdict_with_how_long() -> None:

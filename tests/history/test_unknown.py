@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from groups.history.state.group import PARTITIONS_A_TOPIC_MAX
+from groups.history.frames.frame import frame
+from groups.history.state.group import PARTITIONS_A_GROUP_MAX, PARTITIONS_A_TOPIC_MAX
 from tests.history.logs import FOO, Log, record
 from tests.history.test_causes import R, moments, two_members
 
@@ -87,6 +88,30 @@ def test_a_count_of_partitions_that_no_topic_has_is_not_believed_and_one_anomaly
 
 
 @pytest.mark.parametrize("named", [True, False])
+def test_topics_of_a_group_have_no_more_than_so_many_partitions_together(named: bool) -> None:
+    log = Log()
+    ids = [f"{'A' * 19}{number:02}g" for number in range(5)]
+    counted = [
+        {"topicId": topic, "numPartitions": PARTITIONS_A_TOPIC_MAX, **({"topicName": topic} if named else {})}
+        for topic in ids
+    ]
+    log.write(record(4, {"groupId": "orders"}, {"topics": counted}))
+    log.write(R.member("A", ids), R.epoch(2), R.target("A", 0), R.target_epoch(2))
+    log.write(record(4, {"groupId": "orders"}, {"topics": [{**counted[0], "numPartitions": 7}]}))
+    state = log.state(at=1)
+    believed = [
+        None if topic is None else topic["partitions"] for topic in map(frame(state)["topics"].get, ids)
+    ]
+    if named:
+        assert believed == [PARTITIONS_A_TOPIC_MAX] * 2 + [None] * 3
+    assert sum(state.partitions_by_id.values()) <= PARTITIONS_A_GROUP_MAX
+    assert {anomaly.kind for anomaly in state.anomalies} == {"partition_count"}
+    assert len(state.anomalies) == 3
+    # Of fewer there is room again.
+    assert not log.state().anomalies
+
+
+@pytest.mark.parametrize("named", [True, False])
 def test_neither_is_a_count_in_a_record(named: bool) -> None:
     log = Log()
     topic = {"topicId": FOO, "numPartitions": INT32_MAX, **({"topicName": "foo"} if named else {})}
@@ -110,3 +135,18 @@ def test_the_last_partition_that_is_believed_is_shown() -> None:
     log = two_members()
     log.write(R.current("B", 3, 3, 0, {PARTITIONS_A_TOPIC_MAX - 1: 3}))
     assert log.state().anomalies == ()
+
+
+def test_the_summary_tells_how_many_partitions_are_known_or_named_at_least() -> None:
+    log = Log()
+    log.topics(foo={"id": FOO, "partitions": 3})
+    assert log.recorded().summary["partitions_most"] == 3
+    log.write(R.member("A"), R.epoch(2), R.target("A", 0, 1), R.target_epoch(2))
+    assert log.recorded().summary["partitions_most"] == 3
+    # A target is enough, and it stays when the group has gone.
+    log.write(R.epoch(3), R.target("A", 8), R.target_epoch(3))
+    log.write(*R.leave("A", 4))
+    assert log.recorded().summary["partitions_most"] == 9
+    uncounted = Log()
+    uncounted.write(R.member("A"), R.epoch(2), R.target("A", 41), R.target_epoch(2))
+    assert uncounted.recorded().summary["partitions_most"] == 42

@@ -8,6 +8,7 @@ import pytest
 
 from groups.history.entries import Provenance
 from groups.history.evidence.reading import STOPPED_MAX, Reading
+from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import Log
 from tests.history.test_causes import R, moments, removal, two_members
 
@@ -108,7 +109,7 @@ def test_what_is_remembered_of_partitions_that_nobody_reads_is_bounded_and_survi
     assert len(unread(killed())) == 1
     recorder = killed().recorded()
     assert recorder.summary["findings"]
-    reading = Reading.from_json(Reading().to_json())
+    reading = from_plain(Reading, to_plain(Reading()))
     assert (reading.stopped, reading.unread, reading.killed) == ({}, [], {})
 
 

@@ -41,7 +41,7 @@ def test_lists_end_with_and() -> None:
 def test_a_scenarios_ids_are_names_and_a_restart_stays_in_its_lane() -> None:
     cast = DisplayNames()
     assert [cast.meet("A", 1), cast.meet("B", 4), cast.meet("A~2", 9)] == ["A", "B", "A~2"]
-    assert [(one["id"], one["lane"]) for one in cast.to_json()] == [("A", "A"), ("B", "B"), ("A~2", "A")]
+    assert [(one["id"], one["lane"]) for one in cast.members()] == [("A", "A"), ("B", "B"), ("A~2", "A")]
 
 
 def test_a_real_member_is_called_by_its_client_until_that_name_is_taken() -> None:
@@ -62,7 +62,7 @@ def test_a_classic_id_that_begins_with_its_client_is_told_by_its_own_letters() -
     cast = DisplayNames()
     for number, tail in enumerate(("a1b2c3d4", "ffee0011", "99887766")):
         cast.meet(f"consumer-1-{tail}", number, client_id="consumer-1", host="/h")
-    assert [one["name"] for one in cast.to_json()] == ["consumer-1", "consumer-1@h", "consumer-1 9988"]
+    assert [one["name"] for one in cast.members()] == ["consumer-1", "consumer-1@h", "consumer-1 9988"]
 
 
 def test_a_static_member_is_called_by_its_instance_and_keeps_its_lane() -> None:
@@ -70,7 +70,7 @@ def test_a_static_member_is_called_by_its_instance_and_keeps_its_lane() -> None:
     first = cast.meet("kPMDEqDHQNiLqjiFU6TzLg", 1, client_id="app", instance_id="orders-0")
     cast.meet("Xx0DEqDHQNiLqjiFU6TzLg", 5, client_id="app", instance_id="orders-0")
     assert first == "orders-0"
-    assert {one["lane"] for one in cast.to_json()} == {"kPMDEqDHQNiLqjiFU6TzLg"}
+    assert {one["lane"] for one in cast.members()} == {"kPMDEqDHQNiLqjiFU6TzLg"}
 
 
 def test_a_stranger_is_called_by_the_first_letters_of_its_id() -> None:

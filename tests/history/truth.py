@@ -21,6 +21,7 @@ from groups.history.frames.frame import FrameMaker
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION, replay
 from groups.history.state.group import initial_state
+from groups.history.state.plain import to_plain
 from tests.history.corpus import CorpusLog, corpus
 
 TRUTH: Final = Path(__file__).parent / "truth.json"
@@ -63,7 +64,7 @@ def digests_of(log: CorpusLog) -> Digests:
     assert batch is not None
     summary = dict(batch.summary)
     findings, verdict = summary.pop("findings"), summary.pop("verdict")
-    remembered = {"findings": recorder.finder.to_json(), "metrics": recorder.metrics.to_json()}
+    remembered = {"findings": to_plain(recorder.finder), "metrics": to_plain(recorder.metrics)}
     return {
         "entries": len(log.entries),
         "log": digest(as_json(entry.to_json()) for entry in log.entries),

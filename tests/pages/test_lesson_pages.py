@@ -103,8 +103,14 @@ def test_every_case_study_of_a_proposal_leads_to_a_lesson_and_the_lesson_back(
     client: Client, transactional_db: None
 ) -> None:
     without = {study for study in studies.names() if study not in of_studies()}
-    # Streams' assignor, and a setting of one release: told on their own boards alone; a migration's lesson is of the released one.
-    assert without == {"kip848-streams", "kip848-migration", "released-unresolved-regex"}
+    # Streams' assignor, a setting of one release, what brokers are: told on their own boards alone; a migration's lesson is of the released one.
+    assert without == {
+        "kip848-streams",
+        "kip848-migration",
+        "released-brokers-roll",
+        "released-feature-lowered",
+        "released-unresolved-regex",
+    }
     page = client.get("/lessons/a-member-dies").content.decode()
     assert 'href="/t/kip848-member-failure?play=1">Play the whole case study' in page
     assert "Play the whole case study" not in client.get("/lessons/heartbeats").content.decode()

@@ -323,12 +323,38 @@ def test_blobs_are_read_one_by_one_from_a_pack_that_its_content_names(files: Fil
     for _ in range(2):
         packs = PackWriter(files, "folder")
         places = [packs.add(blob) for blob in blobs]
-        names.append(packs.close())
+        names.append(packs.close().name)
 
     assert names[0] == names[1]
     assert files.names() == [names[0]]
     for blob, place in reversed(list(zip(blobs, places, strict=True))):
         assert read_blob(files, place._replace(pack=names[0])) == blob
+
+
+@stores
+def test_blobs_that_share_a_compression_are_read_each_by_itself(files: Files) -> None:
+    packs = PackWriter(files, "folder")
+    alone = packs.add(b"alone")
+    given: list[tuple[bytes, Place]] = []
+    for number in range(60):
+        # Each timeline's two stand together, whatever else is written and however large they are.
+        blobs = [b"%d: the same words of another group, " % number * 600, b"%d" % number]
+        given += [(blob, packs.share(blob)) for blob in blobs]
+        packs.rest()
+    late = packs.add(b"late")
+    pack = packs.close()
+
+    assert len(pack.shared) == 3
+    assert files.names() == [pack.name]
+    assert files.size(pack.name) < 10_000
+    for blob, place in reversed([(b"alone", alone), *given, (b"late", late)]):
+        assert read_blob(files, pack.place(place)) == blob
+    of_one = [pack.place(place) for _, place in given[:2]]
+    assert of_one[0][:3] == of_one[1][:3]
+
+
+def test_a_place_that_an_earlier_version_wrote_is_that_of_a_whole_blob() -> None:
+    assert Place.of(["folder/a.pack", 5, 7]) == Place("folder/a.pack", 5, 7, 0, 0)
 
 
 def test_a_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> None:
@@ -344,7 +370,7 @@ def test_a_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> None:
 def test_a_writer_that_wrote_nothing_leaves_no_pack_and_one_that_is_full_says_so() -> None:
     files = MemoryFiles()
     packs = PackWriter(files, "folder")
-    assert packs.close() == ""
+    assert packs.close().name == ""
     assert not packs.is_full
     packs.add(np.random.default_rng(1).bytes(PACK_BYTES))
     assert packs.is_full
@@ -360,7 +386,7 @@ def test_a_blob_that_was_damaged_is_an_error_and_never_other_bytes() -> None:
     files = MemoryFiles()
     packs = PackWriter(files, "folder")
     place = packs.add(b"some bytes that are long enough to be compressed" * 9)
-    name = packs.close()
+    name = packs.close().name
     files.held[name] = b"\0" * len(files.held[name])
 
     with pytest.raises(DamagedFile, match=f"^{name} is damaged at byte 0: import its log again$"):

@@ -142,6 +142,7 @@ def test_names_are_cut_to_what_the_row_takes() -> None:
     batch = a_day_of_three().batches()[0]
     long = replace(batch, summary={**batch.summary, "group": "o" * 600})
     study = storage.replace_timeline("study", [long], title="t" * 600, source="case-study")
+    assert study.protocol == batch.summary["protocol"] == "consumer"
     assert study.group == "o" * len(study.group)
     assert 200 <= len(study.group) < 600
     assert 100 <= len(study.title) < 600

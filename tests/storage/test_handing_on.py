@@ -40,6 +40,14 @@ def test_a_timeline_of_the_proposal_keeps_its_semantics_when_names_are_hidden(st
         assert hidden.pieces[0].frame == frame(initial_state(hidden.group, semantics))
 
 
+def test_the_gaps_of_a_stretch_are_those_from_its_first_entry_to_its_last(stored: Stored) -> None:
+    pieces = incident(stored(a_long_day()), Stretch(first=8, last=14)).pieces
+    first, last = pieces[0].first, pieces[-1].last
+    assert first > 1
+    gaps = [{"sequence": at} for at in (first - 1, first, last, last + 1, None)]
+    assert handing_on._within({"gaps": gaps}, pieces)["gaps"] == gaps[1:3]
+
+
 def test_a_stretch_tells_what_was_found_in_it_and_who_was_there(stored: Stored) -> None:
     timeline = stored(a_long_day())
     whole = storage.summary(timeline)

@@ -142,7 +142,7 @@ def test_the_metrics_before_the_first_entry_are_those_of_nobody(timeline: Timeli
 
 def test_the_facts_tell_the_whole_summary_where_it_is_asked_for(timeline: Timeline) -> None:
     assert storage.describe(timeline, whole=True)["summary"] == storage.summary(timeline)
-    assert storage.describe(timeline)["summary"] == timeline.summary
+    assert storage.describe(timeline)["summary"] == timeline.in_short()
     if timeline.index_place is not None:
         assert timeline.summary != storage.summary(timeline)
 
@@ -281,6 +281,8 @@ def test_a_chunk_that_nobody_has_opened_is_one_column_behind_the_entry_before_it
         [chunk["first"] - 1, chunk["last"]],
     )
     assert (columns.unknown, columns.moments) == ([0, 1], [0, 0])
+    assert columns.members == [chunk["digest"]["members"]] * 2
+    assert columns.unassigned == [chunk["digest"]["unassigned"]] * 2
 
 
 def test_only_two_chunks_are_opened_at_once(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from groups.wire.logs.batches import (
     Record,
     RecordBatch,
     TimestampType,
+    Walk,
     coordinator_batch,
     parse_batch,
     read_batches,
@@ -135,6 +136,13 @@ def test_zeros_behind_the_last_batch_are_a_preallocated_segment_which_is_normal(
         assert isinstance(first, RecordBatch)
         assert isinstance(problem, BatchProblem)
         assert (problem.kind, problem.length, problem.is_normal) == (ProblemKind.PREALLOCATED, zeros, True)
+
+
+@pytest.mark.parametrize("written", [1, 1 << 20, 1_500_000])
+def test_where_a_files_zeros_begin_is_found_however_much_is_written_before_them(written: int):
+    walk = Walk(memoryview(b"\1" * written + bytes(1_000_000)))
+    places = (0, written * 9 // 10, written - 1, written, written + 999_999)
+    assert [walk.is_zeros(at) for at in places] == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -340,6 +348,16 @@ def test_a_record_outside_its_batch_is_not_written():
 def test_a_header_field_that_does_not_fit_is_refused():
     with pytest.raises(UnwritableBatchError, match="the header of the batch at offset 0"):
         write_batch(batch(0)._replace(producer_epoch=1 << 20))
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_single_batch_is_as_long_as_its_header_says(more: int):
+    data = write_batch(batch(0))
+    with pytest.raises(
+        BatchError, match=f"the batch says that {len(data) - 12} bytes follow, {len(data) - 12 + more} do"
+    ) as refused:
+        parse_batch(data[:-1] if more < 0 else data + b"\0")
+    assert refused.value.offset == 8, "where the length stands"
 
 
 @pytest.mark.parametrize("cut", [0, 20, 60])

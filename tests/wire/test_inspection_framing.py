@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from groups.wire.errors import RecordError
 from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, says
+from groups.wire.inspection import walk as walking
 from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.rpc import APIS, encode_request, encode_response
 from tests.wire.strategies import batches
@@ -111,6 +112,19 @@ def test_a_segment_tells_where_it_is_damaged_and_goes_on():
     done = inspect("segment", raw + b"\x99" * 40 + raw)
     assert [node.name for node in done.fields] == ["0", "_rest1", "2"]
     assert str(done.problem) == f"_rest1, byte {len(raw)}: bytes that are no record batch"
+
+
+def test_of_a_segment_with_more_fields_than_are_listed_the_last_batches_are_one_stretch(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    raw = write_batch(batch())
+    monkeypatch.setattr(walking, "MOST_NODES", 20)
+    done = inspect("segment", raw * 4)
+    assert [node.name for node in done.fields] == ["0", "1…"]
+    rest = done.fields[-1]
+    assert (rest.offset, rest.length) == (len(raw), 3 * len(raw))
+    assert rest.meaning == "more batches, not listed field by field"
+    assert done.read == 4 * len(raw)
 
 
 def test_batches_and_segments_are_guessed():

@@ -50,6 +50,14 @@ def test_the_bytes_of_an_epoch_record():
     )
 
 
+@pytest.mark.parametrize("version", range(5))
+def test_a_classic_group_without_members_has_neither_a_protocol_nor_a_leader_in_any_version(version: int):
+    value = {"protocolType": "", "generation": 3, "protocol": None, "leader": None, "members": []}
+    value |= {"currentStateTimestamp": -1} if version >= 2 else {}
+    payload = {"type": 2, "key": {"group": "orders"}, "version": version, "value": value}
+    assert decode_record(*encode_record(payload)) == payload
+
+
 def test_a_tagged_field_at_its_default_is_left_out():
     with_zero = {**EPOCH, "value": {"epoch": 2, "metadataHash": 0}}
     assert encode_record(with_zero) == encode_record(EPOCH)

@@ -17,12 +17,10 @@ from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups import storage
 from groups.models import Timeline
+from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
 
 INLINED_BYTES_MOST = 400_000
 """A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
-
-ROWS_MEMBERS_MOST = 60
-"""More members at once than this are a crowd (``static/js/stage/size.js``)."""
 
 SEMANTICS = {
     "kip": "The rules of the proposals as they were written.",
@@ -83,9 +81,10 @@ def opening(timeline: Timeline, worst: int | None) -> int:
 def _modules(detail: dict[str, Any]) -> tuple[str, ...]:
     """What the page imports at once; with what draws a crowd, which it imports when it has seen that there is one."""
     first = modules("js/page-board.js")
-    if detail["members_most"] <= ROWS_MEMBERS_MOST:
+    partitions = partitions_most(detail["summary"])
+    if detail["members_most"] <= ROWS_MEMBERS_MOST and partitions <= ROWS_PARTITIONS_MOST:
         return first
-    return tuple(dict.fromkeys((*first, *modules("js/stage/crowd.js"), *modules("js/map/map.js"))))
+    return tuple(dict.fromkeys((*first, *modules("js/stage/making-crowd.js"))))
 
 
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from explorer.pages.clusters.views import found_or_refused
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups.alert_models import AlertRule
+from groups.reserve import makes_room
 from groups.watching.alerts import deliveries, registry
 from groups.watching.alerts.registry import overview, shown_delivery, shown_rule
 from groups.watching.alerts.rules import BadRule
@@ -48,7 +49,7 @@ def api_change(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpRespo
 
 def api_delete(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
     """Remove the rule, with its alerts and its deliveries."""
-    _rule(cluster_id, rule_id).delete()
+    makes_room(_rule(cluster_id, rule_id).delete)()
     return HttpResponse(status=204)
 
 

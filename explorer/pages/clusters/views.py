@@ -16,10 +16,11 @@ from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.cluster_models import Cluster
-from groups.clusters.checking import check
+from groups.clusters.checking import Step, check
 from groups.clusters.faults import ClusterError
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 from groups.clusters.settings import PROTOCOLS, parse_properties
+from groups.history.state.plain import to_plain
 from groups.watching import registry
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, LIMITS
@@ -98,12 +99,10 @@ async def _checked(properties: dict[str, str]) -> list[dict[str, Any]]:
     try:
         async with asyncio.timeout(CHECK_MOST_S):
             async for step in check(properties):
-                steps.append(step.to_json())
+                steps.append(to_plain(step))
     except TimeoutError:
         says = f"The test was ended after {CHECK_MOST_S:g} s; what answers takes too long."
-        steps.append(
-            {"name": "rights", "state": "failed", "says": says, "seen": None, "sent": [], "commands": []}
-        )
+        steps.append(to_plain(Step(name="rights", state="failed", says=says)))
     return steps
 
 

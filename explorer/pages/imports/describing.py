@@ -57,7 +57,7 @@ def told(found: Import) -> dict[str, Any]:
     """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
     span_ms = span(found)
     gravest = found.timelines.order_by(*order_of(found)).first()
-    verdict = (gravest.summary.get("verdict") or {}).get("text", "") if gravest else ""
+    verdict = (gravest.in_short().get("verdict") or {}).get("text", "") if gravest else ""
     return {
         "created_ms": round(found.created.timestamp() * 1000),
         "created_shown": time_element(round(found.created.timestamp() * 1000)),
@@ -148,7 +148,7 @@ def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
     # Timelines of releases before packs have their whole summary in the row.
-    summary = timeline.summary if "weight" in timeline.summary else headline(timeline.summary)
+    summary = timeline.in_short() if "weight" in timeline.summary else headline(timeline.summary)
     shown = named_summary(summary, timeline.topic_names)
     return {
         "id": timeline.id,

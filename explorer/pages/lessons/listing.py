@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from simulations import courses
 from simulations.lessons.document import Kind
-from simulations.lessons.playing import scenario_of
 from simulations.lessons.texts import Code, Reference, Term, Text, Words
 from simulations.world import studies
 
@@ -97,16 +96,9 @@ def of_studies() -> dict[str, str]:
 
 
 def study_of(name: str) -> str | None:
-    """The case study that a lesson is told of; its scenario has the same name where it leaves out what it does not tell."""
+    """The case study that a lesson is told of."""
     lesson = courses.load(name)
-    if lesson.kind is Kind.SCENARIO:
-        return _by_title().get(scenario_of(lesson).title)
     return lesson.of if lesson.kind is Kind.STUDY else None
-
-
-@cache
-def _by_title() -> dict[str, str]:
-    return {studies.load(study).title: study for study in studies.names()}
 
 
 @cache

@@ -66,7 +66,8 @@ class TopicRows(TypedDict):
 
 
 class PartitionAnswer(TypedDict):
-    """``owner`` is a place in ``ids``, −1 for nobody. ``left_out``: partitions beyond ``PARTITIONS_MOST``."""
+    """``owner`` is a place in ``ids``, −1 for nobody. Of topics of more than ``PARTITIONS_MOST`` together the first have rows, and
+    ``left_out`` is how many more partitions there are."""
 
     columns: ColumnLists
     topics: list[TopicRows]
@@ -171,10 +172,11 @@ def partition_answer(digest: Digest, topics: list[str] | None = None) -> Partiti
     told: list[TopicRows] = []
     at = 0
     for topic in sorted(counts) if topics is None else [topic for topic in topics if topic in counts]:
-        if at + counts[topic] > PARTITIONS_MOST:
+        drawn = min(counts[topic], PARTITIONS_MOST - at)
+        if not drawn:
             break
-        told.append({"topic": topic, "first_row": at, "partitions": counts[topic]})
-        at += counts[topic]
+        told.append({"topic": topic, "first_row": at, "partitions": drawn})
+        at += drawn
     runs_by_row = [
         rows.get((each["topic"], partition), []) for each in told for partition in range(each["partitions"])
     ]

@@ -14,11 +14,13 @@ import orjson
 from groups.history.digests.levels import later
 from groups.history.digests.part import Columns, Digest, EventGroup, Facts, Rows, Tracks
 from groups.history.digests.values import Key, MemberValue, PartitionKey, PartitionValue, Value
+from groups.history.state.declared import document
 from groups.history.story.moment import Moment
 
 COLUMNS: Final = ("first", "last", "from_ms", "to_ms", "moments", "unassigned", "members", "unknown")
 
 
+@document
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
     """``columns`` and ``moments`` are counts, ``members_most`` as many as were there at once. A start is ``None`` where the digest begins no chunk, or was not asked for."""
@@ -56,48 +58,6 @@ class Packed:
         digest.partitions = _rows(self.partitions, self.partitions_start, _read_partitions, digest.facts)
         return digest
 
-    def to_json(self) -> PackedLine:
-        """For a line of JSON: the texts as strings."""
-        return {
-            "begins": self.begins,
-            "columns": self.columns,
-            "moments": self.moments,
-            "members_most": self.members_most,
-            "group": self.group.decode(),
-            "members": _text(self.members),
-            "partitions": _text(self.partitions),
-            "members_start": _text(self.members_start),
-            "partitions_start": _text(self.partitions_start),
-        }
-
-    @classmethod
-    def from_json(cls, data: PackedLine) -> Packed:
-        return cls(
-            begins=data["begins"],
-            columns=data["columns"],
-            moments=data["moments"],
-            members_most=data["members_most"],
-            group=data["group"].encode(),
-            members=_bytes(data["members"]),
-            partitions=_bytes(data["partitions"]),
-            members_start=_bytes(data["members_start"]),
-            partitions_start=_bytes(data["partitions_start"]),
-        )
-
-
-class PackedLine(TypedDict):
-    """A packed digest in a line of JSON."""
-
-    begins: bool
-    columns: int
-    moments: int
-    members_most: int
-    group: str
-    members: str | None
-    partitions: str | None
-    members_start: str | None
-    partitions_start: str | None
-
 
 class _Group(TypedDict):
     """``columns``: a list each, by ``COLUMNS``. ``events``: the fields of ``EventGroup``, in their order."""
@@ -133,14 +93,6 @@ class _Partitions(_Places):
     topic: list[int]
     number: list[int]
     values: list[tuple[str | None, int]]
-
-
-def _text(told: bytes | None) -> str | None:
-    return None if told is None else told.decode()
-
-
-def _bytes(told: str | None) -> bytes | None:
-    return None if told is None else told.encode()
 
 
 def _at_start(rows: Mapping[Key, Value]) -> list[tuple[int, Key, Value]]:

@@ -10,9 +10,11 @@ one lane, whatever its member id is now. A client id that two members had at the
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Final, TypedDict
 
-from groups.history.state.plain import Plain
+from groups.history.state.declared import As, document
 
 NAME_LENGTH_MAX: Final = 12
 """Ids up to this length are shown as they are."""
@@ -41,24 +43,41 @@ class NamedMember(TypedDict):
     """The id of the first member in the same lane."""
 
 
-class _Client(TypedDict):
+@document
+@dataclass(slots=True)
+class _Client:
     """A client id: the last member that had it, those that have it now with host and since when, and whether two
     processes ever had it at once."""
 
     last: str
-    present: dict[str, tuple[str, int]]
-    shared: bool
+    present: dict[str, tuple[str, int]] = field(default_factory=dict)
+    shared: bool = False
 
 
+def _all(members: Mapping[str, NamedMember]) -> list[NamedMember]:
+    return list(members.values())
+
+
+def _by_id(members: Iterable[NamedMember]) -> dict[str, NamedMember]:
+    return {member["id"]: member for member in members}
+
+
+@document
+@dataclass(slots=True)
 class DisplayNames:
     """Everybody who was a member, in order of joining."""
 
-    def __init__(self) -> None:
-        self._members: dict[str, NamedMember] = {}
-        self._names: dict[str, str] = {}
-        self._instances: dict[str, str] = {}
-        """Instance id → the lane of whoever has it."""
-        self._clients: dict[str, _Client] = {}
+    _members: Annotated[dict[str, NamedMember], As(list[NamedMember], _all, _by_id)] = field(
+        default_factory=dict
+    )
+    _instances: dict[str, str] = field(default_factory=dict)
+    """Instance id → the lane of whoever has it."""
+    _clients: dict[str, _Client] = field(default_factory=dict)
+    _names: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for member in self._members.values():
+            self._names.setdefault(member["name"], member["id"])
 
     def meet(
         self,
@@ -94,16 +113,16 @@ class DisplayNames:
             return
         known = self._clients.get(client_id)
         if known is None:
-            known = self._clients[client_id] = {"last": member_id, "present": {}, "shared": False}
-        known["shared"] = known["shared"] or self._is_another(known, host, at_ms)
-        known["last"] = member_id
-        known["present"][member_id] = (host, at_ms)
+            known = self._clients[client_id] = _Client(member_id)
+        known.shared = known.shared or self._is_another(known, host, at_ms)
+        known.last = member_id
+        known.present[member_id] = (host, at_ms)
 
     def goes(self, member_id: str, client_id: str) -> None:
         """A member that was met is in the group no longer."""
         known = self._clients.get(client_id)
         if known is not None:
-            known["present"].pop(member_id, None)
+            known.present.pop(member_id, None)
 
     def lane(self, member_id: str) -> str:
         """The id of the first member in the same lane: what a process that returns has in common with itself."""
@@ -121,39 +140,9 @@ class DisplayNames:
             return str(known["name"])
         return member_id if len(member_id) <= NAME_LENGTH_MAX else member_id[: 2 * ID_LETTERS]
 
-    def to_json(self) -> list[NamedMember]:
+    def members(self) -> list[NamedMember]:
         """In the order in which they joined."""
         return [member.copy() for member in self._members.values()]
-
-    def state_to_json(self) -> Plain:
-        return {
-            "members": self.to_json(),
-            "instances": dict(self._instances),
-            "clients": {
-                client_id: {
-                    **known,
-                    "present": {each: list(since) for each, since in known["present"].items()},
-                }
-                for client_id, known in self._clients.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> DisplayNames:
-        cast = cls()
-        for member in data["members"]:
-            cast._members[member["id"]] = member
-            cast._names.setdefault(member["name"], member["id"])
-        cast._instances = dict(data["instances"])
-        cast._clients = {
-            client_id: _Client(
-                last=known["last"],
-                present={member_id: (host, at_ms) for member_id, (host, at_ms) in known["present"].items()},
-                shared=known["shared"],
-            )
-            for client_id, known in data["clients"].items()
-        }
-        return cast
 
     def _before(
         self, member_id: str, client_id: str, host: str, instance_id: str | None, at_ms: int
@@ -166,20 +155,20 @@ class DisplayNames:
         if instance_id is not None:
             return self._instances.get(instance_id)
         known = self._clients.get(client_id)
-        if known is None or known["shared"] or len(member_id) <= NAME_LENGTH_MAX:
+        if known is None or known.shared or len(member_id) <= NAME_LENGTH_MAX:
             return None
-        return None if self._is_another(known, host, at_ms) else self.lane(known["last"])
+        return None if self._is_another(known, host, at_ms) else self.lane(known.last)
 
     @staticmethod
     def _is_another(known: _Client, host: str, at_ms: int) -> bool:
         """Whether a process with this client id is beside the one that has it, and not after it."""
-        return any(old != host or at_ms - since < TOGETHER_MS for old, since in known["present"].values())
+        return any(old != host or at_ms - since < TOGETHER_MS for old, since in known.present.values())
 
     def _again(self, lane: str, client_id: str) -> str:
         """The name of the lane, marked with a number while somebody still is called so."""
         name = self.name(lane)
         known = self._clients.get(client_id)
-        present = {self.name(member_id) for member_id in known["present"]} if known is not None else set()
+        present = {self.name(member_id) for member_id in known.present} if known is not None else set()
         number, free = 1, name
         while free in present:
             number += 1

@@ -7,14 +7,15 @@ An incremental fold over steps, like ``Ownership``; ``trouble_findings`` makes f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypedDict, Unpack
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.volatile import FENCES
+from groups.history.state.declared import document
 from groups.history.state.group import Protocol, State
-from groups.history.state.plain import Plain
 
 KEPT_MAX: Final = 100
 """Of each kind, those that are told one by one, the first ones; all are counted."""
@@ -65,6 +66,8 @@ class IncidentFields(TypedDict, total=False):
     proof: list[int]
     what: str
     loading_ms: int | None
+    release: str | None
+    """Of a new coordinator that does not know the consumer protocol."""
     records: int | None
     leader_epoch: int
     topic: str
@@ -86,12 +89,13 @@ def member_of(one: Incident) -> str:
     return member
 
 
+@document
+@dataclass(slots=True)
 class Incidents:
     """``kept[kind]`` are the first of a kind, each with its ``sequence``; ``counts[kind]`` how many there were."""
 
-    def __init__(self) -> None:
-        self.kept: dict[str, list[Incident]] = {kind: [] for kind in KINDS}
-        self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
+    kept: dict[str, list[Incident]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
 
     def add(self, step: Step, active: Collection[str] = ()) -> None:
         """Fold one step; ``active``: members that are replaced in it and committed until then."""
@@ -165,6 +169,7 @@ class Incidents:
                     "fail_overs",
                     entry.sequence,
                     loading_ms=loading_ms if isinstance(loading_ms, int) else None,
+                    release=text(payload.get("release")),
                     at_ms=entry.at_ms,
                 )
             case "lost_batch":
@@ -209,16 +214,6 @@ class Incidents:
         self.counts[kind] += 1
         if len(self.kept[kind]) < KEPT_MAX:
             self.kept[kind].append({"sequence": sequence, **told})
-
-    def to_json(self) -> Plain:
-        return {"kept": self.kept, "counts": self.counts}
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Incidents:
-        troubles = cls()
-        troubles.kept = {kind: [one.copy() for one in data["kept"][kind]] for kind in KINDS}
-        troubles.counts = dict(data["counts"])
-        return troubles
 
 
 def _process(state: State, member_id: str) -> tuple[str, str] | None:

@@ -1,21 +1,21 @@
 """Comings and goings: who joined and who is gone, what was known of them then, and whether they came back.
 
 Beside it what a group's life is cut by: its forming, its changes, and its moves from one protocol to the other.
-An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint.
+An incremental fold over steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.state.classic import ClassicMember
+from groups.history.state.declared import Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
-from groups.history.state.plain import Plain, from_plain, to_plain
 
 _CLASSIC: Final = Protocol.CLASSIC
 
@@ -139,32 +139,33 @@ class Forming:
     """How many processes joined in it, however many of them are kept."""
 
 
+@document
+@dataclass(slots=True)
 class Lives:
     """See the module."""
 
-    def __init__(self) -> None:
-        self.comings: list[Coming] = []
-        self.comings_count = 0
-        self.goings: list[Going] = []
-        self.goings_count = 0
-        self.forming: Forming | None = None
-        self.formed_after = False
-        """Whether the group had a past before it was seen to form: then it did not form here."""
-        self.changed_ms: int | None = None
-        """When anything in the group last changed, commits aside."""
-        self.changed_sequence = 0
-        self.aways: list[Away] = []
-        self.emptied: list[Empty] = []
-        """The last one is always kept."""
-        self.passages: list[Passage] = []
-        self.eager: list[Generation] = []
-        self.eager_count = 0
-        self._revoking: dict[str, int] = {}
-        self._idle: dict[str, list[int]] = {}
-        self._lanes: dict[str, int] = {}
-        self._seen: dict[str, None] = {}
-        self._present: dict[str, dict[str, list[int]]] = {}
-        """Lane → who of it is a member, since when and since which entry: a killed process lingers beside its restart."""
+    comings: list[Coming] = field(default_factory=list)
+    comings_count: int = 0
+    goings: list[Going] = field(default_factory=list)
+    goings_count: int = 0
+    forming: Forming | None = None
+    formed_after: bool = False
+    """Whether the group had a past before it was seen to form: then it did not form here."""
+    changed_ms: Annotated[int | None, Named("changed")] = None
+    """When anything in the group last changed, commits aside."""
+    changed_sequence: Annotated[int, Named("changed")] = 0
+    emptied: list[Empty] = field(default_factory=list)
+    """The last one is always kept."""
+    aways: list[Away] = field(default_factory=list)
+    passages: list[Passage] = field(default_factory=list)
+    eager: list[Generation] = field(default_factory=list)
+    eager_count: int = 0
+    _revoking: dict[str, int] = field(default_factory=dict)
+    _idle: dict[str, list[int]] = field(default_factory=dict)
+    _lanes: dict[str, int] = field(default_factory=dict)
+    _seen: dict[str, None] = field(default_factory=dict)
+    _present: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    """Lane → who of it is a member, since when and since which entry: a killed process lingers beside its restart."""
 
     def change(self, step: Step) -> None:
         """A step that changed the group; who comes and goes in it is told apart, by ``comes`` and ``goes``."""
@@ -323,55 +324,6 @@ class Lives:
     def is_forming(self, sequence: int) -> bool:
         """Whether an entry belongs to the group's forming."""
         return self.forming is not None and sequence <= self.forming.sequence
-
-    def to_json(self) -> Plain:
-        return {
-            "comings": [to_plain(one) for one in self.comings],
-            "comings_count": self.comings_count,
-            "goings": [to_plain(one) for one in self.goings],
-            "goings_count": self.goings_count,
-            "forming": None if self.forming is None else to_plain(self.forming),
-            "formed_after": self.formed_after,
-            "changed": [self.changed_ms, self.changed_sequence],
-            "emptied": [to_plain(one) for one in self.emptied],
-            "aways": [to_plain(one) for one in self.aways],
-            "passages": [to_plain(one) for one in self.passages],
-            "eager": [to_plain(one) for one in self.eager],
-            "eager_count": self.eager_count,
-            "revoking": dict(self._revoking),
-            "idle": {member_id: list(since) for member_id, since in self._idle.items()},
-            "lanes": dict(self._lanes),
-            "seen": list(self._seen),
-            "present": {
-                lane: {member_id: list(since) for member_id, since in members.items()}
-                for lane, members in self._present.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Lives:
-        lives = cls()
-        lives.comings = [from_plain(Coming, told) for told in data["comings"]]
-        lives.comings_count = data["comings_count"]
-        lives.goings = [from_plain(Going, told) for told in data["goings"]]
-        lives.goings_count = data["goings_count"]
-        lives.forming = None if data["forming"] is None else from_plain(Forming, data["forming"])
-        lives.formed_after = data["formed_after"]
-        lives.changed_ms, lives.changed_sequence = data["changed"]
-        lives.emptied = [from_plain(Empty, told) for told in data["emptied"]]
-        lives.aways = [from_plain(Away, told) for told in data["aways"]]
-        lives.passages = [from_plain(Passage, told) for told in data["passages"]]
-        lives.eager = [from_plain(Generation, told) for told in data["eager"]]
-        lives.eager_count = data["eager_count"]
-        lives._revoking = dict(data["revoking"])
-        lives._idle = {member_id: list(since) for member_id, since in data["idle"].items()}
-        lives._lanes = dict(data["lanes"])
-        lives._seen = dict.fromkeys(data["seen"])
-        lives._present = {
-            lane: {member_id: list(since) for member_id, since in members.items()}
-            for lane, members in data["present"].items()
-        }
-        return lives
 
 
 def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:

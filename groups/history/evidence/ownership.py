@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step, holdings, keys
+from groups.history.state.declared import ROWS, As, Named, document
 from groups.history.state.group import EPOCH_JUMP, Protocol
-from groups.history.state.plain import Plain, from_plain, to_plain
 
 _CLASSIC: Final = Protocol.CLASSIC
 _SHARE: Final = Protocol.SHARE
@@ -48,9 +48,6 @@ class Ownerless(NamedTuple):
     before: str | None
     """``None`` where it had no owner before."""
     after: str
-
-    def to_json(self) -> list[str | int | None]:
-        return list(self)
 
 
 Move = tuple[str, int, str, str, int, int, int]
@@ -94,41 +91,80 @@ class Wait(NamedTuple):
     waiter: str
 
 
-class Ownership:
-    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+def _of_members(owner: Mapping[Key, str]) -> dict[str, dict[str, list[int]]]:
+    """Sorted: in which order they were taken is nobody's concern, and is not the same after a checkpoint."""
+    owners: dict[str, dict[str, list[int]]] = {}
+    for (topic, partition), member_id in owner.items():
+        owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
+    return {
+        member_id: {topic: sorted(numbers) for topic, numbers in sorted(topics.items())}
+        for member_id, topics in sorted(owners.items())
+    }
 
-    def __init__(self) -> None:
-        self.owner: dict[Key, str] = {}
-        self.free: dict[Key, Free] = {}
-        self.waits: dict[Key, Wait] = {}
-        self.ownerless: list[Ownerless] = []
-        self.ownerless_count = 0
-        self.moves: list[Move] = []
-        """``[topic, partition, from, to, released at sequence, taken at sequence, taken at ms]``."""
-        self.moves_count = 0
-        self.moves_last_sequence = 0
-        # How many members' targets hold a partition, counted once that is asked; and which of the free ones nobody may be
-        # meant to have any more.
-        self._aims: dict[Key, int] | None = None
-        self._doubtful: set[Key] = set()
-        self.overlapped = False
-        """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
-        earlier, or after its owner was removed, who may not know of that for a while."""
-        self.waited: list[Waited] = []
-        self.waited_count = 0
-        self.moved: dict[Key, None] = {}
-        """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
-        self.moved_count = 0
-        self.followed: dict[str, int] = {}
-        self._forming = False
-        self._stirred: Sequence[str] = ()
-        self._waited_now: dict[tuple[str, str, int], Waited] = {}
-        self._unowned_are_new = True
-        """Whether a partition without an owner never had one: none was forgotten that had been released."""
-        self._asked: tuple[int, int] = (0, 0)
-        """When, and by which entry, the group epoch became what it is: a target was asked for."""
-        self._grown: dict[str, tuple[int, int, int]] = {}
-        """Topics that grew: partitions before, when, by which entry."""
+
+def _of_partitions(owners: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[Key, str]:
+    return {
+        (topic, partition): member_id
+        for member_id, topics in owners.items()
+        for topic, partitions in topics.items()
+        for partition in partitions
+    }
+
+
+def _longest_first(ownerless: Iterable[Ownerless]) -> list[Ownerless]:
+    return sorted(ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition))
+
+
+def _longest_waits(waited: Iterable[Waited]) -> list[Waited]:
+    return sorted(waited, key=lambda one: one.order)[:WAITS_KEPT_MAX]
+
+
+@document
+@dataclass(slots=True)
+class Ownership:
+    """An incremental fold over steps."""
+
+    owner: Annotated[dict[Key, str], Named("owners"), As(object, _of_members, _of_partitions)] = field(
+        default_factory=dict
+    )
+    free: Annotated[dict[Key, Free], ROWS] = field(default_factory=dict)
+    extents: dict[str, int] = field(default_factory=dict)
+    """Topics (by id, or name), and how many partitions each has at least: one more than the highest that had an owner or a
+    target owner."""
+    waits: Annotated[dict[Key, Wait], ROWS] = field(default_factory=dict)
+    ownerless: Annotated[list[Ownerless], As(list[Ownerless], _longest_first, sorted)] = field(
+        default_factory=list
+    )
+    """A heap; a sorted list is one, too."""
+    ownerless_count: int = 0
+    moves: list[Move] = field(default_factory=list)
+    moves_count: int = 0
+    moves_last_sequence: int = 0
+    overlapped: bool = False
+    """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
+    earlier, or after its owner was removed, who may not know of that for a while."""
+    waited: Annotated[list[Waited], As(list[Waited], _longest_waits, list)] = field(default_factory=list)
+    waited_count: int = 0
+    moved: Annotated[dict[Key, None], As(list[Key], sorted, dict.fromkeys)] = field(default_factory=dict)
+    """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
+    moved_count: int = 0
+    followed: dict[str, int] = field(default_factory=dict)
+    _unowned_are_new: bool = True
+    """Whether a partition without an owner never had one: none was forgotten that had been released."""
+    _asked: tuple[int, int] = (0, 0)
+    """When, and by which entry, the group epoch became what it is: a target was asked for."""
+    _grown: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Topics that grew: partitions before, when, by which entry."""
+    _aims: dict[Key, int] | None = field(init=False, default=None)
+    """How many members' targets hold a partition, counted once that is asked."""
+    _doubtful: set[Key] = field(init=False)
+    """Which of the free ones nobody may be meant to have any more."""
+    _forming: bool = field(init=False, default=False)
+    _stirred: Sequence[str] = field(init=False, default=())
+    _waited_now: dict[tuple[str, str, int], Waited] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._doubtful = set(self.free)
 
     def add(
         self,
@@ -145,6 +181,8 @@ class Ownership:
         """
         self._forming, self._stirred = forming, stirred
         if step.after.protocol is Protocol.SHARE:
+            for key in (key for change in step.members for key in change.gained):
+                self._reach(key)
             self.owner.clear()
             self.free.clear()
             self.waits.clear()
@@ -155,6 +193,8 @@ class Ownership:
             self._forget_all()
         if step.migrates:
             self.owner = holdings(step.after)
+            for key in self.owner:
+                self._reach(key)
             self._forget_all()
             self._aims = None
             return
@@ -164,6 +204,7 @@ class Ownership:
         self._aim(step)
         self._moves(step, leaves=leaves)
         for retarget in step.retargets:
+            self._reach(retarget.partition)
             self._retarget(step, retarget.partition, retarget.after)
             if retarget.before is None and retarget.after is not None:
                 self._awaits_first(step, retarget.partition)
@@ -201,7 +242,13 @@ class Ownership:
                     self._release(step, key, change.member_id, taken, given_up=given_up)
         self._keep_waits()
         for key, member_id in taken.items():
+            self._reach(key)
             self._take(step, key, member_id)
+
+    def _reach(self, key: Key) -> None:
+        topic, partition = key
+        if partition >= self.extents.get(topic, 0):
+            self.extents[topic] = partition + 1
 
     @staticmethod
     def _has_target(step: Step) -> bool:
@@ -351,7 +398,7 @@ class Ownership:
 
     def longest_waits(self) -> list[Waited]:
         """The longest first."""
-        self.waited = sorted(self.waited, key=lambda one: one.order)[:WAITS_KEPT_MAX]
+        self.waited = _longest_waits(self.waited)
         return self.waited
 
     def still_waited(self) -> dict[str, tuple[Key, Wait]]:
@@ -364,73 +411,7 @@ class Ownership:
         return longest
 
     def longest_first(self) -> list[Ownerless]:
-        return sorted(
-            self.ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
-        )
-
-    def to_json(self) -> Plain:
-        owners: dict[str, dict[str, list[int]]] = {}
-        for (topic, partition), member_id in self.owner.items():
-            owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
-        # Sorted: in which order they were taken is nobody's concern, and is not the same after a checkpoint.
-        of_members = {
-            member_id: {topic: sorted(numbers) for topic, numbers in sorted(topics.items())}
-            for member_id, topics in sorted(owners.items())
-        }
-        return {
-            "owners": of_members,
-            "free": [
-                [*key, free.since_ms, free.sequence, free.owner, free.given_up]
-                for key, free in self.free.items()
-            ],
-            "waits": [
-                [*key, wait.since_ms, wait.sequence, wait.holder, wait.waiter]
-                for key, wait in self.waits.items()
-            ],
-            "ownerless": [one.to_json() for one in self.longest_first()],
-            "ownerless_count": self.ownerless_count,
-            "moves": [list(move) for move in self.moves],
-            "moves_count": self.moves_count,
-            "moves_last_sequence": self.moves_last_sequence,
-            "overlapped": self.overlapped,
-            "waited": [to_plain(wait) for wait in self.longest_waits()],
-            "waited_count": self.waited_count,
-            "moved": [list(key) for key in sorted(self.moved)],
-            "moved_count": self.moved_count,
-            "followed": dict(self.followed),
-            "unowned_are_new": self._unowned_are_new,
-            "asked": list(self._asked),
-            "grown": {topic: list(grown) for topic, grown in self._grown.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Ownership:
-        new = cls()
-        new.owner = {
-            (topic, partition): member_id
-            for member_id, topics in data["owners"].items()
-            for topic, partitions in topics.items()
-            for partition in partitions
-        }
-        new.free = {(free[0], free[1]): Free(*free[2:]) for free in data["free"]}
-        new._doubtful = set(new.free)
-        new.waits = {(wait[0], wait[1]): Wait(*wait[2:]) for wait in data["waits"]}
-        new.ownerless = [Ownerless(*one) for one in data["ownerless"]]
-        heapq.heapify(new.ownerless)
-        new.ownerless_count = data["ownerless_count"]
-        new.moves = [(*move,) for move in data["moves"]]
-        new.moves_count = data["moves_count"]
-        new.moves_last_sequence = data["moves_last_sequence"]
-        new.overlapped = data["overlapped"]
-        new.waited = [from_plain(Waited, told) for told in data["waited"]]
-        new.waited_count = data["waited_count"]
-        new.moved = dict.fromkeys((topic, partition) for topic, partition in data["moved"])
-        new.moved_count = data["moved_count"]
-        new.followed = dict(data["followed"])
-        new._unowned_are_new = data["unowned_are_new"]
-        new._asked = (data["asked"][0], data["asked"][1])
-        new._grown = {topic: (grown[0], grown[1], grown[2]) for topic, grown in data["grown"].items()}
-        return new
+        return _longest_first(self.ownerless)
 
 
 def _since(wait: Wait) -> tuple[int, int]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from groups.history.state.declared import row
+
 Place = tuple[str, int]
 """A partition by its topic's name, as commits have it."""
 
@@ -170,6 +172,7 @@ class Silence:
         return self.others or expired
 
 
+@row
 @dataclass(slots=True)
 class Flow:
     """A topic's commits, whoever made them: the last one, and since when they go on without a stop."""

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import integer, mapping, text
+from groups.history.state.declared import ROWS, As, document
 from groups.history.state.group import Client, State
-from groups.history.state.plain import Plain
 
 UNREAD_KEPT_MAX: Final = 100
 """The longest intervals that are kept; all are counted."""
@@ -47,8 +47,7 @@ class Unread(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """Since when nobody reads a partition: whose process stopped, ``killed`` or ``paused``."""
 
     since_ms: int
@@ -57,14 +56,20 @@ class Stop:
     why: str
 
 
+def _longest_first(unread: Iterable[Unread]) -> list[Unread]:
+    return sorted(unread, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition))
+
+
+@document
+@dataclass(slots=True)
 class Reading:
     """``stopped`` are the partitions that nobody reads now, ``killed`` when processes ended: member → time, sequence."""
 
-    def __init__(self) -> None:
-        self.stopped: dict[Place, Stop] = {}
-        self.unread: list[Unread] = []
-        self.unread_count = 0
-        self.killed: dict[str, tuple[int, int]] = {}
+    stopped: Annotated[dict[Place, Stop], ROWS] = field(default_factory=dict)
+    unread: Annotated[list[Unread], As(list[Unread], _longest_first, sorted)] = field(default_factory=list)
+    """A heap; a sorted list is one, too."""
+    unread_count: int = 0
+    killed: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, step: Step) -> None:
         """Fold one step."""
@@ -113,30 +118,7 @@ class Reading:
                 heapq.heappop(self.unread)
 
     def longest_first(self) -> list[Unread]:
-        return sorted(
-            self.unread, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
-        )
-
-    def to_json(self) -> Plain:
-        return {
-            "stopped": [
-                [*place, stop.since_ms, stop.sequence, stop.member, stop.why]
-                for place, stop in self.stopped.items()
-            ],
-            "unread": [list(one) for one in self.longest_first()],
-            "unread_count": self.unread_count,
-            "killed": {member: list(when) for member, when in self.killed.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Reading:
-        new = cls()
-        new.stopped = {(told[0], told[1]): Stop(*told[2:]) for told in data["stopped"]}
-        new.unread = [Unread(*told) for told in data["unread"]]
-        heapq.heapify(new.unread)
-        new.unread_count = data["unread_count"]
-        new.killed = {member: (when[0], when[1]) for member, when in data["killed"].items()}
-        return new
+        return _longest_first(self.unread)
 
 
 def _is_running(client: Client) -> bool:

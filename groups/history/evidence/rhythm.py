@@ -10,8 +10,9 @@ An incremental fold: ``step`` and ``commit`` in the order of the log, or ``commi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Final
 
 from groups.history.evidence.paces import (
     DEVIATION_TIMES,
@@ -28,7 +29,7 @@ from groups.history.evidence.paces import (
     Stop,
     bounded,
 )
-from groups.history.state.plain import Plain, from_plain, to_plain
+from groups.history.state.declared import As, document
 
 SILENCES_KEPT_MAX: Final = 200
 """Silences that are told one by one, the first ones."""
@@ -37,16 +38,38 @@ STOPS_KEPT_MAX: Final = 100
 """Stops of a partition's commits that are kept, the longest ones."""
 
 
-class Rhythm:
-    """See the module; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+def _in_order(paces: Mapping[Place, Pace]) -> list[Pace]:
+    return [pace for _, pace in sorted(paces.items())]
 
-    def __init__(self) -> None:
-        self.paces: dict[Place, Pace] = {}
-        self.silences: list[Silence] = []
-        self.silences_count = 0
-        self.stops: list[Stop] = []
-        self.flows: dict[str, Flow] = {}
-        self._held: dict[str, dict[Place, None]] = {}
+
+def _by_place(paces: Iterable[Pace]) -> dict[Place, Pace]:
+    return {(pace.topic, pace.partition): pace for pace in paces}
+
+
+def _longest(stops: Iterable[Stop]) -> list[Stop]:
+    return sorted(stops, key=lambda one: one.order)[:STOPS_KEPT_MAX]
+
+
+def _by_topic(flows: Mapping[str, Flow]) -> dict[str, Flow]:
+    return dict(sorted(flows.items()))
+
+
+@document
+@dataclass(slots=True)
+class Rhythm:
+    """See the module."""
+
+    paces: Annotated[dict[Place, Pace], As(list[Pace], _in_order, _by_place)] = field(default_factory=dict)
+    silences: list[Silence] = field(default_factory=list)
+    silences_count: int = 0
+    stops: Annotated[list[Stop], As(list[Stop], _longest, list)] = field(default_factory=list)
+    flows: Annotated[dict[str, Flow], As(dict[str, Flow], _by_topic, dict)] = field(default_factory=dict)
+    _held: dict[str, dict[Place, None]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for place, pace in self.paces.items():
+            if pace.holder is not None:
+                self._held.setdefault(pace.holder, {})[place] = None
 
     # -- who holds what
 
@@ -244,8 +267,7 @@ class Rhythm:
                 one.moved, one.expected = stop.moved, stop.expected
 
     def _keep_longest(self) -> None:
-        self.stops.sort(key=lambda one: one.order)
-        del self.stops[STOPS_KEPT_MAX:]
+        self.stops = _longest(self.stops)
 
     def ends(self, member_id: str, at_ms: int, sequence: int, ended: str) -> Silence | None:
         """A member is removed or replaced; called before its partitions are released. Its silence up to here, if it is one."""
@@ -319,31 +341,4 @@ class Rhythm:
         """The longest first, with those after which there was one commit so far."""
         self._keep_longest()
         late = [pace.stop for pace in self.paces.values() if pace.stop is not None]
-        return sorted([*self.stops, *late], key=lambda one: one.order)[:STOPS_KEPT_MAX]
-
-    # -- checkpoints
-
-    def to_json(self) -> Plain:
-        self._keep_longest()
-        return {
-            "paces": [to_plain(pace) for _, pace in sorted(self.paces.items())],
-            "silences": [to_plain(one) for one in self.silences],
-            "silences_count": self.silences_count,
-            "stops": [to_plain(one) for one in self.stops],
-            "flows": {topic: [flow.since_ms, flow.last_ms] for topic, flow in sorted(self.flows.items())},
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Rhythm:
-        rhythm = cls()
-        for told in data["paces"]:
-            pace = from_plain(Pace, told)
-            place = (pace.topic, pace.partition)
-            rhythm.paces[place] = pace
-            if pace.holder is not None:
-                rhythm._held.setdefault(pace.holder, {})[place] = None
-        rhythm.silences = [from_plain(Silence, told) for told in data["silences"]]
-        rhythm.silences_count = data["silences_count"]
-        rhythm.stops = [from_plain(Stop, told) for told in data["stops"]]
-        rhythm.flows = {topic: Flow(*told) for topic, told in data["flows"].items()}
-        return rhythm
+        return _longest([*self.stops, *late])

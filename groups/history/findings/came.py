@@ -33,7 +33,7 @@ def found_came(facts: Facts) -> list[Finding]:
         names = [facts.process(one.member) for one in lives.comings if lives.is_forming(one.sequence)]
         names = list(dict.fromkeys(names))
         took = forming.to_ms - forming.from_ms
-        starts = [start for start in facts.epochs.to_json() if lives.is_forming(start["sequence"])]
+        starts = [start for start in facts.epochs.starts if lives.is_forming(start["sequence"])]
         joined = len(names) if len(lives.comings) == lives.comings_count else max(len(names), forming.joined)
         whom = listed(names) if joined == len(names) else counted(joined, "member")
         says = f"The group formed with {whom} in {duration(took)}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, TypedDict
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
@@ -24,12 +25,14 @@ from groups.history.findings.registry import finders
 from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.replay.record_types import OFFSET_TYPES
-from groups.history.state.classic import LEFT, ClassicMember
+from groups.history.state.classic import ClassicMember
+from groups.history.state.declared import As, Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
 from groups.history.state.plain import Plain, from_plain, to_plain
+from groups.history.story.cause import Cause, reason_of
 from groups.history.story.epochs import Epochs
-from groups.history.story.moments import Cause, begins_midway
+from groups.history.story.moments import begins_midway
 
 _RECORD: Final = Kind.RECORD
 
@@ -68,32 +71,53 @@ class Counts(NamedTuple):
     unassigned: int
 
 
-class Finder:
-    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+_Watches = dict[type, Watch]
 
-    def __init__(self) -> None:
-        self.cast = DisplayNames()
-        self.epochs = Epochs()
-        self.ownership = Ownership()
-        self.lives = Lives()
-        self.rhythm = Rhythm()
-        self.reading = Reading()
-        self.troubles = Incidents()
-        self.notes = LogNotes()
-        self._began: Began | None = None
-        self._midway: int | None = None
-        self._deleted: int | None = None
-        self._holes = False
-        self._stirred: list[str] = []
-        self._stirred_at = 0
-        """Who came or went last, and how many moves there had been."""
-        self._watches: dict[type, Watch] = {
-            each.watch: each.watch() for each in finders() if each.watch is not None
-        }
-        self._dispatch()
-        self._sources: set[str] = set()
-        self._last_ms = 0
-        self._last_sequence = 0
+
+def _begun() -> _Watches:
+    return {each.watch: each.watch() for each in finders() if each.watch is not None}
+
+
+def _by_name(watches: _Watches) -> Plain:
+    return {of.__name__: to_plain(watch) for of, watch in watches.items()}
+
+
+def _by_class(told: Plain) -> _Watches:
+    return {of: from_plain(of, told[of.__name__]) for of in _begun()}
+
+
+@document
+@dataclass(slots=True)
+class Finder:
+    """An incremental fold over steps."""
+
+    cast: DisplayNames = field(default_factory=DisplayNames)
+    epochs: Epochs = field(default_factory=Epochs)
+    ownership: Ownership = field(default_factory=Ownership)
+    lives: Lives = field(default_factory=Lives)
+    rhythm: Rhythm = field(default_factory=Rhythm)
+    reading: Reading = field(default_factory=Reading)
+    troubles: Incidents = field(default_factory=Incidents)
+    _began: Began | None = None
+    _midway: int | None = None
+    _deleted: int | None = None
+    _holes: bool = False
+    notes: LogNotes = field(default_factory=LogNotes)
+    _watches: Annotated[_Watches, As(object, _by_name, _by_class)] = field(default_factory=_begun)
+    _sources: Annotated[set[str], As(list[str], sorted, set)] = field(default_factory=set)
+    _stirred: list[str] = field(default_factory=list)
+    """Who came or went last, and how many moves there had been."""
+    _stirred_at: Annotated[int, Named("stirred")] = 0
+    _last_ms: Annotated[int, Named("last")] = 0
+    _last_sequence: Annotated[int, Named("last")] = 0
+    _watching: dict[Kind, list[Watch]] = field(init=False)
+    """Which watch is asked of what, and which of records after which members hold something else."""
+    _watching_moves: list[Watch] = field(init=False)
+
+    def __post_init__(self) -> None:
+        watches = self._watches.values()
+        self._watching = {kind: [watch for watch in watches if kind in watch.kinds] for kind in Kind}
+        self._watching_moves = [watch for watch in self._watching[_RECORD] if watch.sees_moves]
 
     # -- the fold
 
@@ -144,13 +168,6 @@ class Finder:
             self._sources.add(SOURCES[last.kind])
         elif last.payload.get("value"):
             self._sources.add(COMMITS)
-
-    def _dispatch(self) -> None:
-        """Which watch is asked of what."""
-        self._watching: dict[Kind, list[Watch]] = {
-            kind: [watch for watch in self._watches.values() if kind in watch.kinds] for kind in Kind
-        }
-        self._watching_moves = [watch for watch in self._watching[_RECORD] if watch.sees_moves]
 
     def add_commits(self, before: State, after: State, run: CommitRun) -> None:
         """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
@@ -242,7 +259,7 @@ class Finder:
             self._began["members"] += step.found[:room]
 
     def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
-        why, needs = _reason(cause, step.before.classic.gone.get(member_id))
+        why, needs = reason_of(cause, step.before.classic.gone.get(member_id))
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
         if cause is not None and why == "session_expired":
             going.expired_ms = cause.timeout_ms
@@ -332,69 +349,6 @@ class Finder:
             last_ms=self._last_ms,
             last_sequence=self._last_sequence,
         )
-
-    # -- checkpoints
-
-    def to_json(self) -> Plain:
-        """The whole state of the finder, JSON-ready."""
-        return {
-            "cast": self.cast.state_to_json(),
-            "epochs": self.epochs.state_to_json(),
-            "ownership": self.ownership.to_json(),
-            "lives": self.lives.to_json(),
-            "rhythm": self.rhythm.to_json(),
-            "reading": self.reading.to_json(),
-            "troubles": self.troubles.to_json(),
-            "began": self._began,
-            "midway": self._midway,
-            "deleted": self._deleted,
-            "holes": self._holes,
-            "notes": self.notes.to_json(),
-            "watches": {of.__name__: to_plain(watch) for of, watch in self._watches.items()},
-            "sources": sorted(self._sources),
-            "stirred": [self._stirred, self._stirred_at],
-            "last": [self._last_ms, self._last_sequence],
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Finder:
-        """The inverse of ``to_json``."""
-        finder = cls()
-        finder.cast = DisplayNames.from_json(data["cast"])
-        finder.epochs = Epochs.from_json(data["epochs"])
-        finder.ownership = Ownership.from_json(data["ownership"])
-        finder.lives = Lives.from_json(data["lives"])
-        finder.rhythm = Rhythm.from_json(data["rhythm"])
-        finder.reading = Reading.from_json(data["reading"])
-        finder.troubles = Incidents.from_json(data["troubles"])
-        finder._began = data["began"]
-        finder._midway = data["midway"]
-        finder._deleted = data["deleted"]
-        finder._holes = data["holes"]
-        finder.notes = LogNotes.from_json(data["notes"])
-        watches = data["watches"]
-        finder._watches = {of: from_plain(of, watches[of.__name__]) for of in finder._watches}
-        finder._dispatch()
-        finder._sources = set(data["sources"])
-        finder._stirred, finder._stirred_at = list(data["stirred"][0]), data["stirred"][1]
-        finder._last_ms, finder._last_sequence = data["last"]
-        return finder
-
-
-def _reason(cause: Cause | None, seen: str | None) -> tuple[str | None, list[str]]:
-    """Why a member is gone, where a request or a timer tells it, and which sources tell it.
-
-    A classic group's record comes when the next generation does: ``seen`` is what was seen of the member before.
-    """
-    if seen is not None:
-        return seen, ["records", "requests" if seen == LEFT else "timers"]
-    if cause is not None and cause.leaves:
-        return "left", ["records", "requests"]
-    if cause is not None and cause.timer == "session":
-        return "session_expired", ["records", "timers"]
-    if cause is not None and cause.timer == "rebalance":
-        return "rebalance_timeout", ["records", "timers"]
-    return None, ["records"]
 
 
 def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:

@@ -16,7 +16,7 @@ from groups.history.words import counted, duration
 
 def found_epochs(facts: Facts) -> list[Finding]:
     """``epochs``: group epochs and generations, counted apart."""
-    epochs, starts = facts.epochs, facts.epochs.to_json()
+    epochs, starts = facts.epochs, facts.epochs.starts
     if not starts:
         return []
     groups = epochs.count - epochs.generations

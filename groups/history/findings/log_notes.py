@@ -5,14 +5,15 @@ An incremental fold over steps; the findings are made of it at the end.
 
 from __future__ import annotations
 
-from typing import Final, NotRequired, TypedDict, cast
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NotRequired, TypedDict, cast
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import COMINGS_KEPT_MAX
 from groups.history.evidence.ownership import is_gap
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping
-from groups.history.state.plain import Plain
+from groups.history.state.declared import Named, document
 from groups.history.story.events import gap_words, still_had
 
 GAPS_TOLD_MAX: Final = 100
@@ -67,19 +68,20 @@ class Growth(TypedDict):
     at_ms: int
 
 
+@document
+@dataclass(slots=True)
 class LogNotes:
     """``commits`` counts requests; ``anomalies`` are by kind, the first of each with its count; the rest are lists, bounded."""
 
-    def __init__(self) -> None:
-        self.gaps: list[Gap] = []
-        self.settings: dict[str, int] = {}
-        self.compacted_to: int | None = None
-        """Up to this offset any record may be missing that a later one of the same key has replaced."""
-        self.overlaps: list[Overlap] = []
-        self.commits = 0
-        self.commits_sequence = 0
-        self.anomalies: dict[str, KnownAnomaly] = {}
-        self.grown: list[Growth] = []
+    gaps: list[Gap] = field(default_factory=list)
+    settings: dict[str, int] = field(default_factory=dict)
+    compacted_to: int | None = None
+    """Up to this offset any record may be missing that a later one of the same key has replaced."""
+    overlaps: list[Overlap] = field(default_factory=list)
+    commits: int = 0
+    commits_sequence: Annotated[int, Named("commits")] = 0
+    anomalies: dict[str, KnownAnomaly] = field(default_factory=dict)
+    grown: list[Growth] = field(default_factory=list)
 
     def add(self, step: Step) -> None:
         """Fold one settled step."""
@@ -154,26 +156,3 @@ class LogNotes:
             for name, value in list(given.items())[:SETTINGS_MAX]:
                 if isinstance(value, int) and value > 0:
                     self.settings[str(name)] = value
-
-    def to_json(self) -> Plain:
-        return {
-            "gaps": self.gaps,
-            "settings": self.settings,
-            "compacted_to": self.compacted_to,
-            "overlaps": self.overlaps,
-            "commits": [self.commits, self.commits_sequence],
-            "anomalies": self.anomalies,
-            "grown": self.grown,
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> LogNotes:
-        notes = cls()
-        notes.gaps = list(data["gaps"])
-        notes.settings = dict(data["settings"])
-        notes.compacted_to = data["compacted_to"]
-        notes.overlaps = list(data["overlaps"])
-        notes.commits, notes.commits_sequence = data["commits"]
-        notes.anomalies = {kind: known.copy() for kind, known in data["anomalies"].items()}
-        notes.grown = list(data["grown"])
-        return notes

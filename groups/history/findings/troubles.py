@@ -15,7 +15,7 @@ from groups.history.evidence.incidents import Incident, member_of
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.story.events import ERROR_NAMES
+from groups.history.story.events import ERROR_NAMES, UNSUPPORTED_VERSION
 from groups.history.words import counted, duration, listed
 
 TOPICS_NAMED_MAX = 6
@@ -84,12 +84,23 @@ def _away(verb: str) -> Callable[[Incident, DisplayNames], Told]:
 def _refused(one: Incident, cast: DisplayNames) -> Told:
     who, error = cast.name(member_of(one)), ERROR_NAMES.get(one["code"], f"error {one['code']}")
     facts = {"member": one["member"], "name": who, "error": error}
+    if one["code"] == UNSUPPORTED_VERSION:
+        return Told(
+            f"{who} was refused: the broker does not serve the consumer protocol ({error})",
+            ["requests"],
+            facts,
+        )
     return Told(f"{who} was refused: {error}", ["requests"], facts)
 
 
 def _failed_over(one: Incident, cast: DisplayNames) -> Told:
     loads = f" and loaded for {duration(one['loading_ms'])}" if one["loading_ms"] else ""
-    return Told(f"The coordinator failed over{loads}", ["notes"], {"loading_ms": one["loading_ms"]})
+    facts: dict[str, object] = {"loading_ms": one["loading_ms"]}
+    to = ""
+    if (release := one.get("release")) is not None:
+        to = f" to a broker {release}, which does not know the consumer protocol,"
+        facts["release"] = release
+    return Told(f"The coordinator failed over{to}{loads}", ["notes"], facts)
 
 
 def _lost(one: Incident, cast: DisplayNames) -> Told:

@@ -49,11 +49,24 @@ def totals(told: ConsumptionFrame, at_ms: int) -> ConsumptionSummary:
         "lag": lag,
         "lag_max": lag if grown else told["lag_max"],
         "lag_max_at_ms": at_ms if grown else told["lag_max_at_ms"],
-        "read_twice": told["read_twice"],
+        "read_twice": told["read_twice"] + _read_since(told, at_ms),
         "skipped": told["skipped"],
         "unread_ms": told["unread_ms"] + told["unread_count"] * at_ms - told["unread_since_ms"],
         "unread_max_ms": max(told["unread_max_ms"], *open_ms, 0),
     }
+
+
+def _read_since(told: ConsumptionFrame, at_ms: int) -> int:
+    """Records that were read twice since the last note: where several fetch from a partition, all that they read but what is new."""
+    twice = 0
+    for name, partitions in told["partitions"].items():
+        for partition in partitions.values():
+            grown = told["rates"][name] * max(at_ms - partition["begin_ms"], 0) // SECOND_MS
+            end, read = partition["begin_offset"] + grown, partition["read"] or 0
+            fetching = [each["position"] for each in partition["readers"].values() if each["fetches"]]
+            if len(fetching) > 1 and end > read:
+                twice += sum(end - position for position in fetching) - (end - read)
+    return twice
 
 
 def _topic_part(topic: TopicConsumption, old: TopicConsumption | None, last: Parts | None) -> Parts:

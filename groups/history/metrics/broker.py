@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
@@ -16,7 +17,7 @@ from groups.history.replay.record_types import (
     OFFSET_TYPES,
     meaning,
 )
-from groups.history.state.plain import Plain
+from groups.history.state.declared import Named, document
 
 CLASSIC_STATES: Final = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 
@@ -24,18 +25,25 @@ STATES: Final = ("empty", "assigning", "reconciling", "stable", "dead")
 LOAD_STATES: Final = ("loading", "active", "failed")
 
 
+@document
+@dataclass(slots=True)
 class BrokerMetrics:
     """``add`` entries in order; ``values`` gives ``[(name, tags, value)]`` as of a moment."""
 
-    def __init__(self) -> None:
-        self._rebalances = self._completed = 0
-        self._generation: int | None = None
-        self._commits = 0
-        self._loading_until_ms: int | None = None
-        self._rebalance_rate, self._commit_rate, self._flush_rate = Sampled(), Sampled(), Sampled()
-        self._load_times, self._completed_rate = Sampled(), Sampled()
-        self._batch: int | None = None
-        self._bumped = self._removed = self._joined = False
+    _bumped: Annotated[bool, Named("unit")] = False
+    _removed: Annotated[bool, Named("unit")] = False
+    _joined: Annotated[bool, Named("unit")] = False
+    _rebalances: int = 0
+    _completed: int = 0
+    _generation: Annotated[int | None, Named("completed")] = None
+    _commits: int = 0
+    _loading_until_ms: int | None = None
+    _batch: int | None = None
+    _rebalance_rate: Annotated[Sampled, Named("sampled")] = field(default_factory=Sampled)
+    _commit_rate: Annotated[Sampled, Named("sampled")] = field(default_factory=Sampled)
+    _flush_rate: Annotated[Sampled, Named("sampled")] = field(default_factory=Sampled)
+    _load_times: Annotated[Sampled, Named("sampled")] = field(default_factory=Sampled)
+    _completed_rate: Annotated[Sampled, Named("sampled")] = field(default_factory=Sampled)
 
     def add(self, entry: Entry) -> None:
         if entry.kind is Kind.RECORD:
@@ -116,39 +124,3 @@ class BrokerMetrics:
             ("offset-commit-rate", {}, self._commit_rate.count_rate(now_ms)),
             ("batch-flush-rate", {}, self._flush_rate.count_rate(now_ms)),
         ]
-
-    def to_json(self) -> Plain:
-        return {
-            "unit": [self._bumped, self._removed, self._joined],
-            "rebalances": self._rebalances,
-            "completed": [self._completed, self._generation],
-            "commits": self._commits,
-            "loading_until_ms": self._loading_until_ms,
-            "batch": self._batch,
-            "sampled": [stat.to_json() for stat in self._sampled()],
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> BrokerMetrics:
-        metrics = cls()
-        metrics._rebalances, metrics._commits = data["rebalances"], data["commits"]
-        metrics._completed, metrics._generation = data["completed"]
-        metrics._bumped, metrics._removed, metrics._joined = data["unit"]
-        metrics._loading_until_ms, metrics._batch = data["loading_until_ms"], data["batch"]
-        (
-            metrics._rebalance_rate,
-            metrics._commit_rate,
-            metrics._flush_rate,
-            metrics._load_times,
-            metrics._completed_rate,
-        ) = (Sampled(*stat) for stat in data["sampled"])
-        return metrics
-
-    def _sampled(self) -> tuple[Sampled, ...]:
-        return (
-            self._rebalance_rate,
-            self._commit_rate,
-            self._flush_rate,
-            self._load_times,
-            self._completed_rate,
-        )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final
 
 from groups.history.entries import Entry, Payload
 from groups.history.metrics.joining import APIS, JOIN, SYNC, Joining
 from groups.history.metrics.sampled import Sampled
-from groups.history.state.plain import Plain, from_plain, to_plain
+from groups.history.state.declared import As, Named, document
 
 HEARTBEATS: Final = frozenset({"ConsumerGroupHeartbeat", "Heartbeat"})
 
@@ -22,20 +23,28 @@ LATENCIES: Final[Mapping[str, str]] = {
 _Owned = frozenset[tuple[str, int]]
 
 
+def _places(told: Iterable[tuple[str, int]]) -> _Owned:
+    return frozenset((topic, number) for topic, number in told)
+
+
+@document
+@dataclass(slots=True)
 class ClientMetrics:
     """One member's. A rebalance lasts from the answer that brings an assignment to its acknowledgement; in the classic protocol
     from the first JoinGroup to the answer of SyncGroup."""
 
-    def __init__(self) -> None:
-        self._heartbeats = self._commits = self._rebalances = self._failed = 0
-        self._latency_total_ms = 0
-        self._heartbeat_ms: int | None = None
-        self._rebalanced_ms: int | None = None
-        self._began_ms: int | None = None
-        self._calling_since_ms: int | None = None
-        self._acknowledged: _Owned | None = None
-        self._stats: dict[str, Sampled] = {}
-        self._joining = Joining()
+    _heartbeats: Annotated[int, Named("counts")] = 0
+    _commits: Annotated[int, Named("counts")] = 0
+    _rebalances: Annotated[int, Named("counts")] = 0
+    _failed: Annotated[int, Named("counts")] = 0
+    _latency_total_ms: Annotated[int, Named("counts")] = 0
+    _heartbeat_ms: Annotated[int | None, Named("times_ms")] = None
+    _rebalanced_ms: Annotated[int | None, Named("times_ms")] = None
+    _began_ms: Annotated[int | None, Named("times_ms")] = None
+    _calling_since_ms: Annotated[int | None, Named("times_ms")] = None
+    _acknowledged: Annotated[_Owned, As(object, sorted, _places)] | None = None
+    _joining: Joining = field(default_factory=Joining)
+    _stats: Annotated[dict[str, Sampled], Named("sampled")] = field(default_factory=dict)
 
     def request(self, entry: Entry) -> None:
         payload = entry.payload
@@ -144,44 +153,6 @@ class ClientMetrics:
             stat = self._asked(name)
             values += [(f"{name}-avg", stat.average(now_ms)), (f"{name}-max", stat.greatest(now_ms))]
         return values
-
-    def to_json(self) -> Plain:
-        acknowledged = self._acknowledged
-        return {
-            "counts": [
-                self._heartbeats,
-                self._commits,
-                self._rebalances,
-                self._failed,
-                self._latency_total_ms,
-            ],
-            "times_ms": [self._heartbeat_ms, self._rebalanced_ms, self._began_ms, self._calling_since_ms],
-            "acknowledged": None if acknowledged is None else sorted(acknowledged),
-            "joining": to_plain(self._joining),
-            "sampled": {name: stat.to_json() for name, stat in self._stats.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> ClientMetrics:
-        metrics = cls()
-        (
-            metrics._heartbeats,
-            metrics._commits,
-            metrics._rebalances,
-            metrics._failed,
-            metrics._latency_total_ms,
-        ) = data["counts"]
-        (
-            metrics._heartbeat_ms,
-            metrics._rebalanced_ms,
-            metrics._began_ms,
-            metrics._calling_since_ms,
-        ) = data["times_ms"]
-        if data["acknowledged"] is not None:
-            metrics._acknowledged = frozenset((topic, number) for topic, number in data["acknowledged"])
-        metrics._joining = from_plain(Joining, data["joining"])
-        metrics._stats = {name: Sampled(*stat) for name, stat in data["sampled"].items()}
-        return metrics
 
     def _stat(self, name: str) -> Sampled:
         return self._stats.setdefault(name, Sampled())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import Entry, Kind
@@ -12,7 +13,7 @@ from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.shapes import AboutMetric, MetricsSheet
 from groups.history.metrics.table import METRICS, NOT_TOLD
-from groups.history.state.plain import Plain
+from groups.history.state.declared import document
 
 _RECORD: Final = Kind.RECORD
 
@@ -23,12 +24,13 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 """What reading an entry of another shape raises; such an entry measures nothing."""
 
 
+@document
+@dataclass(slots=True)
 class Metrics:
     """``add`` entries in order, then ``values`` as of a moment, or go on."""
 
-    def __init__(self) -> None:
-        self._broker = BrokerMetrics()
-        self._clients: dict[str, ClientMetrics] = {}
+    _broker: BrokerMetrics = field(default_factory=BrokerMetrics)
+    _clients: dict[str, ClientMetrics] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> None:
         try:
@@ -99,21 +101,6 @@ class Metrics:
             ],
             "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
         }
-
-    def to_json(self) -> Plain:
-        return {
-            "broker": self._broker.to_json(),
-            "clients": {member_id: client.to_json() for member_id, client in self._clients.items()},
-        }
-
-    @classmethod
-    def from_json(cls, data: Plain) -> Metrics:
-        metrics = cls()
-        metrics._broker = BrokerMetrics.from_json(data["broker"])
-        metrics._clients = {
-            member_id: ClientMetrics.from_json(client) for member_id, client in data["clients"].items()
-        }
-        return metrics
 
 
 _ABOUT: Final[dict[str, AboutMetric]] = {

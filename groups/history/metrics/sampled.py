@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import le
 from typing import Final
+
+from groups.history.state.declared import row
 
 WINDOW_MS: Final = 30_000
 """``metrics.sample.window.ms`` at its default."""
@@ -21,12 +24,13 @@ WINDOWS: Final = 2
 _START, _LAST, _COUNT, _SUM, _MAX = range(5)
 
 
+@row
+@dataclass(slots=True)
 class Sampled:
     """``record`` values in order of time; then ask at a moment. Milliseconds throughout."""
 
-    def __init__(self, windows: Sequence[Sequence[float]] = (), current: int = 0) -> None:
-        self._windows = [list(window) for window in windows]
-        self._current = current
+    _windows: list[list[float]] = field(default_factory=list)
+    _current: int = 0
 
     def record(self, value: float, at_ms: int) -> None:
         if not self._windows:
@@ -83,9 +87,6 @@ class Sampled:
         """What the events add up to in ``unit_ms``."""
         live = self._live(now_ms)
         return sum(window[_SUM] for window in live) * unit_ms / self._elapsed_ms(live, now_ms)
-
-    def to_json(self) -> list[object]:
-        return [self._windows, self._current]
 
     def _live(self, now_ms: int) -> list[list[float]]:
         """Windows with an event in the time that is looked at; the others begin anew, now."""

@@ -17,6 +17,7 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.copying import replace
 from groups.history.state.group import State
 from groups.history.state.plain import from_plain, to_plain
+from groups.history.story.cause import Cause
 from groups.history.story.entry_groups import Causes
 
 
@@ -36,9 +37,9 @@ class Checkpoint:
             "sequence": lambda: self.state.sequence,
             "first_ms": lambda: self.first_ms,
             "state": lambda: to_plain(_in_order(self.state)),
-            "findings": self.finder.to_json,
-            "metrics": self.metrics.to_json,
-            "causes": self.causes.to_json,
+            "findings": lambda: to_plain(self.finder),
+            "metrics": lambda: to_plain(self.metrics),
+            "causes": lambda: list(map(to_plain, self.causes)),
         }
         # Part by part: the plain form of a group of thousands of members takes more than the group itself.
         pieces = [b'"%s":%s' % (name.encode(), orjson.dumps(part())) for name, part in parts.items()]
@@ -55,9 +56,9 @@ class Checkpoint:
             )
         return cls(
             state=from_plain(State, told["state"]),
-            finder=Finder.from_json(told["findings"]),
-            metrics=Metrics.from_json(told["metrics"]),
-            causes=Causes.from_json(told["causes"]),
+            finder=from_plain(Finder, told["findings"]),
+            metrics=from_plain(Metrics, told["metrics"]),
+            causes=Causes(from_plain(Cause, cause) for cause in told["causes"]),
             first_ms=told["first_ms"],
         )
 

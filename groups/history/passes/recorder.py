@@ -14,7 +14,7 @@ import orjson
 
 from groups.history.digests import Digester
 from groups.history.digests.levels import levels
-from groups.history.digests.packed import Packed, PackedLine
+from groups.history.digests.packed import Packed
 from groups.history.entries import Entry
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import step_between
@@ -27,7 +27,9 @@ from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
 from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
+from groups.history.state.declared import document
 from groups.history.state.group import Anomaly, Protocol, Semantics, initial_state
+from groups.history.state.plain import from_plain, to_plain
 from groups.history.story.entry_groups import Causes, EntryGroup
 
 CHUNK_BYTES_LEAST: Final = 128 * 1024
@@ -49,20 +51,7 @@ class ChunkStart(TypedDict):
     metrics: Mapping[str, object]
 
 
-class BatchLine(TypedDict):
-    """A batch as a line of JSON: its texts, of JSON themselves, as strings."""
-
-    type: str
-    first: int
-    last: int
-    entries: str
-    changes: str
-    moments: str
-    checkpoint: str | None
-    summary: Summary
-    digests: list[PackedLine]
-
-
+@document
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedBatch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
@@ -82,34 +71,13 @@ class RecordedBatch:
     digests: tuple[Packed, ...]
 
     def to_line(self) -> bytes:
-        """One line of JSON, ended, for a child process to write to its parent."""
-        line: BatchLine = {
-            "type": "batch",
-            "first": self.first,
-            "last": self.last,
-            "entries": self.entries.decode(),
-            "changes": self.changes.decode(),
-            "moments": self.moments.decode(),
-            "checkpoint": None if self.checkpoint is None else self.checkpoint.decode(),
-            "summary": self.summary,
-            "digests": [digest.to_json() for digest in self.digests],
-        }
-        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        """One line of JSON, ended, for a child process to write to its parent: its texts, of JSON themselves, as strings."""
+        return orjson.dumps({"type": "batch", **to_plain(self)}, option=orjson.OPT_APPEND_NEWLINE)
 
     @classmethod
-    def from_line(cls, line: BatchLine) -> RecordedBatch:
+    def from_line(cls, line: Mapping[str, object]) -> RecordedBatch:
         """The inverse of ``to_line``, from the parsed line."""
-        checkpoint = line["checkpoint"]
-        return cls(
-            first=line["first"],
-            last=line["last"],
-            entries=line["entries"].encode(),
-            changes=line["changes"].encode(),
-            moments=line["moments"].encode(),
-            checkpoint=None if checkpoint is None else checkpoint.encode(),
-            summary=line["summary"],
-            digests=tuple(map(Packed.from_json, line["digests"])),
-        )
+        return from_plain(cls, {name: told for name, told in line.items() if name != "type"})
 
 
 class Recorder:
@@ -301,8 +269,8 @@ class Recorder:
         start: ChunkStart = {
             "sequence": self._cut_frame["sequence"],
             "frame": whole(self._cut_frame),
-            "findings": self.finder.to_json(),
-            "metrics": self.metrics.to_json(),
+            "findings": to_plain(self.finder),
+            "metrics": to_plain(self.metrics),
         }
         return orjson.dumps(start)
 

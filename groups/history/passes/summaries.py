@@ -30,6 +30,9 @@ class Summary(TypedDict):
     """The sequence of that entry."""
     cast: Sequence[NamedMember]
     topics: Mapping[str, TopicFrame]
+    partitions_most: NotRequired[int]
+    """As many partitions as the topics have, and at least as many as were named: a log need not tell how many a topic has.
+    Absent of summaries from before it was counted."""
     epochs: Sequence[EpochStart]
     gaps: Sequence[Gap]
     findings: Sequence[Finding]
@@ -52,9 +55,10 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "last_ms": shown["at_ms"],
         "entries": shown["sequence"],
         "last": shown["sequence"],
-        "cast": finder.cast.to_json(),
+        "cast": finder.cast.members(),
         "topics": shown["topics"],
-        "epochs": finder.epochs.to_json(),
+        "partitions_most": _partitions_most(shown, finder.ownership.extents),
+        "epochs": list(finder.epochs.starts),
         "gaps": finder.notes.gaps,
         "findings": findings,
         "cannot_tell": finder.cannot_tell(findings),
@@ -64,3 +68,11 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
     if "consumption" in shown:
         summary["consumption"] = totals(shown["consumption"], shown["at_ms"])
     return summary
+
+
+def _partitions_most(shown: Frame, extents: Mapping[str, int]) -> int:
+    """Columns that a board of it would have."""
+    known: dict[str, int] = {}
+    for name, topic in shown["topics"].items():
+        known[topic["id"] or name] = topic["partitions"] or 0
+    return sum(max(known.get(topic, 0), extents.get(topic, 0)) for topic in {**known, **extents})

@@ -7,10 +7,12 @@ what topics are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypedDict
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import consumer, consumption, joining
+from groups.history.replay.clients import put_all, with_client
+from groups.history.replay.faults import replay_fault
 from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumption import READS
@@ -19,7 +21,6 @@ from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_ST
 from groups.history.state.group import (
     ANYBODY,
     Client,
-    Coordinator,
     Protocol,
     State,
     Timers,
@@ -29,9 +30,6 @@ from groups.history.state.group import (
 from groups.history.state.versions import drop, put
 
 Partitions = Mapping[str, tuple[int, ...]]
-
-LOST_PROCESSES: Final = frozenset({"kill"})
-"""Faults after which a client owns nothing, since there is no process any more."""
 
 FENCES: Final[Mapping[int, str]] = {
     25: "UNKNOWN_MEMBER_ID",
@@ -97,7 +95,7 @@ def replay_response(state: State, entry: Entry) -> State:
     if code := body.get("errorCode"):
         fence = FENCES.get(code) if isinstance(code, int) and api == "ConsumerGroupHeartbeat" else None
         return (
-            _with_client(state, member_id, {"fenced": fence, "computing": False})
+            with_client(state, member_id, {"fenced": fence, "computing": False})
             if fence and member_id
             else state
         )
@@ -162,65 +160,6 @@ def replay_timer(state: State, entry: Entry) -> State:
     return replace(state, timers=put(timers, member_id, new))
 
 
-def replay_fault(state: State, entry: Entry) -> State:
-    """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests.
-
-    What a client suffers is remembered as long as it lasts: it stands still, is cut off, its clock is wrong.
-    """
-    payload = entry.payload
-    fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
-    if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
-        before, clients = state.clients.get(member_id), drop(state.clients, member_id)
-        killed = Client(killed=True, heartbeat_ms=None if before is None else before.heartbeat_ms)
-        is_member = member_id in state.modern.members
-        return replace(state, clients=put(clients, member_id, killed) if is_member else clients)
-    if fault == "fail_over":
-        state = joining.failed_over(state)
-        phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
-        timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
-        return replace(state, timers=timers, classic=phase, coordinator=_new_coordinator(entry))
-    if fault in ("cut", "heal"):
-        return _cut_or_healed(state, member_id, peer or ANYBODY, cuts=fault == "cut")
-    if member_id is None:
-        return state
-    if fault in ("pause", "resume"):
-        return _with_client(state, member_id, {"paused": fault == "pause"})
-    if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
-        client = (state.clients or {}).get(member_id) or Client()
-        return _with_client(state, member_id, {"clock_ms": client.clock_ms + by_ms})
-    return state
-
-
-def _new_coordinator(entry: Entry) -> Coordinator:
-    """A cut is a machine's; the new coordinator is on another one."""
-    name, epoch, loading_ms = (entry.payload.get(key) for key in ("coordinator", "epoch", "loading_ms"))
-    return Coordinator(
-        name=text(name),
-        epoch=integer(epoch) if epoch is not None else None,
-        loading_until_ms=entry.at_ms + integer(loading_ms) if loading_ms is not None else None,
-    )
-
-
-def _cut_or_healed(state: State, member_id: str | None, peer: str, *, cuts: bool) -> State:
-    """``member_id`` is ``None`` for the coordinator's broker; healed without a name, also for the whole network."""
-
-    def changed(cut: tuple[str, ...]) -> tuple[str, ...]:
-        rest = tuple(each for each in cut if each != peer)
-        return (*rest, peer) if cuts else rest
-
-    if member_id is not None:
-        client = (state.clients or {}).get(member_id) or Client()
-        return _with_client(state, member_id, {"cut": changed(client.cut)})
-    coordinator = state.coordinator or Coordinator()
-    if cuts or peer in coordinator.cut:
-        return replace(state, coordinator=replace(coordinator, cut=changed(coordinator.cut)))
-    if peer != ANYBODY:
-        return state
-    clients = state.clients or {}
-    mended = {key: replace(client, cut=()) for key, client in clients.items() if client.cut}
-    return replace(state, clients=_put_all(clients, mended)) if mended else state
-
-
 def _heard(client: Client | None, now_ms: int) -> Client:
     """A client whose request has arrived: it cannot be cut off from everybody."""
     if client is None:
@@ -237,23 +176,7 @@ def _asked_to_compute(state: State, member_id: str) -> State:
         for key, client in clients.items()
         if client.computing and key != member_id
     }
-    return _with_client(replace(state, clients=_put_all(clients, others)), member_id, {"computing": True})
-
-
-class _Flags(TypedDict, total=False):
-    """Fields of ``Client`` that faults and answers set."""
-
-    paused: bool
-    cut: tuple[str, ...]
-    fenced: str | None
-    clock_ms: int
-    computing: bool
-
-
-def _with_client(state: State, member_id: str, what: _Flags) -> State:
-    clients = state.clients or {}
-    client = replace(clients.get(member_id) or Client(), **what)
-    return replace(state, clients=put(clients, member_id, client))
+    return with_client(replace(state, clients=put_all(clients, others)), member_id, {"computing": True})
 
 
 def _as_owned(state: State, client: Client, name: str) -> str:
@@ -308,13 +231,7 @@ def _owned_of_old(state: State, name: str, topic_id: str) -> State:
         for member_id, client in (state.clients or {}).items()
         if name in client.owned or name in client.revoking
     }
-    return replace(state, clients=_put_all(state.clients or {}, clients)) if clients else state
-
-
-def _put_all(clients: Mapping[str, Client], some: Mapping[str, Client]) -> Mapping[str, Client]:
-    for member_id, client in some.items():
-        clients = put(clients, member_id, client)
-    return clients
+    return replace(state, clients=put_all(state.clients or {}, clients)) if clients else state
 
 
 def _renamed(partitions: Partitions, name: str, topic_id: str) -> Partitions:

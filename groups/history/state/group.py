@@ -29,6 +29,9 @@ PARTITIONS_A_TOPIC_MAX: Final = 100_000
 """Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
 or a malicious record may say 2^31 - 1, and whoever draws a column for each would never be done."""
 
+PARTITIONS_A_GROUP_MAX: Final = 200_000
+"""Partitions of all its topics together: thousands of topics of 100,000 each would be hundreds of millions of rows."""
+
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
 
@@ -266,6 +269,8 @@ def with_topic(
             partitions = old.partitions
     if partitions is None and topic_id is not None:
         partitions = state.partitions_by_id.get(topic_id)
+    if partitions is not None and (old is None or partitions != old.partitions):
+        state, partitions = _with_room(state, name, topic_id, partitions)
     new = Topic(name=name, topic_id=topic_id, partitions=partitions)
     if new == old:
         return state
@@ -282,6 +287,8 @@ def with_topic(
 def with_counted(state: State, topic_id: str, partitions: int) -> State:
     """The state after a source said how many partitions a topic has that it does not name."""
     state, believed = _believed(state, topic_id, partitions)
+    if believed is not None:
+        state, believed = _with_room(state, None, topic_id, believed)
     if believed is None:
         return state
     return replace(state, partitions_by_id={**state.partitions_by_id, topic_id: believed})
@@ -293,6 +300,22 @@ def _believed(state: State, topic: str, partitions: int | None) -> tuple[State, 
         return state, partitions
     says = (
         f"{topic} is said to have {partitions:,} partitions; at most {PARTITIONS_A_TOPIC_MAX:,} are believed."
+    )
+    return state.note(PARTITION_COUNT, says), None
+
+
+def _with_room(
+    state: State, name: str | None, topic_id: str | None, partitions: int
+) -> tuple[State, int | None]:
+    """A topic's count of partitions, or ``None`` and an anomaly where all topics together would have more than is believed."""
+    others = sum(topic.partitions or 0 for other, topic in state.topics.items() if other != name)
+    counted = state.partitions_by_id.items()
+    others += sum(count for each, count in counted if each != topic_id and each not in state.names)
+    if others + partitions <= PARTITIONS_A_GROUP_MAX:
+        return state, partitions
+    says = (
+        f"With the {partitions:,} partitions of {name or topic_id} the group's topics would have {others + partitions:,}; "
+        f"at most {PARTITIONS_A_GROUP_MAX:,} are believed."
     )
     return state.note(PARTITION_COUNT, says), None
 

@@ -1,153 +1,373 @@
-"""State as plain JSON and back, by the types that its dataclasses declare: a field that is added is carried, too.
+"""Values as plain JSON and back, by what their classes declare: a field that is added is carried, too.
 
-What is at its default is left out of a dataclass, and a named tuple is the list of its fields. Mappings keep their order. A mapping with whole numbers for keys becomes two lists,
-``[keys, values]``, as JSON has no such keys; one without values becomes the list of its keys.
+A class has one declaration, its fields with their types, from which a writer and a reader are made once::
+
+    @document
+    @dataclass(slots=True)
+    class Rhythm:
+        paces: Annotated[dict[Place, Pace], As(list[Pace], _in_order, _by_place)] = field(default_factory=dict)
+        stops: list[Stop] = field(default_factory=list)
+        _held: dict[str, dict[Place, None]] = field(init=False, default_factory=dict)
+
+What a class declares beside the types of its fields stands in ``groups.history.state.declared``.
+
+* A dataclass is an object of its fields. What is at its default is left out, but for a ``document``, which has all of them. A ``row``
+  is the list of its fields, as a named tuple is.
+* A field that no caller may set (``init=False``) is derived: it is not written, and ``__post_init__`` makes it anew.
+* A field has its own name, without an underscore in front, or the one that ``Named`` gives it. ``As`` writes it as another type.
+* Mappings keep their order. One with whole numbers for keys is two lists, ``[keys, values]``, as JSON has no such keys; one without
+  values is the list of its keys; one of ``ROWS`` is a list of keys and values side by side.
+* A typed dict is as it is: part of a record's payload, or of a page's document. Bytes are JSON already: text.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from operator import attrgetter
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from operator import attrgetter, itemgetter
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from groups.history.state.declared import DOCUMENTS, LISTED, As, Named, Rows
 
 T = TypeVar("T")
 
-Plain = Mapping[str, Any]
-"""What a class wrote of itself into a checkpoint: nobody reads it but the same class. ``Any``, as it was JSON meanwhile."""
+Plain = Mapping[str, object]
+"""What a class wrote of itself: nobody reads it but the same class."""
 
 _Value = Any
 """A value of a declared type, or its plain form. ``Any``, since the type is known at run time alone."""
 
-_Type = Any
-"""A type as a dataclass declares it. ``Any``, since classes, unions and generic aliases have no type in common."""
 
-_As = Callable[[_Value], _Value]
+class PlainError(ValueError):
+    """JSON that is not what a class writes: ``at`` which field, by its path, and what is wrong there."""
 
-_PLAIN: Final[tuple[_Type, ...]] = (str, int, bool, float, object)
+    def __init__(self, says: str, *at: str) -> None:
+        super().__init__(f"{'.'.join(at)}: {says}" if at else says)
+        self.says, self.at = says, at
 
 
 def to_plain(value: object) -> _Value:
     """A dataclass instance as JSON values; ``TypeError`` for a declared type that this does not know."""
-    of: _Type = type(value)
-    return _codec(of)[0](value)
+    of: object = type(value)
+    return _codec(of).write(value)
 
 
 def from_plain(of: type[T], data: object) -> T:
-    """The inverse of ``to_plain`` for a dataclass ``of``; ``TypeError`` or ``LookupError`` on another shape."""
-    declared: _Type = of
-    made: T = _codec(declared)[1](data)
+    """The inverse of ``to_plain`` for a dataclass ``of``; ``PlainError`` for JSON of another form."""
+    declared: object = of
+    try:
+        made: T = _codec(declared).read(data)
+    except PlainError as error:
+        raise PlainError(error.says, of.__name__, *error.at) from error
     return made
+
+
+class _Codec(NamedTuple):
+    """How values of a declared type are written, and how they are read."""
+
+    write: Callable[[_Value], _Value]
+    read: Callable[[_Value], _Value]
 
 
 def _same(value: T) -> T:
     return value
 
 
+_AS_IT_IS: Final = _Codec(_same, _same)
+
+
 @cache
-def _codec(of: _Type) -> tuple[_As, _As]:
-    """How values of a declared type are written, and how they are read."""
-    if of in _PLAIN or is_typeddict(of):
-        # A typed dict is part of a record's payload: it is as the record holds it.
-        return _same, _same
-    origin: _Type = get_origin(of)
-    inner = get_args(of)
+def _codec(of: object) -> _Codec:
+    if of in (str, int, bool, float, object) or is_typeddict(of):
+        return _AS_IT_IS
+    if of is bytes:
+        return _Codec(bytes.decode, str.encode)
+    if isinstance(of, type) and get_origin(of) is None:
+        return _class(of)
+    origin, inner = get_origin(of), get_args(of)
+    if origin is Annotated:
+        return _annotated(*inner)
     if origin in (Union, types.UnionType):
         return _optional([each for each in inner if each is not types.NoneType])
-    if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
-        write, read = _codec(inner[0])
-        return (lambda some: [write(each) for each in some]), (lambda some: tuple(map(read, some)))
-    if origin is tuple:
-        codecs = [_codec(each) for each in inner]
-        return (
-            lambda one: [write(value) for (write, _), value in zip(codecs, one, strict=True)],
-            lambda told: tuple(read(value) for (_, read), value in zip(codecs, told, strict=True)),
-        )
     if origin is list:
-        write, read = _codec(inner[0])
-        return (lambda some: [write(each) for each in some]), (lambda some: [read(each) for each in some])
+        return _list(inner[0])
+    if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
+        write, read = _list(inner[0])
+        return _Codec(write, lambda some: tuple(read(some)))
+    if origin is tuple:
+        return _sequence(tuple, inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(*inner)
-    if isinstance(of, type) and issubclass(of, Enum):
-        return (lambda one: one.value), of
-    if isinstance(of, type) and issubclass(of, tuple) and hasattr(of, "_fields"):
-        return _named_tuple(of)
-    if isinstance(of, type) and is_dataclass(of):
-        return _dataclass(of)
     raise TypeError(f"{of} cannot be written as plain JSON")
 
 
-def _optional(inner: list[_Type]) -> tuple[_As, _As]:
+def _class(of: type) -> _Codec:
+    if issubclass(of, Enum):
+        return _Codec(lambda one: one.value, of)
+    if is_dataclass(of):
+        return _list_of(of) if of in LISTED else _object_of(of)
+    if issubclass(of, tuple) and hasattr(of, "_fields"):
+        hints = get_type_hints(of, include_extras=True)
+        return _sequence(lambda told: of(*told), [hints[name] for name in of._fields])
+    raise TypeError(f"{of} cannot be written as plain JSON")
+
+
+def _annotated(of: object, *declared: object) -> _Codec:
+    for one in declared:
+        if isinstance(one, As):
+            return _as(one)
+        if isinstance(one, Rows):
+            return _rows(*get_args(of))
+    return _codec(of)
+
+
+def _as(other: As) -> _Codec:
+    (write, read), make, back = _codec(other.kind), other.write, other.read
+    return _Codec(
+        make if write is _same else lambda value: write(make(value)),
+        back if read is _same else lambda told: back(read(told)),
+    )
+
+
+def _optional(inner: list[object]) -> _Codec:
     if len(inner) != 1:
         raise TypeError(f"a union of {inner} cannot be written as plain JSON")
-    write, read = _codec(inner[0])
-    if write is _same:
-        return _same, _same
-    return (
+    write, read = each = _codec(inner[0])
+    if each is _AS_IT_IS:
+        return each
+    return _Codec(
         lambda value: None if value is None else write(value),
         lambda value: None if value is None else read(value),
     )
 
 
-def _mapping(key: _Type, value: _Type) -> tuple[_As, _As]:
+def _list(of: object) -> _Codec:
+    write, read = each = _codec(of)
+    if each is _AS_IT_IS:
+        return _Codec(list, list)
+    return _Codec(lambda some: list(map(write, some)), lambda told: list(map(read, told)))
+
+
+def _sequence(make: Callable[[Sequence[_Value]], _Value], inner: Sequence[object]) -> _Codec:
+    """So many values, each of its own type, as a list."""
+    codecs = [_codec(each) for each in inner]
+    if all(each is _AS_IT_IS for each in codecs):
+        # One call for all of them; of too few it raises.
+        return _Codec(list, itemgetter(*range(len(inner))) if make is tuple and len(inner) > 1 else make)
+    writers, readers = [_called(each.write) for each in codecs], [_called(each.read) for each in codecs]
+    return _Codec(
+        lambda some: [
+            value if each is None else each(value) for each, value in zip(writers, some, strict=True)
+        ],
+        lambda told: make(
+            [value if each is None else each(value) for each, value in zip(readers, told, strict=True)]
+        ),
+    )
+
+
+def _called(codec: Callable[[_Value], _Value]) -> Callable[[_Value], _Value] | None:
+    """Nothing, where a value stays as it is."""
+    return None if codec is _same else codec
+
+
+def _mapping(key: object, value: object) -> _Codec:
     if value is object:
         # JSON of which nobody here says more.
-        return _same, _same
+        return _AS_IT_IS
     if value in (None, types.NoneType):
-        return list, dict.fromkeys
-    write, read = _codec(value)
+        return _Codec(list, dict.fromkeys)
+    write, read = each = _codec(value)
     if key is int:
-        return (
-            lambda some: [list(some), [write(each) for each in some.values()]],
+        return _Codec(
+            lambda some: [list(some), [write(one) for one in some.values()]],
             lambda some: dict(zip(some[0], map(read, some[1]), strict=True)),
         )
-    return (
-        lambda some: {name: write(each) for name, each in some.items()},
-        lambda some: {name: read(each) for name, each in some.items()},
+    if each is _AS_IT_IS:
+        return _Codec(dict, dict)
+    return _Codec(
+        lambda some: {name: write(one) for name, one in some.items()},
+        lambda some: {name: read(one) for name, one in some.items()},
     )
 
 
-def _named_tuple(of: _Type) -> tuple[_As, _As]:
-    """The list of its fields."""
-    hints = get_type_hints(of)
-    codecs = [_codec(hints[name]) for name in of._fields]
-    return (
-        lambda one: [write(value) for (write, _), value in zip(codecs, one, strict=True)],
-        lambda told: of(*[read(value) for (_, read), value in zip(codecs, told, strict=True)]),
+def _rows(key: object, value: object) -> _Codec:
+    """A mapping whose keys are tuples, and its values tuples or rows: each is the list of both."""
+    keys, values = _codec(key), _codec(value)
+    count = len(get_args(key))
+    return _Codec(
+        lambda some: [[*one, *values.write(held)] for one, held in some.items()],
+        lambda told: {keys.read(one): values.read(one[count:]) for one in told},
     )
 
 
-def _dataclass(of: _Type) -> tuple[_As, _As]:
-    hints = get_type_hints(of)
-    rows = [(each.name, _default(each), *_codec(hints[each.name])) for each in fields(of) if each.init]
-    readers = {name: read for name, _, _, read in rows}
-    # All fields at once, and no call for what is plain already: a checkpoint writes thousands of these.
-    values = _all_of([name for name, _, _, _ in rows])
-    told_as = [(name, default, None if write is _same else write) for name, default, write, _ in rows]
-
-    def write(one: object) -> dict[str, _Value]:
-        told: dict[str, _Value] = {}
-        for value, (name, default, each) in zip(values(one), told_as, strict=True):
-            if value is not default and (value != default or type(value) is not type(default)):
-                told[name] = value if each is None else each(value)
-        return told
-
-    def read(told: Mapping[str, _Value]) -> object:
-        return of(**{name: readers[name](value) for name, value in told.items()})
-
-    return write, read
+# -- dataclasses
 
 
-def _all_of(names: list[str]) -> Callable[[object], tuple[_Value, ...]]:
-    """A function that gives the values of these fields."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda one: tuple(getattr(one, name) for name in names)
+class _Part(NamedTuple):
+    """What has a name in the plain form of a class: a field, or some that stand together in a list."""
+
+    name: str
+    of: tuple[str, ...]
+    default: object
+    """At which it is left out."""
+    codec: _Codec
+
+
+_NEVER: Final = object()
+"""The default of what is never left out."""
+
+_MISFITS: Final = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading JSON of another form raises."""
+
+
+def _parts(of: type) -> list[_Part]:
+    hints = get_type_hints(of, include_extras=True)
+    named: dict[str, list[Field[_Value]]] = {}
+    for each in fields(of):
+        if each.init:
+            named.setdefault(_name(each.name, hints[each.name]), []).append(each)
+    whole, parts = of in DOCUMENTS, []
+    for name, some in named.items():
+        fields_of = tuple(each.name for each in some)
+        codecs = [hints[each] for each in fields_of]
+        codec = _codec(codecs[0]) if len(some) == 1 else _sequence(tuple, codecs)
+        parts.append(_Part(name, fields_of, _NEVER if whole else _default(some[0]), codec))
+    order = [name for part in parts for name in part.of]
+    if order != [each.name for each in fields(of) if each.init]:
+        raise TypeError(f"fields of {of.__name__} that share a name are no neighbours")
+    if not whole and order != list(named):
+        raise TypeError(f"only a document names its fields otherwise, and {of.__name__} is none")
+    return parts
+
+
+def _name(name: str, hint: object) -> str:
+    told = [one.name for one in getattr(hint, "__metadata__", ()) if isinstance(one, Named)]
+    return told[0] if told else name.lstrip("_")
 
 
 def _default(field: Field[_Value]) -> object:
     """The default of a field: an empty container where it is made anew each time."""
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return _NEVER if field.default is MISSING else field.default
+
+
+def _list_of(of: type) -> _Codec:
+    hints = get_type_hints(of, include_extras=True)
+    codecs = {each.name: _codec(hints[each.name]) for each in fields(of)}
+    told_as = [(attrgetter(name), _called(codec.write)) for name, codec in codecs.items()]
+    readers = [_called(codec.read) for codec in codecs.values()]
+    return _Codec(
+        lambda one: [get(one) if each is None else each(get(one)) for get, each in told_as],
+        lambda told: of(
+            *[value if each is None else each(value) for each, value in zip(readers, told, strict=True)]
+        ),
+    )
+
+
+def _object_of(of: type) -> _Codec:
+    parts = _parts(of)
+    if of in DOCUMENTS:
+        return _Codec(_written_whole(parts), _read_whole(of, parts))
+    return _Codec(_written(parts), _read(of, parts))
+
+
+def _written(parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
+    # All fields at once, and no call for what is plain already: a checkpoint writes thousands of these.
+    names = [name for part in parts for name in part.of]
+    get = attrgetter(*names) if len(names) > 1 else lambda one: [getattr(one, name) for name in names]
+    defaults, writers = [part.default for part in parts], [_called(part.codec.write) for part in parts]
+
+    def write(one: object) -> _Value:
+        told: dict[str, _Value] = {}
+        for value, name, default, each in zip(get(one), names, defaults, writers, strict=True):
+            if value is not default and (value != default or type(value) is not type(default)):
+                told[name] = value if each is None else each(value)
+        return told
+
+    return write
+
+
+def _written_whole(parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
+    told_as = [(name, attrgetter(*some), _called(codec.write)) for name, some, _, codec in parts]
+    return lambda one: {name: get(one) if each is None else each(get(one)) for name, get, each in told_as}
+
+
+def _read(of: type, parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
+    readers = {name: _called(codec.read) for name, _, _, codec in parts}
+
+    def read(told: _Value) -> object:
+        try:
+            given = {
+                name: value if (each := readers[name]) is None else each(value)
+                for name, value in told.items()
+            }
+            return of(**given)
+        except _MISFITS as error:
+            raise _misfit(told, parts) from error
+
+    return read
+
+
+def _read_whole(of: type, parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
+    told_as = [(name, _called(codec.read), len(some) > 1) for name, some, _, codec in parts]
+    names = [name for part in parts for name in part.of]
+    named, any_together = any(each.kw_only for each in fields(of)), len(names) > len(parts)
+
+    def values(told: _Value) -> list[_Value]:
+        if not any_together:
+            return [told[name] if each is None else each(told[name]) for name, each, _ in told_as]
+        found: list[_Value] = []
+        for name, each, together in told_as:
+            value = told[name] if each is None else each(told[name])
+            if together:
+                found += value
+            else:
+                found.append(value)
+        return found
+
+    def read(told: _Value) -> object:
+        try:
+            if len(told) == len(told_as):
+                return of(**dict(zip(names, values(told), strict=True))) if named else of(*values(told))
+        except _MISFITS as error:
+            raise _misfit(told, parts) from error
+        raise _misfit(told, parts)
+
+    return read
+
+
+def _misfit(told: object, parts: Sequence[_Part]) -> PlainError:
+    """Why an object was not read."""
+    if not isinstance(told, dict):
+        return PlainError(f"an object belongs here, not {told!r:.60}")
+    names = [part.name for part in parts]
+    for name in told:
+        if name not in names:
+            return PlainError(f"there is no {name!r:.60} here, only {', '.join(names)}")
+    for part in parts:
+        if part.name not in told:
+            if part.default is _NEVER:
+                return PlainError(f"{part.name!r} is missing")
+            continue
+        try:
+            part.codec.read(told[part.name])
+        except PlainError as error:
+            return PlainError(error.says, part.name, *error.at)
+        except _MISFITS:
+            return PlainError(f"{told[part.name]!r:.60} does not fit", part.name)
+    return PlainError("these do not fit together")

@@ -16,9 +16,9 @@ from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Step, epoch_of
 from groups.history.state.consumption import READS
 from groups.history.state.group import Protocol, State
-from groups.history.state.plain import Plain, from_plain, to_plain
+from groups.history.story.cause import Cause
 from groups.history.story.moment import Moment
-from groups.history.story.moments import Cause, tell
+from groups.history.story.moments import tell
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
 
 CAUSES_KEPT_MAX: Final = 4_096
@@ -127,8 +127,8 @@ def _is_step(entry: Entry) -> bool:
 class Causes:
     """The latest requests and timers, by sequence, so that records can be told by what brought them about."""
 
-    def __init__(self) -> None:
-        self._causes: dict[int, Cause] = {}
+    def __init__(self, causes: Iterable[Cause] = ()) -> None:
+        self._causes = {cause.sequence: cause for cause in causes}
 
     def add(self, entry: Entry, before: State) -> None:
         """Remember an entry that may be a cause; ``before`` is the state that it came to."""
@@ -145,14 +145,3 @@ class Causes:
 
     def __iter__(self) -> Iterator[Cause]:
         return iter(self._causes.values())
-
-    def to_json(self) -> list[Plain]:
-        return [to_plain(cause) for cause in self]
-
-    @classmethod
-    def from_json(cls, data: Iterable[Plain]) -> Causes:
-        causes = cls()
-        for told in data:
-            cause = from_plain(Cause, told)
-            causes._causes[cause.sequence] = cause
-        return causes

@@ -37,6 +37,11 @@ REFUSALS: Final[Mapping[int, str]] = {
 }
 """What answers mean to whoever gets them; Kafka's name in brackets."""
 
+UNSUPPORTED_VERSION: Final = 35
+
+NOT_SERVED: Final = "is refused: the broker does not serve the consumer protocol ({error})"
+"""What UNSUPPORTED_VERSION means to whoever sends heartbeats of the consumer protocol."""
+
 JOIN_AGAIN: Final = (REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED)
 """Answers of the classic protocol that a member follows by another JoinGroup."""
 
@@ -102,9 +107,12 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
             # A classic member of a converted group: it is not turned away, but asked for its next step.
             return tell_answer(step, entry, cast)
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
+        is_heartbeat = entry.payload.get("api") == "ConsumerGroupHeartbeat"
         known_as = REFUSALS.get(code) if isinstance(code, int) else None
+        if code == UNSUPPORTED_VERSION and is_heartbeat:
+            known_as = NOT_SERVED
         words = (known_as or "is refused: {error}").format(error=error)
-        fenced = code in FENCES and entry.payload.get("api") == "ConsumerGroupHeartbeat"
+        fenced = code in FENCES and is_heartbeat
         return Sentence("fence" if fenced else "fault", member_id, f"{cast.name(member_id)} {words}")
     if body.get("shouldComputeAssignment"):
         return Sentence("note", member_id, f"{cast.name(member_id)} is asked to compute the assignment")
@@ -257,10 +265,18 @@ def _message_words(who: str, payload: Payload) -> str:
 def _fail_over_words(payload: Payload) -> str:
     """Who takes over, and for how long it answers nobody, where the entry tells."""
     to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
-    says = f"The coordinator fails over to {to}" if to else "The coordinator fails over"
-    if not isinstance(loading_ms, int) or loading_ms <= 0:
-        return says
-    return f"{says}, which loads the log for {duration(loading_ms)}"
+    release, skipped = text(payload.get("release")), payload.get("skipped")
+    whom = f"{to} ({release})" if release else to
+    says = f"The coordinator fails over to {whom}" if to else "The coordinator fails over"
+    loads = isinstance(loading_ms, int) and loading_ms > 0
+    if release and isinstance(skipped, int) and skipped > 0:
+        for_how_long = f" for {duration(loading_ms)}" if isinstance(loading_ms, int) and loads else ""
+        return f"{says}, which loads the log{for_how_long} and skips {counted(skipped, 'record')} of types that it does not know"
+    return (
+        f"{says}, which loads the log for {duration(loading_ms)}"
+        if isinstance(loading_ms, int) and loads
+        else says
+    )
 
 
 def _lost_words(payload: Payload) -> str:
@@ -278,6 +294,10 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
         return _tell_right(entry.payload, cast.name(member))
+    if note == "feature":
+        return Sentence("note", COORDINATOR, _feature_words(entry.payload))
+    if note == "broker":
+        return Sentence("note", COORDINATOR, _broker_words(entry.payload))
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
     if note == "config":
@@ -311,6 +331,28 @@ def _tell_right(payload: Payload, who: str) -> Sentence:
     right = f"{str(payload.get('operation')).upper()} on the {resource} {payload.get(resource)}"
     does = "is allowed {} again" if payload.get("allowed") else "is denied {} (ACL)"
     return Sentence("note", COORDINATOR, f"{who} {does.format(right)}")
+
+
+def _feature_words(payload: Payload) -> str:
+    """What the level of a feature says about the consumer protocol."""
+    feature, level, before = payload.get("feature"), payload.get("level"), payload.get("before")
+    serve = "serve" if level else "do not serve"
+    if not isinstance(before, int) or not isinstance(level, int):
+        return f"{feature} is {level}: brokers {serve} the consumer protocol"
+    way = "upgraded" if level > before else "downgraded"
+    return f"{feature} is {way} from {before} to {level}: from now on brokers {serve} the consumer protocol"
+
+
+def _broker_words(payload: Payload) -> str:
+    """A broker that is rolled, or what it runs from the beginning on."""
+    broker, release, before = payload.get("broker"), payload.get("release"), payload.get("before")
+    if payload.get("event") == "stops":
+        return f"{broker} ({release}) is stopped, to be rolled"
+    if payload.get("event") == "starts":
+        return f"{broker} is back, with {release}" + (
+            f" in place of {before}" if before not in (None, release) else ""
+        )
+    return f"{broker} runs {release}"
 
 
 def _tell_config(config: Mapping[str, object]) -> Sentence | None:

@@ -6,21 +6,20 @@ that is known as their cause does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holders import Holders
-from groups.history.evidence.steps import Key, MemberStep, Step, keys
-from groups.history.replay.fields import mapping, text
+from groups.history.evidence.steps import Step, keys
+from groups.history.replay.fields import mapping
 from groups.history.replay.record_types import MEMBER_METADATA, meaning
 from groups.history.state.consumer import ConsumerMember
-from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state.group import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
+from groups.history.story.cause import Cause
 from groups.history.story.classic import tell_classic
 from groups.history.story.events import TELLERS
+from groups.history.story.members import freed, tell_members
 from groups.history.story.moment import MomentShape
 from groups.history.story.sentences import (
     COORDINATOR,
@@ -31,12 +30,9 @@ from groups.history.story.sentences import (
     named,
     target_clause,
 )
-from groups.history.story.share import tell_share_member, tell_share_state
+from groups.history.story.share import tell_share_state
 from groups.history.story.streams import tell_copies, tell_topology
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, duration, is_or_are, partitions
-
-FRESH_EPOCH: Final = 0
-"""The epoch of a member of which only its metadata was seen."""
 
 BEGINS_MIDWAY: Final = "The log begins in the middle"
 
@@ -44,41 +40,6 @@ TOLD_ANOMALIES: Final = frozenset({TWO_OWNERS, UNKNOWN_MEMBER})
 """Anomalies without which the sentence of their step would mislead."""
 
 TOPICS_CHANGED: Final = "The topics changed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """The request or the timer that brought a step about, where an entry of it is known."""
-
-    sequence: int
-    kind: Kind
-    member: str | None
-    leaves: bool = False
-    timer: str | None = None
-    timeout_ms: int | None = None
-    """How long the session of a timer was, where its start was seen."""
-
-    @classmethod
-    def of(cls, entry: Entry, before: State) -> Cause | None:
-        """The cause that an entry is, or ``None`` if it is none; ``before`` is the state that it came to."""
-        payload = entry.payload
-        if entry.kind is Kind.REQUEST:
-            body = mapping(payload.get("body"))
-            leaves = payload.get("api") == "LeaveGroup" or body.get("memberEpoch") == -1
-            return cls(sequence=entry.sequence, kind=entry.kind, member=entry.actor, leaves=leaves)
-        if entry.kind is Kind.TIMER and payload.get("event") == "fired":
-            member_id = text(payload.get("member"))
-            running = (before.timers or {}).get(member_id or "")
-            return cls(
-                sequence=entry.sequence,
-                kind=entry.kind,
-                member=member_id,
-                timer=text(payload.get("timer")),
-                timeout_ms=running.session_timeout_ms
-                if running and payload.get("timer") == "session"
-                else None,
-            )
-        return None
 
 
 def tell(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
@@ -136,7 +97,7 @@ def _tell_group_records(
         or _tell_joined(step, cast)
         or _tell_subscribed(step, cast, holders)
         or _tell_target(step, cast, holders)
-        or _tell_members(step, cast, holders)
+        or tell_members(step, cast, holders)
         or _tell_group(step)
         or _tell_offsets(step, cause)
     )
@@ -191,7 +152,7 @@ def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
     if not step.removed:
         return None
     released = {key for member in step.members if member.member_id in step.removed for key in member.released}
-    free = _free(step.after, released, holders)
+    free = freed(step.after, released, holders)
     shape, says = _why_removed(step, cast, cause)
     if free:
         says += f"; {in_words(step.before, free)} {is_or_are(free)} unassigned"
@@ -245,95 +206,8 @@ def _tell_target(step: Step, cast: DisplayNames, holders: Holders) -> Sentence |
     told = [f"Target computed: {goes}"]
     if _topics_changed(step):
         told.insert(0, TOPICS_CHANGED)
-    member = _tell_members(step, cast, holders)
+    member = tell_members(step, cast, holders)
     return Sentence("target", COORDINATOR, joined([*told, member.says] if member else told))
-
-
-def _tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
-    sentences = [
-        told for member in step.members if (told := _tell_member(step, member, cast, holders)) is not None
-    ]
-    if not sentences:
-        return None
-    if len(sentences) > 3:
-        return Sentence("advance", COORDINATOR, f"{len(sentences)} members change")
-    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(told.says for told in sentences))
-
-
-def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:
-    """What one member, there before and after, did or was told."""
-    member = step.after.modern.members.get(change.member_id)
-    if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
-        return None
-    who, after = cast.name(member.member_id), step.after
-    free = _free(after, change.released, holders)
-    is_free = f"; {in_words(after, free)} {is_or_are(free)} released" if free else ""
-    if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        held = keys(member.assigned)
-        keeps = (
-            f"; {in_words(after, held)} {'stays' if len(held) == 1 else 'stay'} assigned to it"
-            if held
-            else ""
-        )
-        return Sentence("leave", member.member_id, f"{who} leaves for now{keeps}{is_free}")
-    if change.epoch_before == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        gets = f" and gets {in_words(after, change.gained)}" if change.gained else ""
-        return Sentence("join", member.member_id, f"{who} comes back{gets}{is_free}")
-    if change.epoch_before == FRESH_EPOCH and member.previous_epoch > FRESH_EPOCH:
-        # Its first assignment in the log is a later one: what it had before is not known.
-        held = keys(member.assigned)
-        has = f", with {in_words(after, held)}" if held else ""
-        return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
-    if after.protocol is Protocol.SHARE:
-        return tell_share_member(step, change, cast, holders)
-    waits = waiting_count(step.after, change.member_id)
-    if change.told:
-        return Sentence(
-            "revoke", member.member_id, f"{who} is asked to revoke {in_words(after, change.told)}"
-        )
-    if change.released:
-        gets = f", gets {in_words(after, change.gained)}" if change.gained else ""
-        return Sentence("acknowledge", member.member_id, f"{who} confirms the revocation{gets}{is_free}")
-    if change.gained:
-        rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
-        return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
-    if change.epoch_before == change.epoch:
-        return None
-    why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to revoke"
-    return Sentence("advance", member.member_id, f"{who} moves to member epoch {member.epoch}; {why}")
-
-
-def _free(state: State, released: Iterable[Key], holders: Holders) -> frozenset[Key]:
-    """Those that nobody holds: in a log with holes somebody else may be seen with them first."""
-    return frozenset(key for key in released if not holders.is_held(state, key))
-
-
-def waiting_count(state: State, member_id: str) -> int:
-    """How many partitions of its target a member does not have."""
-    group = state.modern
-    assigned = group.members[member_id].assigned
-    target = group.target.get(member_id, {})
-    return sum(p not in assigned.get(topic_id, ()) for topic_id, ps in target.items() for p in ps)
-
-
-def _waited(state: State, member_id: str, waits: int) -> str:
-    if waits > PARTITIONS_NAMED_MAX:
-        return counted(waits, state.wording.noun)
-    group = state.modern
-    return in_words(state, keys(group.target[member_id]) - keys(group.members[member_id].assigned))
-
-
-def _blocked(state: State, member_id: str, waits: int, cast: DisplayNames, holders: Holders) -> str:
-    """``foo-1 is still owned by A``; many partitions are only counted, since finding their holders costs."""
-    if waits > PARTITIONS_NAMED_MAX:
-        return f"it waits for {counted(waits, 'partition')}"
-    by_holder: dict[str | None, set[Key]] = {}
-    for key, holder in holders.waited_for(state, state.modern.members[member_id]).items():
-        by_holder.setdefault(holder, set()).add(key)
-    return "; ".join(
-        f"{in_words(state, held)} {is_or_are(held)} {f'still owned by {cast.name(holder)}' if holder else 'unassigned'}"
-        for holder, held in by_holder.items()
-    )
 
 
 def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
@@ -341,7 +215,7 @@ def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Senten
     told = _tell_subscription(step, cast)
     if told is None:
         return None
-    also = _tell_target(step, cast, holders) or _tell_members(step, cast, holders)
+    also = _tell_target(step, cast, holders) or tell_members(step, cast, holders)
     return Sentence(told.shape, told.actor, joined([told.says, also.says])) if also else told
 
 

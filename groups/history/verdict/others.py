@@ -30,8 +30,10 @@ def others(by_kind: ByKind, told: set[int]) -> list[Event]:
     return [
         *_each(by_kind, paused, "{} was paused {:,} times", "consumers were paused {:,} times"),
         *_each(by_kind, cut_off, "{} was cut off {:,} times", "consumers were cut off {:,} times"),
+        *_each(by_kind, by_kind.get("feature", ()), "", "group.version was changed {:,} times"),
+        *_each(by_kind, by_kind.get("rolled", ()), "", "brokers were rolled {:,} times"),
         *_by_name(by_kind.get("fenced", ()), "fenced", by_error=False),
-        *_by_name(by_kind.get("refused", ()), "refused", by_error=True),
+        *_by_name(_refused(by_kind), "refused", by_error=True),
         *_replaced(by_kind, told),
         *_each(by_kind, by_kind.get("failed_over", ()), "", "the coordinator failed over {:,} times"),
         *_each(by_kind, by_kind.get("coordinator_moved", ()), "", "the coordinator moved {:,} times"),
@@ -85,6 +87,16 @@ def _by_name(found: Sequence[Fenced], verb: str, *, by_error: bool) -> Iterable[
         says = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
         steps = [one["sequences"][0] for one in some]
         yield _event(some[0], [Part(says, steps[0], steps)])
+
+
+def _refused(by_kind: ByKind) -> Sequence[Fenced]:
+    """Whom the feature's sentence does not name: while it was off, all that sent heartbeats were refused."""
+    told = {step for one in by_kind.get("feature", ()) for step in one["sequences"]}
+    refused = by_kind.get("refused", ())
+    if not told or (refused and refused[0]["count"] > len(refused)):
+        return refused
+    rest = [one for one in refused if one["sequences"][0] not in told]
+    return [{**one, "count": len(rest)} for one in rest]
 
 
 def _replaced(by_kind: ByKind, told: set[int]) -> Iterable[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from groups.history.entries import Entry
 from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, SHARE_TYPES, STREAMS_TYPES, meaning
 
 LIFE_TYPES: Final = frozenset(
@@ -34,3 +35,14 @@ class GroupRecord(NamedTuple):
     def member(self) -> str | None:
         key = self.payload.get("key")
         return key.get("memberId") if key else None
+
+
+def entry_text(entry: Entry, payload: bytes) -> bytes:
+    """A record's entry as ``Entry.to_json`` gives it, around a payload that is JSON already."""
+    partition = "null" if entry.partition is None else entry.partition
+    head = (
+        f'{{"sequence":{entry.sequence},"at_ms":{entry.at_ms},"kind":"record","actor":"coordinator","cause":null,'
+        f'"provenance":"recorded","partition":{partition},"offset":{entry.offset},"batch":{entry.batch},'
+        f'"unit":{entry.unit},"settled":{"true" if entry.settled else "false"},"payload":'
+    )
+    return b"".join((head.encode(), payload, b"}"))

@@ -82,6 +82,7 @@ class Folding:
     def timeline(self, told: dict[str, Any]) -> Iterator[Folded]:
         """A timeline is whole; its line waits for the pack's name."""
         self.told.append(told)
+        self.packs.rest()
         if self.packs.is_full:
             yield from self._close_pack()
 
@@ -98,9 +99,9 @@ class Folding:
     def _close_pack(self) -> Iterator[Folded]:
         if not self.told:
             return
-        name = self.packs.close()
+        pack = self.packs.close()
         for told in self.told:
-            told["index"][0] = name
+            told["index"] = pack.place(told["index"]).told()
             yield Folded("timeline", orjson.dumps(told))
         self.told = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,13 +13,14 @@ import orjson
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
-from groups.packs.headline import headline, listed_name
+from groups.packs.chained import CheckpointWriter
+from groups.packs.headline import headline, listed_name, packed_verdict
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex
-from groups.packs.packs import PackWriter
+from groups.packs.packs import SMALL_BYTES, PackWriter
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.folding.context import Context, LostOffsets
-from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord
+from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord, entry_text
 from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
 from groups.pipeline.topics.naming import Note, Plan
 
@@ -67,6 +69,9 @@ class TimelineFolding:
         self.begun: dict[int | None, int] = {}
         self.last_ms = 0
         self.chunks: list[StoredChunk] = []
+        self._checkpoints = CheckpointWriter(packs)
+        self._shares = False
+        """Whether it is so small that others are compressed with it."""
         self._begin_chunk()
 
     # -- records
@@ -98,7 +103,7 @@ class TimelineFolding:
             for sequence, record in enumerate(unit, begins)
         ]
         self.indexer.add_unit(entries)
-        texts = [_text(entry, record.text) for entry, record in zip(entries, unit, strict=True)]
+        texts = [entry_text(entry, record.text) for entry, record in zip(entries, unit, strict=True)]
         self._others += texts
         self._weight += sum(map(len, texts))
         if commits is not None:
@@ -151,7 +156,7 @@ class TimelineFolding:
                 for lost in self.context.lost.get(partition, ()):
                     if lost.from_offset > reached:
                         self._add_gap(lost, partition, self.last_ms)
-        self._end_chunk(tables)
+        self._end_chunk(tables, ends=True)
         summary = self.indexer.summary()
         index = TimelineIndex(
             format=INDEX_FORMAT,
@@ -160,7 +165,9 @@ class TimelineFolding:
             chunks=self.chunks,
             commits=self.progress.told(tables),
         )
-        place = self.packs.add(orjson.dumps(index))
+        text = orjson.dumps(index)
+        short = headline(summary)
+        verdict = packed_verdict(short.pop("verdict"))
         return {
             "group": self.group,
             "incarnation": self.number,
@@ -169,12 +176,13 @@ class TimelineFolding:
             "deleted": self.ended,
             "named": list(self.named.values()),
             "nameless": [topic for topic in self.nameless if topic["id"] in self.mentioned],
-            "headline": headline(summary),
+            "headline": short,
+            "verdict": b64encode(verdict).decode(),
             "gaps": summary["gaps"][:GAPS_TOLD_MOST],
             "offsets": [[partition, self.begun[partition], last] for partition, last in self.reached.items()],
             "digest": self.digest.text(),
             "continues": self.continues,
-            "index": list(place),
+            "index": self.packs.share(text) if self._shares else self.packs.add(text),
         }
 
     # -- entries
@@ -246,7 +254,7 @@ class TimelineFolding:
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
         begins = self.sequence == FIRST_SEQUENCE
-        self._checkpoint = (self.packs.nothing() if begins else self.packs.add(checkpoint)).told()
+        self._checkpoint = self._checkpoints.nothing() if begins else self._checkpoints.add(checkpoint)
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
@@ -274,20 +282,22 @@ class TimelineFolding:
             self.digest.add_commits(rows, self._tables)
             self.progress.add(rows, len(self._tables.keys))
 
-    def _end_chunk(self, tables: Tables) -> None:
+    def _end_chunk(self, tables: Tables, *, ends: bool = False) -> None:
         last = self.sequence - 1
         if last < self._first:
             return
         self._sum_up()
         text = block(self.group, self._first, last, self._commits, tables, self._others)
+        self._shares = ends and not self.chunks and len(text) <= SMALL_BYTES
         # Before the next checkpoint is made: of a large group both are megabytes.
         self._others, self._commits = [], []
         self.chunks.append(
             StoredChunk(
                 first=self._first,
                 last=last,
-                entries=self.packs.add(text).told(),
-                checkpoint=self._checkpoint,
+                entries=(self.packs.share(text) if self._shares else self.packs.add(text)).told(),
+                checkpoint=self._checkpoint.place,
+                chain=self._checkpoint.chain,
                 digest=asdict(self.indexer.digest()),
             )
         )
@@ -401,14 +411,3 @@ class TimelineFolding:
                 self.alive.add(record.type)
         if removed and not self.alive:
             self.ended = True
-
-
-def _text(entry: Entry, payload: bytes) -> bytes:
-    """The entry as ``Entry.to_json`` gives it, around a payload that is JSON already."""
-    partition = "null" if entry.partition is None else entry.partition
-    head = (
-        f'{{"sequence":{entry.sequence},"at_ms":{entry.at_ms},"kind":"record","actor":"coordinator","cause":null,'
-        f'"provenance":"recorded","partition":{partition},"offset":{entry.offset},"batch":{entry.batch},'
-        f'"unit":{entry.unit},"settled":{"true" if entry.settled else "false"},"payload":'
-    )
-    return b"".join((head.encode(), payload, b"}"))

@@ -15,6 +15,7 @@ import orjson
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from groups.pipeline.collector import calm_collector
+from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import ROW, Row, Wanted, columns
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Split, list_sources
@@ -105,6 +106,7 @@ class OffsetsLogReader(DataSourceReader):
         schema = arrow_schema(ROW)
         for number, split in partition.splits:
             yield from _batches(read_split(number, split, self.wanted), schema)
+            give_back()
 
 
 def arrow_schema(told: str) -> pa.Schema:

@@ -17,8 +17,9 @@ from groups.pipeline.reading.group_blocks import COMMIT, CommitRows, OtherRecord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GATHERED_BYTES_MOST: Final = 12 * 1024 * 1024
-"""What is gathered before blocks are made of it, and a stretch more: half a split or more. Making them takes as much again, twice."""
+GATHERED_BYTES_MOST: Final = 10 * 1024 * 1024
+"""What is gathered before blocks are made of it, and a stretch more: half a split or more. Making them takes as much again, twice.
+One stretch of rebalances alone is 12 to 14 MB by this count: a second is not begun."""
 
 OTHER_BYTES: Final = 300
 """What a record that is no commit takes in memory beside its payload."""

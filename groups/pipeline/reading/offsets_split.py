@@ -45,6 +45,11 @@ _memory: Final = KeyMemory()
 """Keys that this process has decoded: the splits of a log repeat them. It is bounded by itself."""
 
 
+def forget_keys() -> None:
+    """For a process that reads no more for now."""
+    _memory.clear()
+
+
 class OffsetsReading(SplitReading):
     """A ``__consumer_offsets`` segment."""
 

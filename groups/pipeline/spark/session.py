@@ -32,6 +32,12 @@ CACHE = data_folder() / "spark"
 DRIVER_MEMORY = os.environ.get("REBALANCE_SPARK_MEMORY") or "480m"
 """Heap of a local session: rows live in Spark's cache on the disk, so that this is about the least that Spark takes."""
 
+SMALL_HEAP = ("-Xms96m", "-Xmn64m", "-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40")
+"""What passes through is freed at once, so that a small part for what is young does; the rest is collected before it grows."""
+
+ARCHIVE_IN_PLACE = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+"""Java moves the archive of classes to another address at each start, which writes to most of its 160 MB: as long as it is there."""
+
 JVM_EXIT_TIMEOUT_S = 60
 """Writing the class archive takes about five seconds; a JVM that takes longer than this hangs."""
 
@@ -50,7 +56,7 @@ ARROW_BYTES = 4 * 1024 * 1024
 
 
 DRAWS_SECRET = re.compile(r"local(\[.*\])?")
-"""Masters with which Spark draws a secret of its own for each session. A cluster's is its own configuration's business."""
+"""Masters with which Spark draws a secret of its own for each session. A cluster's is its configuration's: docs/how-to/run-for-a-team.md."""
 
 
 class SessionFailed(Exception):
@@ -154,10 +160,11 @@ def settings(java: Java, *, master: str | None, cache: Path, archive: bool = Fal
     }
     if master is None or not is_local(master):
         return common
-    return common | {
+    if DRAWS_SECRET.fullmatch(master):
         # Every account of the machine reaches loopback. Spark draws the secret itself, in memory: one that is told here
         # would stand on Java's command line, which every account can read, too.
-        "spark.authenticate": "true" if DRAWS_SECRET.fullmatch(master or "local[*]") else "false",
+        common["spark.authenticate"] = "true"
+    return common | {
         "spark.driver.memory": DRIVER_MEMORY,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -180,12 +187,18 @@ def folding_tasks(source_bytes: int, cores: int) -> int:
 
 def java_options(java: Java, cache: Path, *, archive: bool = False) -> list[str]:
     """Options for a quick start; the class archive, once it is there, halves the time until a session is open."""
-    options = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr"]
+    options = [
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xlog:disable",
+        "-Xlog:all=error:stderr",
+        *SMALL_HEAP,
+    ]
     if not java.base_archive:
         return options
     known = class_archive(java, cache)
     if known.exists():
-        return [*options, f"-XX:SharedArchiveFile={known}"]
+        return [*options, *ARCHIVE_IN_PLACE, f"-XX:SharedArchiveFile={known}"]
     return [*options, f"-XX:ArchiveClassesAtExit={unfinished(known)}"] if archive else options
 
 

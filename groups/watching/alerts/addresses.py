@@ -18,6 +18,14 @@ NAT64: Final = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64
 """Prefixes behind which an IPv4 address stands in the last 32 bits (RFC 6052, RFC 8215)."""
 
 
+UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+"""All IPv6 addresses of the Internet. What stands beside it (site-local, IPv4-compatible and -translated, segments) leads into
+somebody's own network, though nobody lists it as private."""
+
+DOCUMENTATION: Final = ipaddress.IPv6Network("3fff::/20")
+"""RFC 9637, which ``ipaddress`` does not know yet."""
+
+
 def networks(words: Sequence[str]) -> tuple[Network, ...]:
     """``ValueError`` for a word that is no network."""
     return tuple(ipaddress.ip_network(word, strict=False) for word in words)
@@ -38,7 +46,15 @@ def is_allowed(text: str, also: Iterable[Network] = ()) -> bool:
     carried = _carried(address)
     if any(each in network for each in (address, *carried) for network in also):
         return True
-    return all(each.is_global and not each.is_multicast for each in (address, *carried))
+    return _is_public(address) and all(map(_is_public, carried))
+
+
+def _is_public(address: Address) -> bool:
+    if not address.is_global or address.is_multicast:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return True
+    return (address in UNICAST and address not in DOCUMENTATION) or address in NAT64[0]
 
 
 def _carried(address: Address) -> list[Address]:

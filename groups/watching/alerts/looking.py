@@ -143,7 +143,7 @@ def look_at(name: str, watched: Watched, at_ms: int) -> Look:
     facts, row = watched.facts, watched.row
     recorder = watched.recorder
     if recorder is not None:
-        findings, epochs = recorder.findings, recorder.finder.epochs.to_json()
+        findings, epochs = recorder.findings, recorder.finder.epochs.starts
     else:
         summary = row.timeline.summary if row.timeline is not None else {}
         findings, epochs = summary.get("findings", ()), summary.get("epochs", ())

@@ -11,6 +11,7 @@ from groups import storage
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
+from groups.reserve import makes_room
 from groups.watching.alerts.rules import BadRule, Rule, rule_of
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
@@ -110,6 +111,7 @@ def _webhook(given: Mapping[str, Any]) -> str:
     return url
 
 
+@makes_room
 def set_enabled(row: AlertRule, *, enabled: bool) -> AlertRule:
     """Look at it, or do not: what held of it then is over."""
     row.enabled = enabled

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Primitive, Required, Struct
+from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Required, Struct
 
 
 def in_one_version(body: Struct, version: int) -> Struct:
@@ -116,6 +116,6 @@ def _merged_type(name: str, types: Mapping[int, FieldType]) -> FieldType:
         if isinstance(newest, Array):
             inner = {number: type_.of for number, type_ in types.items() if isinstance(type_, Array)}
             return Array(_merged_type(name, inner))
-        if all(isinstance(type_, Primitive) and type_ is newest for type_ in types.values()):
+        if all(type_ is newest for type_ in types.values()):
             return newest
     raise ValueError(f"{name} changes its type")

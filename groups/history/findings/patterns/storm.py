@@ -48,7 +48,7 @@ EXPLAINED_RANK: Final = 145
 def found_storms(facts: Facts) -> list[Finding]:
     """``storm``: each stretch; ``steps`` are where its epochs begin."""
     stretches: list[list[EpochStart]] = []
-    for start in facts.epochs.to_json():
+    for start in facts.epochs.starts:
         if stretches and start["at_ms"] - stretches[-1][-1]["at_ms"] <= APART_MOST_MS:
             stretches[-1].append(start)
         else:

@@ -1,0 +1,189 @@
+"""What a Java consumer does when it loses READ on its group while it is a member, measured: a simulated one does the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AclOperation, ResourceType
+
+from groups.history.entries import Kind
+from simulations.world.engine import run
+from simulations.world.scenario import load
+from tests.broker.members import CLASSIC, CONSUMER, Member
+from tests.clusters.secure import Rights, Secure, password
+
+pytestmark = [pytest.mark.broker, pytest.mark.once]
+
+USER: Final = "nobody"
+
+PROTOCOLS: Final[Mapping[str, Mapping[str, object]]] = {
+    "consumer": CONSUMER,
+    "classic": {**CLASSIC, "heartbeat.interval.ms": 500},
+}
+
+SESSION_S: Final = 6
+"""Of both, as the broker and ``CLASSIC`` have it."""
+
+LIMIT_S: Final = 90
+
+SCENARIO: Final = """
+protocol: {protocol}
+topics: {{orders: {{partitions: 4}}}}
+config: {{session_timeout_ms: 6000, min_session_timeout_ms: 6000, heartbeat_interval_ms: 1000, min_heartbeat_interval_ms: 1000, initial_rebalance_delay_ms: 0}}
+members:
+  A: {{subscribe: [orders]{more}}}
+  B: {{subscribe: [orders]{more}}}
+script:
+  - {{at: 0s, join: A}}
+  - {{at: 5s, join: B}}
+  - {{at: 20s, deny: A, operation: read, group: orders}}
+  - {{at: 50s, allow: A, operation: read, group: orders}}
+until: 80s
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the member told while it lacked the right, after it had it again, and how many records it read in the meantime."""
+
+    denied: list[str]
+    allowed: list[str]
+    read: int
+    taken_over: bool
+
+
+def rights_of(group: str) -> tuple[Rights, Rights]:
+    """READ on the group, which is withdrawn, and what stays."""
+    read = ((ResourceType.GROUP, group, AclOperation.READ),)
+    stays = (
+        (ResourceType.GROUP, group, AclOperation.DESCRIBE),
+        (ResourceType.TOPIC, group, AclOperation.READ),
+    )
+    return read, stays
+
+
+def login() -> dict[str, object]:
+    jaas = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": f'{jaas} username="{USER}" password="{password(USER)}";',
+    }
+
+
+def what(lines: Iterable[str]) -> list[str]:
+    """Callbacks and exceptions, without ids and partitions; a callback of nothing is none."""
+    told = []
+    for line in lines:
+        name, *rest = line.split()
+        if name == "threw":
+            told.append(rest[0])
+        elif name in ("lost", "revoked") or (name == "assigned" and len(rest) > 1):
+            told.append(name)
+    return told
+
+
+def produce(secure: Secure, topic: str, count: int) -> None:
+    producer = Producer({"bootstrap.servers": secure.address("PLAINTEXT")})
+    for number in range(count):
+        producer.produce(topic, b"x", partition=number % 4)
+    assert producer.flush(30) == 0
+
+
+def played(secure: Secure, protocol: str) -> Told:
+    """Two members; the first loses the right, the second takes over, and the first is given it again."""
+    group = f"withdrawn-{protocol}"
+    with secure.node.connect() as connection:
+        connection.create_topic(group, 4)
+    read, stays = rights_of(group)
+    secure.grant(USER, (*read, *stays))
+    settings = {**PROTOCOLS[protocol], "enable.auto.commit": "false"}
+    own = {**login(), "bootstrap.servers": secure.address("SASLP"), "member.goes.on": "true"}
+    first = Member(secure.node, f"{group}-a", group, group, {**settings, **own})
+    second = Member(secure.node, f"{group}-b", group, group, settings)
+    try:
+        for member in (first, second):
+            member.start()
+            member.wait_for("ready")
+            member.join()
+            member.wait_for("assigned")
+        wait_until(lambda: owned(first) == owned(second) == 2)
+        before, had = len(first.lines), first.count()
+        secure.revoke(USER, read)
+        wait_until(lambda: owned(second) == 4)
+        produce(secure, group, 40)
+        time.sleep(3)
+        denied, got = first.lines[before:], first.count() - had
+        at = len(first.lines)
+        secure.grant(USER, read)
+        time.sleep(3 * SESSION_S)
+        return Told(
+            denied=what(denied), allowed=what(first.lines[at:]), read=got, taken_over=owned(second) == 4
+        )
+    finally:
+        first.kill()
+        second.kill()
+        secure.revoke(USER, (*read, *stays))
+
+
+def owned(member: Member) -> int:
+    """How many partitions it has, by its callbacks."""
+    has: set[str] = set()
+    for line in member.lines:
+        name, *rest = line.split()
+        if name == "assigned":
+            has |= set(rest[1:])
+        elif name in ("revoked", "lost"):
+            has -= set(rest)
+    return len(has)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.1)
+
+
+def simulated(protocol: str) -> tuple[list[str], list[str]]:
+    """The same of a simulated member: while it lacks the right, and after it has it again."""
+    more = ", session_timeout_ms: 6000, heartbeat_interval_ms: 500" if protocol == "classic" else ""
+    denied, allowed = [], []
+    for entry in run(load(SCENARIO.format(protocol=protocol, more=more), "orders")):
+        if entry.actor.partition("~")[0] != "A" or entry.at_ms < 20_000:
+            continue
+        told = denied if entry.at_ms < 50_000 else allowed
+        payload = entry.payload
+        if payload.get("fault") == "poll_throws":
+            told.append(payload["exception"])
+        elif entry.kind is Kind.CALLBACK and payload["phase"] == "start" and payload["partitions"]:
+            told.append(payload["callback"].removeprefix("on_partitions_"))
+    return denied, allowed
+
+
+@pytest.fixture(scope="module")
+def measured(secure: Secure) -> Mapping[str, Told]:
+    return {protocol: played(secure, protocol) for protocol in PROTOCOLS}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_simulated_member_that_loses_the_right_does_what_a_java_consumer_does(
+    measured: Mapping[str, Told], protocol: str
+) -> None:
+    told = measured[protocol]
+    assert (told.denied, told.allowed) == simulated(protocol)
+
+
+def test_a_java_consumer_of_the_consumer_protocol_ends_and_of_the_classic_one_reads_on(
+    measured: Mapping[str, Told],
+) -> None:
+    """Its partitions have another owner meanwhile: what it reads is read twice."""
+    assert measured["consumer"].read == 0
+    assert measured["consumer"].taken_over
+    assert measured["classic"].read > 0
+    assert not measured["classic"].taken_over, "it joins again when it may"
