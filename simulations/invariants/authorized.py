@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
+from simulations.invariants.beside import BesideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
-from simulations.invariants.violations import Violation, Violations
+from simulations.invariants.violations import Violation
 
 TOPIC_AUTHORIZATION_FAILED: Final = 29
 GROUP_AUTHORIZATION_FAILED: Final = 30
 UNSUPPORTED_VERSION: Final = 35
 
 AUTHORIZED: Final = "authorized"
+WRITES_NOTHING: Final = "unauthorized_writes_nothing"
+
+OFFSET_COMMIT: Final = 1
+"""The record type of a committed offset."""
 
 ACL_INVARIANTS: Final = {
     AUTHORIZED: Invariant(
@@ -24,19 +29,24 @@ ACL_INVARIANTS: Final = {
         says="A request whose sender lacks READ on the group is answered GROUP_AUTHORIZATION_FAILED; a heartbeat that names a topic whose DESCRIBE it lacks, and each partition of a commit whose READ it lacks, TOPIC_AUTHORIZATION_FAILED; nothing else is.",
         source="`KafkaApis`, `StandardAuthorizer`",
         apart="OffsetFetch needs DESCRIBE on the group. Where `group.version` is off, that is answered first.",
-    )
+    ),
+    WRITES_NOTHING: Invariant(
+        name=WRITES_NOTHING,
+        number="ACL",
+        says="A request that ACLs refuse as a whole writes no record, and a commit none of a topic that its sender may not READ.",
+        source="`KafkaApis`: a broker asks its authorizer before the group coordinator",
+    ),
 }
 
 _Right = tuple[str, str, str]
 """Operation, kind of resource, its name."""
 
 
-class AuthorizedChecker:
+class AuthorizedChecker(BesideChecker):
     """What ``inner`` finds, and what of ACLs is not kept; notes tell who is denied what from when on."""
 
     def __init__(self, inner: RunChecker) -> None:
-        self._inner = inner
-        self._violations = Violations()
+        super().__init__(inner)
         self._denied: set[tuple[str, _Right]] = set()
         self._names: dict[str, str] = {}
         self._asked: dict[int, tuple[Entry, frozenset[int], frozenset[str]]] = {}
@@ -53,16 +63,18 @@ class AuthorizedChecker:
                 }
             case Kind.REQUEST if not payload.get("steady"):
                 self._asked[entry.sequence] = entry, self._wanted(entry), self._unread(entry)
+            case Kind.RECORD if entry.cause in self._asked:
+                self._written(entry, *self._asked[entry.cause])
             case Kind.RESPONSE:
                 self._answered(entry)
-        return [*self._violations.take(), *self._inner.see(entry, state)]
+        return super().see(entry, state)
 
     def steady(self, entry: Entry) -> list[Violation]:
         """A steady heartbeat was accepted: nothing may have stood in its way."""
         if wanted := self._wanted(entry):
             says = f"A heartbeat of {entry.actor} is accepted, not answered {_listed(wanted)}"
             self._violations.add(AUTHORIZED, says, (entry.sequence,), (entry.actor,))
-        return [*self._violations.take(), *self._inner.steady(entry)]
+        return super().steady(entry)
 
     def _noted(self, payload: Payload) -> None:
         resource = "group" if "group" in payload else "topic"
@@ -98,6 +110,14 @@ class AuthorizedChecker:
         """Answers of older versions tell names, of newer ones ids."""
         return self._names.get(topic, topic)
 
+    def _written(self, entry: Entry, asked: Entry, wanted: frozenset[int], unread: frozenset[str]) -> None:
+        """A request that has no answer yet wrote a record."""
+        topic = entry.payload["key"]["topic"] if entry.payload["type"] == OFFSET_COMMIT else None
+        if wanted or topic in unread:
+            what = f"an offset of {topic}" if topic is not None else "a record"
+            says = f"{asked.payload['api']} of {asked.actor}, which ACLs refuse, writes {what}"
+            self._violations.add(WRITES_NOTHING, says, (asked.sequence, entry.sequence), (asked.actor,))
+
     def _answered(self, entry: Entry) -> None:
         request = entry.payload.get("request", entry.cause)
         if request not in self._asked:
@@ -126,31 +146,6 @@ class AuthorizedChecker:
             "for what ACLs deny it"
         )
         self._violations.add(AUTHORIZED, says, (asked.sequence, entry.sequence), (asked.actor,))
-
-    # The rest is the inner checker's.
-
-    def end(self, at_ms: int) -> list[Violation]:
-        return self._inner.end(at_ms)
-
-    def travels(self, travel_ms: int) -> None:
-        self._inner.travels(travel_ms)
-
-    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
-        self._inner.asks_for(who, names, regex, at_ms)
-
-    def has_rested(self, at_ms: int, for_ms: int) -> bool:
-        return self._inner.has_rested(at_ms, for_ms)
-
-    def demand_convergence(self) -> list[Violation]:
-        return self._inner.demand_convergence()
-
-    @property
-    def unjudged(self) -> str | None:
-        return self._inner.unjudged
-
-    @property
-    def known_fault(self) -> str | None:
-        return self._inner.known_fault
 
 
 def _codes(body: Payload) -> Iterator[tuple[str, int]]:

@@ -187,7 +187,7 @@ class Checker:
         self._liveness.disturbed(entry)
         match fault:
             case "fail_over":
-                self._clients.lost(None, entry.at_ms)
+                self._clients.commits.lost(None, entry.at_ms)
                 self._group.failed_over()
                 self._settings.failed_over()
                 self._leftovers.failed_over(entry)
@@ -199,11 +199,11 @@ class Checker:
                 self._liveness.clock_jumped(abs(entry.payload.get("by_ms", 0)))
             case "lost_message":
                 self._liveness.message_lost()
-                self._clients.lost(str(who), entry.at_ms)
+                self._clients.commits.lost(str(who), entry.at_ms)
                 if entry.payload.get("epoch", 0) < 0:
                     self._clients.left(str(who), entry)
             case "duplicated_message":
-                self._clients.lost(str(who), entry.at_ms)
+                self._clients.commits.lost(str(who), entry.at_ms)
             case _ if fault in GONE and who is not None:
                 self._clients.killed(who)
 

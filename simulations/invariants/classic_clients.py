@@ -214,8 +214,7 @@ class ClassicClientChecker:
 
     def _renamed(self, who: str) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up."""
-        stem = who.partition("~")[0]
-        for other in [each for each in self._fenced if each != who and each.partition("~")[0] == stem]:
+        for other in ids_before(who, self._fenced, self._processes):
             self._fenced.discard(other)
             client = self._clients.pop(other, None)
             if client is not None and who not in self._clients:
@@ -326,3 +325,14 @@ class ClassicClientChecker:
 
     def _client(self, who: str) -> _Client:
         return self._clients.setdefault(who, _Client())
+
+
+def ids_before(who: str, ids: Iterable[str], processes: Iterable[str]) -> list[str]:
+    """Which of the ids the process of ``who`` may have had: none that is older than the member's newest process."""
+
+    def life(each: str) -> int:
+        return int(each.partition("~")[2] or 1)
+
+    stem = who.partition("~")[0]
+    began = max((life(each) for each in processes if each.partition("~")[0] == stem), default=1)
+    return [each for each in ids if each != who and each.partition("~")[0] == stem and life(each) >= began]

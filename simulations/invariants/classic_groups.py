@@ -86,9 +86,6 @@ CLASSIC_GROUP_INVARIANTS: Final = {
 EMPTY_MOST: Final = 3
 """Generations of an empty group that may be behind an answer: their records wait for replicas, the answer does not."""
 
-STATIC_RETURN: Final = 9
-"""From this version of JoinGroup on a static leader that comes back is told its own id."""
-
 
 @dataclass(slots=True)
 class _Generation:
@@ -278,6 +275,9 @@ class ClassicGroupChecker:
             says = f"A record tells of generation {number}, and none of generation {late[0]}"
             self._violations.add(GENERATIONS, says, (entry.sequence,))
             self._emptied.difference_update(late)
+        # The last one in the log is what a new coordinator begins with, also where answers are further by now.
+        before = self._written[1] if self._written[0] == number else []
+        self._written = (number, [*before, assignments])
         if not members and number < self._number:
             # Of the group's beginning, or of an earlier end: it waited for its replicas longer than answers do.
             return
@@ -294,8 +294,6 @@ class ClassicGroupChecker:
             self._violations.add(ONE_LEADER, says, (entry.sequence,))
         if asked is not None:
             self._leader_assigned(entry, asked, assignments)
-        before = self._written[1] if self._written[0] == number else []
-        self._written = (number, [*before, assignments])
         if number >= self._number:
             # Else the group is further: the record waited for its replicas while members joined again.
             self._number, self._told.assigned = number, dict(assignments)

@@ -6,25 +6,29 @@ asked where records wait for replicas. What the records make of the group is the
 
 from __future__ import annotations
 
-from base64 import b64decode
-from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.classic import ClassicHeartbeatBody, SyncGroupBody
 from groups.history.payloads.records import GroupMetadataValue
-from groups.wire.embedded.consumer_protocol import decode_assignment
-from groups.wire.errors import RecordError
+from simulations.invariants.classic_conversions import (
+    CONVERSION_INVARIANTS,
+    EPOCH,
+    GROUP,
+    MEMBER,
+    TARGET,
+    ConversionChecks,
+    Operation,
+    Speaks,
+)
 from simulations.invariants.classic_operations import DELETES, TURNED_AWAY, stalls
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.model import UNRELEASED, UNREVOKED, Held, Member, Topics, listed
-from simulations.invariants.violations import Violations, named
+from simulations.invariants.violations import Violations
 
 ANSWERED: Final = "classic_member_answered"
 TIMED: Final = "classic_member_timed"
-CONVERTED: Final = "conversion_carries_over"
-SENT_BACK: Final = "conversion_sends_back"
 
 MEMBER_INVARIANTS: Final = {
     invariant.name: invariant
@@ -49,59 +53,14 @@ MEMBER_INVARIANTS: Final = {
             ),
             source="`scheduleConsumerGroupJoinTimeoutIfNeeded`, `scheduleConsumerGroupSyncTimeout`",
         ),
-        Invariant(
-            name=CONVERTED,
-            number="E.14",
-            says=(
-                "A conversion keeps what there is: the generation becomes the epoch, a target the assignment, each member's "
-                "session starts, members of what is a classic group then join again; a custom assignor's data forbid it."
-            ),
-            source="`ConsumerGroup.fromClassicGroup`, `ClassicGroup.fromConsumerGroup`",
-        ),
-        Invariant(
-            name=SENT_BACK,
-            number="E.14",
-            says="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
-            source="`GroupMetadataManager.convertToConsumerGroup`",
-            apart="Also where the conversion then fails, as it does in the first join phase; not where it is refused.",
-        ),
     )
-}
-
-GROUP, MEMBER, EPOCH, TARGET_EPOCH, TARGET = 2, 5, 3, 6, 7
-"""Types of the records that this reads."""
+} | CONVERSION_INVARIANTS
 
 NONE, REBALANCE, INCONSISTENT, ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE = 0, 27, 23, 22, 25, 82
 SERVER_ERROR: Final = -1
 BEFORE_PROTOCOLS: Final = frozenset({24, 26, 81})
 """Refusals of a JoinGroup that come before anybody looks at its protocols."""
 SYNC_TELLS_PROTOCOL: Final = 5
-
-
-@dataclass(slots=True)
-class _Speaks:
-    """A classic member as its record has it; ``names`` are the protocols that it lists, the first first."""
-
-    session_ms: int
-    rebalance_ms: int
-    names: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Operation:
-    """What followed a request or a timer that ran out, and what of the group it found."""
-
-    entry: Entry
-    was_consumer: bool
-    sender: Member | None = None
-    speaks: _Speaks | None = None
-    holder: str | None = None
-    due: int | None = None
-    joins_late: bool = False
-    listed_by_all: frozenset[str] | None = None
-    code: int | None = None
-    records: list[Entry] = field(default_factory=list)
-    timers: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
 
 class MemberChecks:
@@ -119,11 +78,12 @@ class MemberChecks:
         self._violations = violations
         self._group = group
         self._topics = topics
+        self._conversions = ConversionChecks(violations, group, topics)
         self._settles_at_once = settles_at_once
         self._knows = settles_at_once
         self._migrates = migrates
         """Whether the migration policy allows classic members in a consumer group at all."""
-        self._speaks: dict[str, _Speaks] = {}
+        self._speaks: dict[str, Speaks] = {}
         self._targets: dict[str, frozenset[Held]] = {}
         self._were: dict[str, frozenset[Held]] = {}
         """Targets that the operation took away."""
@@ -136,7 +96,7 @@ class MemberChecks:
         """The classic group's last record."""
         self._gone: set[str] = set()
         """Of its members, those whose session has run out or who have left since."""
-        self._operation: _Operation | None = None
+        self._operation: Operation | None = None
         self._loaded_ms = 0
         self._asked = False
 
@@ -182,7 +142,7 @@ class MemberChecks:
 
     def _begins(self, entry: Entry) -> None:
         members = self._group.members
-        operation = self._operation = _Operation(entry, was_consumer=bool(members))
+        operation = self._operation = Operation(entry, was_consumer=bool(members))
         if entry.kind is not Kind.REQUEST:
             return
         body, api = entry.payload["body"], entry.payload["api"]
@@ -272,7 +232,8 @@ class MemberChecks:
                 self._upgrades(entry)
             else:
                 self._generation = value["generation"]
-                self._downgrades(entry, value)
+                if self._knows:
+                    self._conversions.downgrades(self._operation, entry, value["members"], self._were)
             self._classic = value
             self._gone.clear()
         elif kind == MEMBER:
@@ -280,7 +241,7 @@ class MemberChecks:
             self._speaks.pop(who, None)
             classic = value.get("classicMemberMetadata") if value is not None else None
             if value is not None and classic is not None:
-                self._speaks[who] = _Speaks(
+                self._speaks[who] = Speaks(
                     classic["sessionTimeoutMs"],
                     value["rebalanceTimeoutMs"],
                     tuple(each["name"] for each in classic["supportedProtocols"]),
@@ -295,33 +256,10 @@ class MemberChecks:
     # What is asked.
 
     def _upgrades(self, entry: Entry) -> None:
-        """A classic group ends: with a member's heartbeat it is converted, if it had members."""
-        operation = self._operation
-        if operation is None or operation.entry.kind is not Kind.REQUEST:
-            return
-        if operation.entry.payload["api"] != "ConsumerGroupHeartbeat" or self._classic is None:
-            return
-        if not self._knows or self._generation != self._classic["generation"]:
-            return  # Another generation has begun, whose members no record tells of yet.
-        for member in self._classic["members"]:
-            if member["memberId"] not in self._gone and _user_data(member["assignment"]):
-                says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
-                self._add(CONVERTED, says, operation.entry, entry, member["memberId"])
-
-    def _downgrades(self, entry: Entry, value: GroupMetadataValue) -> None:
-        """A consumer group ends in a classic one, whose members have their targets."""
-        operation = self._operation
-        if operation is None or not operation.was_consumer or not self._knows:
-            return
-        for member in value["members"]:
-            who = member["memberId"]
-            target = self._topics.present(self._were.get(who, frozenset()))
-            due = set(self._topics.named(target))
-            given = _given(member["assignment"])
-            if who in self._were and given is not None and given != due:
-                which = given ^ due
-                says = f"The group is converted, and {who} is given other partitions than its target: {named(which)}"
-                self._add(CONVERTED, says, operation.entry, entry, who)
+        """A classic group ends, unless another generation has begun, whose members no record tells of yet."""
+        if self._knows and self._classic is not None and self._generation == self._classic["generation"]:
+            members = (each for each in self._classic["members"] if each["memberId"] not in self._gone)
+            self._conversions.upgrades(self._operation, entry, members)
 
     def _ended(self) -> None:
         operation, self._operation = self._operation, None
@@ -329,15 +267,15 @@ class MemberChecks:
         if operation is None or not self._knows:
             return
         entry = operation.entry
-        self._rebalances(operation)
+        self._conversions.rebalances(operation)
         if entry.kind is not Kind.REQUEST or operation.code in TURNED_AWAY:
             return
         api, kinds = entry.payload["api"], [record.payload["type"] for record in operation.records]
         if api == "ConsumerGroupHeartbeat":
             if not operation.was_consumer and operation.code in (NONE, SERVER_ERROR):
-                self._are_sent_back(entry)
+                self._conversions.are_sent_back(entry, self._parked.values())
             if kinds[:1] == [GROUP] and EPOCH in kinds and operation.records[0].payload["value"] is None:
-                self._is_converted(operation)
+                self._conversions.is_converted(operation, self._generation)
         elif operation.was_consumer and api == "JoinGroup":
             self._has_joined(operation)
         elif (
@@ -348,51 +286,7 @@ class MemberChecks:
             # A coordinator that is loading tells every heartbeat that all is well.
             self._is_answered(operation)
 
-    def _rebalances(self, operation: _Operation) -> None:
-        """A group that became classic because its last member of the consumer protocol is gone joins again."""
-        entry = operation.entry
-        became = [record for record in operation.records if record.payload["type"] == GROUP]
-        if not operation.was_consumer or not became or became[-1].payload["value"] is None:
-            return
-        if entry.payload.get("api") == "JoinGroup" or not became[-1].payload["value"]["members"]:
-            return  # Who takes the last one's place may leave the group as it is.
-        if ("join", None) not in operation.timers:
-            says = "The group has become a classic one, and nobody is waited for to join"
-            self._violations.add(CONVERTED, says, (entry.sequence, became[-1].sequence))
-
-    def _are_sent_back(self, entry: Entry) -> None:
-        """Nobody waits in a classic group that is converted, or was tried to be in its first join phase."""
-        for asked in self._parked.values():
-            if asked.sequence < entry.sequence:
-                says = f"A member joins with the consumer protocol, and a {asked.payload['api']} of {asked.actor} waits on"
-                self._add(SENT_BACK, says, asked, entry, asked.actor)
-
-    def _is_converted(self, operation: _Operation) -> None:
-        """The group epoch of the conversion is the generation, and every classic member has a session."""
-        members = [record for record in operation.records if record.payload["type"] == MEMBER]
-        first = next(record for record in operation.records if record.payload["type"] == EPOCH)
-        classic = [
-            record
-            for record in members
-            if record.sequence < first.sequence
-            and (record.payload["value"] or {}).get("classicMemberMetadata") is not None
-        ]
-        if not classic:
-            return  # It was empty, and begins anew.
-        epoch = first.payload["value"]["epoch"]
-        if epoch != self._generation:
-            says = f"Generation {self._generation} becomes group epoch {epoch}"
-            self._add(CONVERTED, says, operation.entry, first, operation.entry.actor)
-        for record in classic:
-            who = record.payload["key"]["memberId"]
-            session_ms = (record.payload["value"].get("classicMemberMetadata") or {}).get("sessionTimeoutMs")
-            if who in self._group.members and operation.timers.get(("session", who)) != session_ms:
-                if who == operation.entry.actor:
-                    continue  # It took its own place, with a session of the other protocol.
-                says = f"{who} is a member of the converted group, and no session of {session_ms} ms starts"
-                self._add(CONVERTED, says, operation.entry, record, who)
-
-    def _has_joined(self, operation: _Operation) -> None:
+    def _has_joined(self, operation: Operation) -> None:
         entry, code, body = operation.entry, operation.code, operation.entry.payload["body"]
         who = entry.actor
         if code is None or code in BEFORE_PROTOCOLS:
@@ -411,7 +305,7 @@ class MemberChecks:
                 says = f"{who} has joined, and no {timer} timer of {body[length]} ms starts"
                 self._add(TIMED, says, entry, entry, who)
 
-    def _is_answered(self, operation: _Operation) -> None:
+    def _is_answered(self, operation: Operation) -> None:
         entry, code, due = operation.entry, operation.code, operation.due
         who, api = entry.actor, entry.payload["api"]
         if code is not None and code != due:
@@ -430,19 +324,3 @@ class MemberChecks:
 
     def _add(self, invariant: str, says: str, first: Entry, last: Entry, who: str) -> None:
         self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))
-
-
-def _given(data: str) -> set[tuple[str, int]] | None:
-    """What the bytes of an assignment, in base64, give."""
-    try:
-        topics = decode_assignment(b64decode(data))["assignedPartitions"] if data else ()
-    except RecordError:
-        return None
-    return {(str(topic["topic"]), int(number)) for topic in topics for number in topic["partitions"]}
-
-
-def _user_data(data: str) -> bool:
-    try:
-        return bool(data and decode_assignment(b64decode(data))["userData"])
-    except RecordError:
-        return False

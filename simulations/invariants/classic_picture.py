@@ -7,7 +7,6 @@ knows only a log in which every record takes effect at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from groups.history.payloads.classic import (
@@ -40,7 +39,7 @@ from simulations.invariants.classic_parts import (
     Phase,
     Told,
 )
-from simulations.invariants.java_table import SMALLEST, in_table_order
+from simulations.invariants.classic_vote import elected, offers
 
 
 class ClassicPicture(ClassicMembership):
@@ -256,7 +255,7 @@ class ClassicPicture(ClassicMembership):
 
     def _joins_again(self, ticket: int, who: str, body: JoinGroupBody) -> None:
         member = self.members[who]
-        same = member.offers == _offers(body)
+        same = member.offers == offers(body)
         if same and (self.phase is Phase.COMPLETING or (self.phase is Phase.STABLE and who != self.leader)):
             leads = self.phase is Phase.COMPLETING and who == self.leader
             self.effects.answers[ticket] = self._joined_as(who, with_members=leads)
@@ -295,7 +294,7 @@ class ClassicPicture(ClassicMembership):
             self.leader = who
         self._session(who)
         self._takes(new, ticket, body)
-        if self.phase is Phase.STABLE and self._chosen() == self.protocol:
+        if self.phase is Phase.STABLE and self._elected() == self.protocol:
             self._writes()
             self._answer_join(new, self._back(who, version, led))
         elif self.phase in (Phase.STABLE, Phase.COMPLETING):
@@ -313,7 +312,7 @@ class ClassicPicture(ClassicMembership):
     def _takes(self, member: Member, ticket: int, body: JoinGroupBody) -> None:
         """What the request tells of its member, which waits from now on; one that waited before is never answered."""
         self._listed.subtract({name for name, _ in member.offers})
-        member.offers = _offers(body)
+        member.offers = offers(body)
         self._listed.update({name for name, _ in member.offers})
         member.rebalance_ms, member.session_ms = body["rebalanceTimeoutMs"], body["sessionTimeoutMs"]
         self._joined += not member.join
@@ -366,7 +365,7 @@ class ClassicPicture(ClassicMembership):
             self.phase, self.protocol = Phase.EMPTY, None
             self._writes()
             return
-        self.phase, self.protocol = Phase.COMPLETING, self._chosen()
+        self.phase, self.protocol = Phase.COMPLETING, self._elected()
         self._unsynced = set(self.members)
         for who in self._in_order():
             member = self.members[who]
@@ -383,19 +382,5 @@ class ClassicPicture(ClassicMembership):
         self._delay = None
         self.effects.timers[JOIN, None] = self._longest_ms
 
-    def _chosen(self) -> str:
-        """Each member votes for its first protocol that all list; of several with most votes Java's table decides."""
-        names = {name for name, count in self._listed.items() if count == len(self.members)}
-        votes = Counter(
-            next((name for name, _ in member.offers if name in names), "") for member in self.members.values()
-        )
-        # The order in which names were put decides within a bucket: as members walk the table.
-        first_put = dict.fromkeys(
-            next((name for name, _ in self.members[who].offers if name in names), "")
-            for who in self._in_order()
-        )
-        return max(in_table_order(first_put, SMALLEST), key=lambda name: votes[name])
-
-
-def _offers(body: JoinGroupBody) -> tuple[tuple[str, str], ...]:
-    return tuple((each["name"], each["metadata"]) for each in body["protocols"])
+    def _elected(self) -> str:
+        return elected([self.members[who] for who in self._in_order()], self._listed)

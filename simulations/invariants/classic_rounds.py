@@ -23,6 +23,7 @@ from groups.wire.embedded.consumer_protocol import (
     decode_subscription,
 )
 from groups.wire.errors import RecordError
+from simulations.invariants import known_faults
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.violations import Partition, Violations, named
@@ -81,35 +82,6 @@ ROUND_INVARIANTS: Final = {
     )
 }
 
-STICKY: Final = frozenset({"sticky", "cooperative-sticky"})
-BEFORE_GENERATIONS: Final = 4
-"""The newest JoinGroup of clients whose ``sticky`` knows no generation (before 2.3)."""
-BEFORE_OWNED: Final = 5
-"""The newest JoinGroup of clients that read no owned partitions (before 2.4)."""
-BEFORE_STALE: Final = 7
-"""The newest JoinGroup of clients before 3.2, whose subscriptions tell no generation (KIP-792)."""
-
-STALE_CLAIMS: Final = (
-    "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
-)
-TWO_OWNERS: Final = "KAFKA-7026: a leader before 2.3 gives what two members claim with sticky to both"
-OLD_LEADER: Final = "KIP-429: a leader before 2.4 gives away what cooperative members keep"
-NOT_SUBSCRIBED: Final = (
-    "the sticky assignors of 4.3.1 give a member what it does not subscribe to: it comes first and subscribes to nothing, "
-    "or had it a generation ago"
-)
-LEADERLESS: Final = "a static leader that came back is not told that it leads (KIP-814, since 3.2)"
-STAYS: Final = (
-    "a session ran out while the member's return waited to be committed, and no other is started (4.3.1)"
-)
-MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
-RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
-BETWEEN_ROUNDS: Final = "a static member came back before it said what it had given up, and nobody asks for the second round (KIP-345, KIP-429)"
-ASKS_FOR_EVER: Final = (
-    "a static member before 3.2 came back and subscribes to less than it had: it is given all of it, joins again, and is "
-    "given it again, without end (KIP-345)"
-)
-
 QUIET: Final = frozenset({"need to revoke partitions and re-join", "group is already rebalancing"})
 """Reasons of a JoinGroup that are a part of a rebalance which goes on."""
 
@@ -122,15 +94,6 @@ class ClientView(Protocol):
 
     @property
     def generation(self) -> int: ...
-
-
-@dataclass(slots=True)
-class _Member:
-    """As the last record tells: ``claims`` is what it named as owned."""
-
-    topics: frozenset[str] = frozenset()
-    claims: frozenset[Partition] = frozenset()
-    assigned: frozenset[Partition] = frozenset()
 
 
 @dataclass(slots=True)
@@ -150,7 +113,7 @@ class RoundChecks:
         self._clients = clients
         self._now: dict[str, int] = {}
         self._counts: dict[str, set[int]] = {}
-        self._members: dict[str, _Member] = {}
+        self._members: dict[str, known_faults.GivenMember] = {}
         self._generation = -1
         self._wrote = 0
         self._rounds = 0
@@ -251,7 +214,7 @@ class RoundChecks:
             who, api = min(self._parked)
             yield f"A {api} of {who} waits for its answer for ever"
         if self._expired & self._members.keys():
-            self.unjudged = STAYS
+            self.unjudged = known_faults.STAYS
             return
         assigned: set[Partition] = set()
         for who, member in sorted(self._members.items()):
@@ -265,7 +228,7 @@ class RoundChecks:
         there = {(topic, number) for topic in subscribed for number in range(self._now.get(topic, 0))}
         changed_ms = max((self._changed_ms.get(topic, 0) for topic in subscribed), default=0)
         if self._returned_ms is not None and changed_ms <= self._returned_ms + self.metadata_ms:
-            self.unjudged = self.unjudged or (MISSED if there != assigned else None)
+            self.unjudged = self.unjudged or (known_faults.MISSED if there != assigned else None)
         if self.unjudged is not None:
             return
         if lacking := there - assigned:
@@ -276,7 +239,7 @@ class RoundChecks:
     def _told(self, body: JoinAnswerBody) -> None:
         """Who is told of a generation that a record knows has come back to it, as a static member may."""
         if body["generationId"] == self._generation and body["leader"] not in self._members:
-            self.unjudged = LEADERLESS
+            self.unjudged = known_faults.LEADERLESS
 
     def _topics(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
         self._changed_ms |= dict.fromkeys(topics, entry.at_ms)
@@ -333,7 +296,7 @@ class RoundChecks:
             assigned = assigned_by(member["assignment"])
             if told is None or assigned is None:
                 continue
-            self._members[member["memberId"]] = _Member(
+            self._members[member["memberId"]] = known_faults.GivenMember(
                 frozenset(told["topics"]), _partitions(told.get("ownedPartitions", ())), assigned
             )
         if {who: each.topics for who, each in before.items()} != {
@@ -347,46 +310,28 @@ class RoundChecks:
         if not is_new and Counter(each.topics for each in before.values()) != Counter(
             each.topics for each in self._members.values()
         ):
-            self.unjudged = RETURNED
+            self.unjudged = known_faults.RETURNED
         if not is_new and any(
             each.claims - each.assigned for who, each in before.items() if who not in self._members
         ):
-            self.unjudged = BETWEEN_ROUNDS
+            self.unjudged = known_faults.BETWEEN_ROUNDS
         if not is_new and any(
-            self._versions.get(who, 0) <= BEFORE_STALE and _is_given_more(each)
+            self._versions.get(who, 0) <= known_faults.BEFORE_STALE and known_faults.is_given_more(each)
             for who, each in self._members.items()
             if who not in before
         ):
             # Its bytes tell no generation, so that each JoinGroup is the last one again, and answered at once.
-            self.known_fault = self.known_fault or ASKS_FOR_EVER
+            self.known_fault = self.known_fault or known_faults.ASKS_FOR_EVER
         if is_new and value["members"]:
             self._rounds += 1
             if self._rounds > ROUNDS_MOST and self._tells_why:
                 says = f"{self._rounds} generations follow each other, and nothing has changed"
                 self._violations.add(ROUNDS_END, says, (entry.sequence,))
-            self.known_fault = self.known_fault or self._fault(protocol, leader)
+            self.known_fault = self.known_fault or known_faults.fault_of_leader(
+                protocol, self._versions.get(leader or "", 0), self._members.values()
+            )
             if self.known_fault is None:
                 self._gives(entry)
-
-    def _fault(self, protocol: str | None, leader: str | None) -> str | None:
-        """What the leader is known to get wrong with what its members told it."""
-        members, version = self._members.values(), self._versions.get(leader or "", 0)
-        if protocol in STICKY and any(_is_given_more(each) for each in members):
-            return NOT_SUBSCRIBED
-        if version <= BEFORE_OWNED and any(each.claims for each in members):
-            return OLD_LEADER
-        if (
-            protocol == "cooperative-sticky"
-            and version <= BEFORE_STALE
-            and any(
-                each.claims & other.assigned for each in members for other in members if other is not each
-            )
-        ):
-            return STALE_CLAIMS
-        given = Counter(partition for each in members for partition in each.assigned)
-        if protocol == "sticky" and version <= BEFORE_GENERATIONS and max(given.values(), default=0) > 1:
-            return TWO_OWNERS
-        return None
 
     def _gives(self, entry: Entry) -> None:
         """Each partition once, and all of them."""
@@ -422,11 +367,6 @@ class RoundChecks:
         """Whether it is all of so many partitions, but for what is to be given up first."""
         all_of_it = set(range(count))
         return given <= all_of_it and not all_of_it - given - withheld
-
-
-def _is_given_more(member: _Member) -> bool:
-    """Whether it is given what it does not subscribe to."""
-    return any(name not in member.topics for name, _ in member.assigned)
 
 
 def _subscription(data: str) -> Subscription | None:

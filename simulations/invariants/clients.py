@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
 from groups.history.entries import Entry, NotedTopic
-from groups.history.payloads.consumer import OffsetCommitBody
 from groups.history.payloads.records import TopicPartitions
 from groups.history.state.group import Semantics
 from simulations.invariants import rules
+from simulations.invariants.commits import CommitChecks
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.handled_request import HandledRequest
 from simulations.invariants.model import Held, Member, Topics, listed
-from simulations.invariants.violations import Partition, Violations, named
+from simulations.invariants.violations import Partition, Violations
 
 NOTHING_DECIDED: Final = (0, 14, 15, 16)
 """No error, and those of a broker that is not the coordinator, or not yet: COORDINATOR_LOAD_IN_PROGRESS to NOT_COORDINATOR."""
@@ -31,19 +31,18 @@ class ClientChecks:
         travel_ms: int,
         retry_ms: int,
     ) -> None:
-        self._retry_ms = retry_ms
         self.owned: dict[str, set[Partition]] = {}
         self.behind: dict[str, int] = {}
         self._now_ms = 0
         self._violations = violations
         self._topics = topics
         self._group = group
-        self._kafka = semantics is Semantics.KAFKA
         self.travel_ms = travel_ms
         self._owners: dict[Partition, dict[str, None]] = {}
         self._calling: dict[str, Entry] = {}
         self._thrown_out: set[str] = set()
-        self._given_up: dict[tuple[str, Partition], Entry] = {}
+        self.commits = CommitChecks(violations, topics, group, semantics, retry_ms)
+        self._given_up = self.commits.given_up
         self._revoked: dict[str, set[Partition]] = {}
         self._dead: set[str] = set()
         self._early: dict[str, Entry] = {}
@@ -51,7 +50,6 @@ class ClientChecks:
         self._began: dict[tuple[str, Partition], int] = {}
         self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
-        self._lost_ms: dict[str | None, int] = {}
         self._told: dict[str, list[Set[Held]]] = {}
         self._outdated: dict[str, set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
@@ -62,8 +60,8 @@ class ClientChecks:
         body, who = entry.payload["body"], entry.actor
         if who in self._dead:
             return  # It was on its way when its process died.
-        if entry.payload["api"] == "OffsetCommit":
-            self._commits(entry)
+        if entry.payload["api"] == "OffsetCommit" and who in self.owned:
+            self.commits.sent(entry, self.owned[who], self.travel_ms)
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
         told = body.get("topicPartitions")
@@ -105,7 +103,7 @@ class ClientChecks:
                 if gone := told - self._topics.present(told):
                     self._outdated.setdefault(who, set()).update(self._topics.named(gone))
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
-            self._committed(entry, asked)
+            self.commits.taken(entry, asked)
 
     def topics_told(self, told: Mapping[str, NotedTopic | None]) -> None:
         """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
@@ -341,58 +339,6 @@ class ClientChecks:
             if self.owned[who] - stuck != assigned:
                 self.behind[who] = since_ms
 
-    def _commits(self, entry: Entry) -> None:
-        who = entry.actor
-        if who not in self.owned:
-            return
-        strange, proof = [], [entry.sequence]
-        has_left = entry.payload["body"]["generationIdOrMemberEpoch"] < 0
-        for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
-            if partition in self.owned[who]:
-                continue
-            given_up = self._given_up.get((who, partition))
-            if given_up is None or entry.at_ms - given_up.at_ms > self._commit_ms(who, given_up, has_left):
-                strange.append(partition)
-                proof.append(given_up.sequence if given_up is not None else 0)
-        self._wrong(rules.commits_strange(who, set(strange)), tuple(proof), who)
-
-    def _commit_ms(self, who: str, given_up: Entry, has_left: bool) -> int:
-        """How long after it was given up a commit may come that was asked for before.
-
-        It is on its way, or waits for a coordinator: of who has left (it tells no epoch then), and of who may have
-        lost it. A client notices that an answer is lost when its request timeout is over.
-        """
-        lost_ms = (self._lost_ms.get(who), self._lost_ms.get(None))
-        searches = any(at and given_up.at_ms - at <= 2 * self._retry_ms for at in lost_ms)
-        return self.travel_ms + (self._retry_ms if has_left or searches else 0)
-
-    def lost(self, who: str | None, at_ms: int) -> None:
-        """A message of the client is lost, or (``None``) everybody's coordinator is gone."""
-        self._lost_ms[who] = at_ms
-
-    def _committed(self, entry: Entry, asked: HandledRequest) -> None:
-        who, epoch = asked.entry.actor, asked.body["generationIdOrMemberEpoch"]
-        member = self._group.members.get(who)
-        accepted = rules.wrongly_taken(
-            member,
-            epoch,
-            [
-                (topic["topicId"], answer["partitionIndex"])
-                for topic in entry.payload["body"].get("topics", ())
-                for answer in topic["partitions"]
-                if not answer["errorCode"]
-            ],
-            group_is_empty=not self._group.members,
-            older_epochs=self._kafka,
-        )
-        if accepted:
-            which = self._topics.named(accepted)
-            says = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
-            says += f"; it is at {member.epoch}" if member is not None else "; the group does not know it"
-            wrote = member.wrote if member is not None else 0
-            proof = (wrote, asked.entry.sequence, entry.sequence)
-            self._add("commit_epoch", says, proof, who, which)
-
     def _wrong(self, found: list[rules.Wrong], proof: tuple[int, ...], *who: str) -> None:
         for invariant, says, which in found:
             self._violations.add(invariant, says, proof, who, which)
@@ -401,11 +347,3 @@ class ClientChecks:
         self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Iterable[Partition] = ()
     ) -> None:
         self._violations.add(invariant, says, proof, (who,), which)
-
-
-def _committed_partitions(body: OffsetCommitBody) -> list[tuple[str, int]]:
-    return [
-        (topic["topicId"], partition["partitionIndex"])
-        for topic in body.get("topics", ())
-        for partition in topic["partitions"]
-    ]

@@ -32,8 +32,8 @@ NOT_A_MEMBER: Final = (FENCED_MEMBER_EPOCH, 25, 69, 82)
 """And UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND, FENCED_INSTANCE_ID: what makes a client give everything up."""
 REGULAR_EXPRESSION: Final = 16
 """The record's type; a heartbeat's own batch never begins with it."""
-TURNED_AWAY: Final = (14, 15, 16, 29, 30)
-"""Answers of a broker that is not the coordinator, or not yet; it runs no timers."""
+TURNED_AWAY: Final = (14, 15, 16, 29, 30, 35)
+"""Answers of a broker that is not the coordinator, or not yet, or that does not ask it; it runs no timers."""
 
 
 class GroupChecks(Group):

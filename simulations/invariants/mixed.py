@@ -8,18 +8,19 @@ two members. What coordinators answer each protocol is the affair of the checker
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import Semantics, State
-from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes
+from simulations.invariants import known_faults
+from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes, ids_before
 from simulations.invariants.classic_members import MemberChecks
 from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by, is_given_more
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
+from simulations.invariants.mixed_clients import Client, Unwritten
 from simulations.invariants.model import Topics, listed
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
@@ -48,21 +49,6 @@ UNKNOWN_MEMBER_ID: Final = 25
 FENCES: Final = frozenset({22, 25, 69, 82, 110})
 """What makes a client of either protocol give everything up."""
 
-FORGOTTEN: Final = (
-    "4.3.1: a JoinGroup of an unknown member id to an empty consumer group forgets it and writes no tombstone"
-)
-OVERSTATED: Final = (
-    "4.3.1: a downgrade writes targets as what members have: one that has less never hears of the rest, and what one "
-    "still reads is given to the next new member"
-)
-SUBSCRIBES_TO_NOTHING: Final = "4.3.1: a classic member that subscribes to nothing joins a consumer group without a new epoch, and is not counted"
-NOBODY_COMPUTES: Final = (
-    "no member of the consumer protocol is left, and only those have a target computed (4.3.1)"
-)
-CONVERTED: Final = (
-    "a static member took its own place as the group was converted: what was assigned stays (4.3.1)"
-)
-
 ONE_PROTOCOL: Final = "one_protocol"
 GIVEN_UP: Final = "given_up_before_taken"
 ONE_READER: Final = "one_reader"
@@ -90,19 +76,12 @@ MIXED_INVARIANTS: Final = {
             source="KIP-848, KIP-429",
             apart=(
                 "A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins "
-                "while a heartbeat is on its way which does not name that partition: the coordinator takes it for given up."
+                "while a heartbeat is on its way which does not name that partition: the coordinator takes it for given up. "
+                "So does one that has a part of a deleted topic, of whose name there is another by then: callbacks tell names."
             ),
         ),
     )
 }
-
-
-@dataclass(slots=True)
-class _Client:
-    """What its callbacks say it owns; ``generation`` is what its last JoinGroup was answered."""
-
-    owned: dict[Partition, int] = field(default_factory=dict)
-    generation: int = -1
 
 
 class MixedChecker:
@@ -122,7 +101,8 @@ class MixedChecker:
             settles_at_once=not bounds.settle_ms,
             migrates=migrates,
         )
-        self._clients: dict[str, _Client] = {}
+        self._clients: dict[str, Client] = {}
+        self._unwritten = Unwritten(self._topics)
         self._rounds = RoundChecks(self._of_rounds, self._clients, bounds)
         self._is_consumer = False
         self._is_classic = False
@@ -137,7 +117,7 @@ class MixedChecker:
         """Whether the target is still the one that the conversion wrote."""
         self._known: str | None = None
         self._inherits = False
-        """Whether a downgrade gave a static member what it does not subscribe to, and no target has been made since."""
+        """Whether a conversion gave a member what it does not subscribe to, and no target has been made since."""
         self._uncounted = False
         """Whether a classic member that subscribes to nothing has joined the consumer group."""
         self._overstated: set[str] = set()
@@ -162,6 +142,7 @@ class MixedChecker:
             case Kind.RECORD if payload["type"] in (2, 3, 5, 6, 7, 8, 16):
                 self._record(entry, state)
             case Kind.NOTE if payload["note"] == "topics":
+                self._unwritten.topics_told(payload["topics"], entry.sequence)
                 self._topics.there_are(payload["topics"])
                 self._group.targets.topics_changed()
                 self._disturbed = entry
@@ -192,16 +173,19 @@ class MixedChecker:
                     self._out.add(str(payload["member"]))
         self._rounds.see(entry)
         converted = entry.unit is not None and entry.unit == self._upgraded
+        found = self._of_group.take()
+        if converted and any(each.members for each in found if each.invariant == "whole_target"):
+            self._inherits, self._known = True, self._known or known_faults.OUTDATED
         kept = [
             violation
-            for violation in self._of_group.take()
+            for violation in found
             if violation.invariant in KEPT
             and not (converted and violation.invariant == "whole_target" and not violation.members)
             and not (self._inherits and violation.invariant in OF_THE_TARGET)
         ]
         self._of_rounds.take()
         if self._uncounted and any(violation.invariant in OF_THE_TARGET for violation in kept):
-            self._known = self._known or SUBSCRIBES_TO_NOTHING
+            self._known = self._known or known_faults.SUBSCRIBES_TO_NOTHING
             kept = [violation for violation in kept if violation.invariant not in OF_THE_TARGET]
         return [*self._violations.take(), *kept]
 
@@ -249,17 +233,17 @@ class MixedChecker:
             group = self._group
             if not (group.converged and group.targets.is_of_now(group.members)):
                 # The checks that ask so much leave such groups out.
-                return NOBODY_COMPUTES if self._nobody_computes else CONVERTED
+                return known_faults.NOBODY_COMPUTES if self._nobody_computes else known_faults.CONVERTED
             return group.targets.unjudged(group.members)
         if self._overstated & self._clients.keys():
-            return OVERSTATED
+            return known_faults.OVERSTATED
         return self._rounds.unjudged
 
     def _record(self, entry: Entry, state: State) -> None:
         kind, value = entry.payload["type"], entry.payload["value"]
         self._disturbed = entry
         if kind == 2 and value is None and self._overstated:
-            self._known = OVERSTATED
+            self._known = known_faults.OVERSTATED
         elif kind == 2 and value is not None and self._is_classic is False:
             self._downgraded(value)
         if kind == 2:
@@ -280,7 +264,7 @@ class MixedChecker:
         if kind != 2 and self._group.record(entry, state):
             self._taken(entry)
         if entry.settled and self._is_classic and self._is_consumer and not self._group.members:
-            self._known = FORGOTTEN
+            self._known = known_faults.FORGOTTEN
         elif entry.settled and self._is_classic and self._is_consumer:
             says = "Records tell of a classic group and of a consumer group at once"
             self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
@@ -299,6 +283,8 @@ class MixedChecker:
             new, client = self._group.members.get(who), self._clients.get(who)
             if old is None and new is not None and who in self._classic and not (new.names or new.regex):
                 self._uncounted = True
+            if old is None and new is not None and client is not None and who in self._classic:
+                self._unwritten.begins(who, client, new)
             if old is None or new is None or client is None or who in self._out or who not in self._classic:
                 continue
             gone = set(self._topics.named(self._topics.present(old.held() - new.held())))
@@ -314,7 +300,7 @@ class MixedChecker:
             self._out.add(who)
             self._renamable.add(who)
         if payload["api"] == "JoinGroup" and code == UNKNOWN_MEMBER_ID and self._is_consumer:
-            self._known = self._known if self._group.members else FORGOTTEN
+            self._known = self._known if self._group.members else known_faults.FORGOTTEN
         if payload["api"] == "JoinGroup" and code:
             self._claimed = {
                 instance: claimant for instance, claimant in self._claimed.items() if claimant != who
@@ -338,8 +324,7 @@ class MixedChecker:
 
     def _renamed(self, who: str) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up."""
-        stem = who.partition("~")[0]
-        for other in [each for each in self._renamable if each != who and each.partition("~")[0] == stem]:
+        for other in ids_before(who, self._renamable, self._processes):
             client = self._clients.get(other)
             if client is not None and client.owned and who not in self._clients:
                 self._clients[who] = self._clients.pop(other)
@@ -377,6 +362,8 @@ class MixedChecker:
                 for key in keys & its.owned.keys()
                 if key in told or asked <= its.owned[key] or other in self._classic
             }
+            both, excused = self._unwritten.of_others(other, its, members[other], both)
+            self._known = self._known or (known_faults.READS_BEYOND if excused else None)
             if both:
                 says = f"{who} begins with {named(both)} while {other} still reads it"
                 proof = [its.owned[key] for key in both]
@@ -407,5 +394,5 @@ class MixedChecker:
         if judged and not self._is_converted and not group.targets.is_of_now(group.members):
             yield "The target is not whole for the topics that there are"
 
-    def _client(self, who: str) -> _Client:
-        return self._clients.setdefault(who, _Client())
+    def _client(self, who: str) -> Client:
+        return self._clients.setdefault(who, Client())

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from groups.history.state.group import Semantics
 from simulations.proof.exploration import STATES_MAX, Budgets, Report
+from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.findings import Progress
 from simulations.proof.exploration.partitioned_search import SearchPartition, together
 from simulations.proof.exploration.plan import Plan
-from simulations.proof.exploration.world import Worlds
 from simulations.world.scenario import Scenario
 
 JOIN_S: Final = 5.0
@@ -33,13 +33,12 @@ def explore_shared(
     states_max: int = STATES_MAX,
     unhurried: bool = False,
     progress: Progress | None = None,
-) -> tuple[Report, Worlds]:
+) -> tuple[Report, ConsumerWorlds]:
     """As ``explore``, with the same report; where there are more states than ``states_max`` it ends with a level."""
-    chosen = Semantics(semantics) if semantics is not None else scenario.semantics
-    plan = Plan(scenario, chosen)
+    plan = Plan(scenario, semantics or scenario.semantics)
 
-    def worlds() -> Worlds:
-        return Worlds(plan, budgets or Budgets(), unhurried=unhurried)
+    def worlds() -> ConsumerWorlds:
+        return ConsumerWorlds(plan, budgets or Budgets(), unhurried=unhurried)
 
     with ExitStack() as stack:
         pipes = [stack.enter_context(_share(worlds, index, processes)) for index in range(processes)]
@@ -65,7 +64,7 @@ def explore_shared(
     return found.report(transitions=transitions, depth=depth, complete=within), worlds()
 
 
-def _walk(worlds: Callable[[], Worlds], index: int, count: int, pipe: Connection) -> None:
+def _walk(worlds: Callable[[], ConsumerWorlds], index: int, count: int, pipe: Connection) -> None:
     """One process: its share, to the end."""
     share = SearchPartition(worlds(), index, count)
     goes_on = True
@@ -83,7 +82,7 @@ def _walk(worlds: Callable[[], Worlds], index: int, count: int, pipe: Connection
 
 
 @contextmanager
-def _share(worlds: Callable[[], Worlds], index: int, count: int) -> Iterator[Connection]:
+def _share(worlds: Callable[[], ConsumerWorlds], index: int, count: int) -> Iterator[Connection]:
     """A process, and the pipe to it."""
     # Forked: every share has to go through sets of texts in the same order, which a seed decides that is inherited.
     context = multiprocessing.get_context("fork")

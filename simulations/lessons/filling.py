@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from simulations.lessons import references
+from simulations.lessons import frames
 from simulations.lessons.classic import is_classic
 from simulations.lessons.document import Fact, Place
 from simulations.lessons.explaining import Explainer
@@ -153,7 +153,7 @@ class RunFilling(Filling):
         frame, before = self.run.frames[reveal], self.run.frames[index]
         match value:
             case Partitions(names):
-                known = dict.fromkeys([*references.existing(before), *references.existing(frame), *names])
+                known = dict.fromkeys([*frames.existing(before), *frames.existing(frame), *names])
                 return sorted(known, key=lambda name: (name.rpartition("-")[0], int(name.rpartition("-")[2])))
             case Members(names, single):
                 here = {
@@ -166,8 +166,8 @@ class RunFilling(Filling):
                 epochs = {
                     number,
                     number + 1,
-                    references.group_epoch(before),
-                    references.group_epoch(before) + EPOCHS_AROUND,
+                    frames.group_epoch(before),
+                    frames.group_epoch(before) + EPOCHS_AROUND,
                 }
                 told = (member.get("epoch") for member in before["members"].values())
                 epochs |= {int(epoch) for epoch in told if epoch is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groups.history.frames.shapes import Frame
-from simulations.lessons import references
+from simulations.lessons import frames
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Members, Partitions, TextPart, Value, parts
 
@@ -39,7 +39,7 @@ class Reasons:
         path = path.partition("@")[0]
         self.head, _, self.asked = path.rpartition(".")
         self.member = run.ids.get(self.head)
-        self.held, self.aims = references.holders(frame), references.targets(frame)
+        self.held, self.aims = frames.holders(frame), frames.targets(frame)
 
     @property
     def everybody(self) -> Members:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulations.lessons import classic, references
+from simulations.lessons import classic, frames
 from simulations.lessons.reasons import Pieces, Reasons, sentence, who
 from simulations.lessons.values import Members, Number
 
@@ -89,7 +89,7 @@ class ClassicReasons(Reasons):
 
     @property
     def _generation(self) -> Number:
-        return Number(references.group_epoch(self.frame))
+        return Number(frames.group_epoch(self.frame))
 
     def _named(self, members: Iterable[str]) -> Members:
         return Members(tuple(sorted(self.run.names.get(member, member) for member in members)))
@@ -99,7 +99,7 @@ class ClassicReasons(Reasons):
         return self._named(
             member
             for member, client in clients
-            if name in references.flat(client.get("owned")) and not client.get("killed")
+            if name in frames.flat(client.get("owned")) and not client.get("killed")
         )
 
     def _owners(self, name: str) -> Members:

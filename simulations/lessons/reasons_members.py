@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.lessons import references
+from simulations.lessons import frames
 from simulations.lessons.reasons import Pieces, Reasons
 from simulations.lessons.values import Members, Number, partitions
 
@@ -70,7 +70,7 @@ class MemberReasons(Reasons):
         about = self.frame["members"].get(member)
         if about is None:
             return [self._m(member), " is no member at this moment."]
-        group = references.group_epoch(self.frame)
+        group = frames.group_epoch(self.frame)
         match self.asked:
             case "behind":
                 epoch = Number(int(about.get("epoch") or 0))
@@ -93,7 +93,7 @@ class MemberReasons(Reasons):
 
     def _of_a_partition(self, member: str | None, *, right: bool) -> Pieces | None:
         name = self.head
-        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
+        owner, aim = frames.owner_of(self.frame, name), frames.target_owner_of(self.frame, name)
         if self.asked == "owner":
             if right:
                 if member is None:
@@ -128,7 +128,7 @@ class MemberReasons(Reasons):
         reading = [
             who_
             for who_, client in (self.frame.get("clients") or {}).items()
-            if name in references.flat(client.get("owned"))
+            if name in frames.flat(client.get("owned"))
         ]
         if right:
             return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.lessons import references
+from simulations.lessons import frames
 from simulations.lessons.reasons import Pieces, Reasons, who
 
 
@@ -29,9 +29,9 @@ class PartitionReasons(Reasons):
         return None
 
     def _unassigned(self, name: str, *, right: bool) -> Pieces:
-        owner = references.owner_of(self.frame, name)
+        owner = frames.owner_of(self.frame, name)
         if not right:
-            if name in references.revoking_of(self.frame, owner or ""):
+            if name in frames.revoking_of(self.frame, owner or ""):
                 return [
                     self._p(name),
                     " is still owned by ",
@@ -39,16 +39,16 @@ class PartitionReasons(Reasons):
                     ", which is revoking it: it is released only when that is confirmed.",
                 ]
             return [self._p(name), " is owned by ", self._m(owner), "."]
-        aim = references.target_owner_of(self.frame, name)
+        aim = frames.target_owner_of(self.frame, name)
         if aim is None:
             return [self._p(name), " is unassigned, and no target names an owner yet."]
         return [self._p(name), " is unassigned: ", self._m(aim), " gets it with its next heartbeat response."]
 
     def _owned(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
+        owner, aim = frames.owner_of(self.frame, name), frames.target_owner_of(self.frame, name)
         if right:
-            if name in references.holders(self.before).get(self.member or "", ()):
+            if name in frames.holders(self.before).get(self.member or "", ()):
                 if aim != self.member and aim is not None:
                     return [
                         mine,
@@ -63,7 +63,7 @@ class PartitionReasons(Reasons):
                 mine,
                 ", and nobody else owns it: the heartbeat response assigns it.",
             ]
-        if name in references.holders(self.before).get(self.member or "", ()) and aim not in (
+        if name in frames.holders(self.before).get(self.member or "", ()) and aim not in (
             None,
             self.member,
         ):
@@ -80,7 +80,7 @@ class PartitionReasons(Reasons):
                 return [self._p(name), " is unassigned, and no target names an owner for it yet."]
             return ["The target owner of ", self._p(name), " is ", self._m(aim), ", not ", mine, "."]
         if aim == self.member:
-            if name in references.revoking_of(self.frame, owner):
+            if name in frames.revoking_of(self.frame, owner):
                 return [
                     self._p(name),
                     " is in the target of ",
@@ -120,14 +120,14 @@ class PartitionReasons(Reasons):
         ]
 
     def _target(self, name: str) -> Pieces:
-        aim = references.target_owner_of(self.frame, name)
+        aim = frames.target_owner_of(self.frame, name)
         if aim is None:
             return ["The target names nobody for ", self._p(name), "."]
         return ["The target gives ", self._p(name), " to ", self._m(aim), "."]
 
     def _revoking(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
+        owner, aim = frames.owner_of(self.frame, name), frames.target_owner_of(self.frame, name)
         if right:
             return [
                 "The target gives ",
@@ -151,7 +151,7 @@ class PartitionReasons(Reasons):
 
     def _waiting(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner, aim = references.owner_of(self.frame, name), references.target_owner_of(self.frame, name)
+        owner, aim = frames.owner_of(self.frame, name), frames.target_owner_of(self.frame, name)
         if right:
             return [
                 self._p(name),
@@ -167,7 +167,7 @@ class PartitionReasons(Reasons):
 
     def _reads(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
-        owner = references.owner_of(self.frame, name)
+        owner = frames.owner_of(self.frame, name)
         if right and owner != self.member:
             return [
                 mine,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.lessons import references
+from simulations.lessons import frames
 from simulations.lessons.reasons import Pieces, Reasons, who
 from simulations.lessons.values import Members, Number, partitions
 
@@ -12,7 +12,7 @@ class StateReasons(Reasons):
 
     def number(self, given: int, answer: int) -> Pieces | None:
         """Why a number is not the answer."""
-        group, target = references.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
+        group, target = frames.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
         if self.head == "group" and self.asked == "epoch":
             if given > answer:
                 return [
@@ -72,7 +72,7 @@ class StateReasons(Reasons):
                 Number(answer),
                 ".",
             ]
-        revoking = references.revoking_of(self.frame, self.member or "")
+        revoking = frames.revoking_of(self.frame, self.member or "")
         if revoking:
             return [
                 mine,
@@ -113,7 +113,7 @@ class StateReasons(Reasons):
         return None
 
     def _group_state(self, given: str) -> Pieces | None:
-        epoch, target = references.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
+        epoch, target = frames.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
         match given:
             case "Empty":
                 return [

@@ -12,7 +12,7 @@ from typing import Final
 
 from groups.history.frames.shapes import Frame
 from groups.history.words import THIN_SPACE
-from simulations.lessons import classic
+from simulations.lessons import classic, frames
 from simulations.lessons.document import Place
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
@@ -101,14 +101,16 @@ class Context:
     @cached_property
     def partitions(self) -> frozenset[str]:
         """The partitions that its topics have at its beginning and end, and those that somebody owns in between."""
-        frames = self.run.frames
+        run = self.run.frames
         declared = {
             f"{topic}-{number}"
-            for frame in (frames[0], frames[-1])
+            for frame in (run[0], run[-1])
             for topic in frame["topics"]
-            for number in range(partitions_of(frame, topic))
+            for number in range(frames.partitions_of(frame, topic))
         }
-        return frozenset(declared.union(*(owned for frame in frames for owned in holders(frame).values())))
+        return frozenset(
+            declared.union(*(owned for frame in run for owned in frames.holders(frame).values()))
+        )
 
     def at(self, mark: str, index: int) -> int:
         """The moment of what stands behind ``@``: a step, a mark, ``start``, ``end``, ``before`` or ``next``."""
@@ -174,7 +176,7 @@ def _named(name: str, frame: Frame, context: Context) -> Value:
     if topic in context.topics:
         if asked != "partitions":
             raise BadReference(f"a topic has no {asked}; {nearest(asked, OF_TOPICS)}")
-        return Number(partitions_of(frame, topic))
+        return Number(frames.partitions_of(frame, topic))
     known = [
         *run.ids,
         *sorted(context.partitions),
@@ -193,81 +195,23 @@ def _whole(name: str, known: Container[str]) -> str | None:
     return next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
 
 
-def flat(owned: Mapping[str, Iterable[int]] | None) -> list[str]:
-    """``{"foo": [0, 1]}`` as ``["foo-0", "foo-1"]``."""
-    return [f"{topic}-{number}" for topic, numbers in (owned or {}).items() for number in numbers]
-
-
-def revoking_of(frame: Frame, member: str) -> list[str]:
-    """What a member was asked to revoke, by the records or (the proposal records none) by what its client was answered."""
-    about, client = frame["members"].get(member), (frame["clients"] or {}).get(member)
-    told = flat(about.get("pending_revocation")) if about else []
-    return [*told, *(name for name in flat(client["revoking"] if client else None) if name not in told)]
-
-
-def partitions_of(frame: Frame, topic: str) -> int:
-    """How many partitions a topic has; 0 where that is not known."""
-    about = frame["topics"].get(topic)
-    return (about["partitions"] or 0) if about else 0
-
-
-def holders(frame: Frame) -> dict[str, list[str]]:
-    """Member id → the partitions that it owns, those being revoked among them."""
-    held: dict[str, list[str]] = {}
-    for member, about in frame["members"].items():
-        owned = flat(about.get("assigned"))
-        held[member] = [
-            *owned,
-            *(name for name in flat(about.get("pending_revocation")) if name not in owned),
-        ]
-    return held
-
-
-def targets(frame: Frame) -> dict[str, list[str]]:
-    return {member: flat(owned) for member, owned in (frame.get("target") or {}).items()}
-
-
-def owner_of(frame: Frame, partition: str) -> str | None:
-    return next((member for member, owned in holders(frame).items() if partition in owned), None)
-
-
-def target_owner_of(frame: Frame, partition: str) -> str | None:
-    return next((member for member, owned in targets(frame).items() if partition in owned), None)
-
-
-def existing(frame: Frame) -> list[str]:
-    """The partitions of the topics that this group reads."""
-    read = {topic for about in frame["members"].values() for topic in about.get("subscribed") or ()}
-    read |= {topic for owned in (frame.get("target") or {}).values() for topic in owned}
-    return [
-        f"{topic}-{number}"
-        for topic in frame["topics"]
-        if topic in read
-        for number in range(partitions_of(frame, topic))
-    ]
-
-
-def group_epoch(frame: Frame) -> int:
-    return int(frame.get("group_epoch") or frame.get("generation") or 0)
-
-
 def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
     if not asked:
         return Members((name,), single=True)
     if asked not in OF_MEMBERS:
         raise BadReference(f"a member has no {asked}; {nearest(asked, OF_MEMBERS)}")
     member = run.ids[name]
-    about, held, aims = frame["members"].get(member), holders(frame), targets(frame)
+    about, held, aims = frame["members"].get(member), frames.holders(frame), frames.targets(frame)
     owned, target = held.get(member, []), aims.get(member, [])
     client = (frame["clients"] or {}).get(member)
     match asked:
         case "owned":
             return partitions(owned)
         case "kept":
-            going = revoking_of(frame, member)
+            going = frames.revoking_of(frame, member)
             return partitions(each for each in owned if each not in going)
         case "revoking":
-            return partitions(revoking_of(frame, member))
+            return partitions(frames.revoking_of(frame, member))
         case "target":
             return partitions(target)
         case "waiting":
@@ -275,7 +219,7 @@ def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
         case "count":
             return Number(len(owned))
         case "reads":
-            return partitions(flat(client["owned"] if client else None))
+            return partitions(frames.flat(client["owned"] if client else None))
         case "waits_for":
             return _members(
                 run,
@@ -319,14 +263,14 @@ def _of_a_partition(name: str, asked: str, frame: Frame, run: Run) -> Value:
         case "":
             return Partitions((name,))
         case "owner":
-            return _single(run, owner_of(frame, name))
+            return _single(run, frames.owner_of(frame, name))
         case "target_owner":
-            return _single(run, target_owner_of(frame, name))
+            return _single(run, frames.target_owner_of(frame, name))
         case "readers":
             reading = (
                 member
                 for member, client in (frame.get("clients") or {}).items()
-                if name in flat(client["owned"] if client else None) and not client.get("killed")
+                if name in frames.flat(client["owned"] if client else None) and not client.get("killed")
             )
             return _members(run, reading)
         case "unassigned":
@@ -346,10 +290,10 @@ def _single(run: Run, member: str | None) -> Members:
 
 
 def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
-    held = holders(frame)
+    held = frames.holders(frame)
     match asked:
         case "epoch":
-            return Number(group_epoch(frame))
+            return Number(frames.group_epoch(frame))
         case "assignment_epoch":
             return Number(int(frame.get("assignment_epoch") or 0))
         case "state":
@@ -361,7 +305,7 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
         case "behind":
             # A member of a classic group has no epoch, and one that is away is nobody to wait for.
             epochs = ((member, about.get("epoch")) for member, about in frame["members"].items())
-            last = group_epoch(frame)
+            last = frames.group_epoch(frame)
             return _members(
                 run,
                 (member for member, epoch in epochs if epoch is not None and epoch != AWAY and epoch < last),
@@ -370,9 +314,9 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
             return _members(run, (member for member, owned in held.items() if not owned))
         case "unassigned":
             owned = {name for names in held.values() for name in names}
-            return partitions(name for name in existing(frame) if name not in owned)
+            return partitions(name for name in frames.existing(frame) if name not in owned)
         case "count":
-            return Number(len(existing(frame)))
+            return Number(len(frames.existing(frame)))
         case "unread" | "read_twice":
             return _by_clients(asked, frame)
         case "generation" | "leader" | "protocol_name" | "joined" | "awaited" | "withheld":
@@ -386,7 +330,7 @@ def _by_clients(asked: str, frame: Frame) -> Value:
         raise BadReference("this log does not tell what clients read; group.unassigned is what it tells")
     read = classic.readers(frame)
     if asked == "unread":
-        return partitions(name for name in existing(frame) if not read[name])
+        return partitions(name for name in frames.existing(frame) if not read[name])
     return partitions(name for name, clients in read.items() if clients > 1)
 
 

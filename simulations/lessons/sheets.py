@@ -15,10 +15,11 @@ from groups.history.story.epochs import EpochStart
 from groups.history.story.moment import Moment
 from simulations.lessons.document import Beat, Kind, Lesson, Table
 from simulations.lessons.filling import Problem, RunFilling
+from simulations.lessons.frames import flat, group_epoch
 from simulations.lessons.hands import Hands, HandsSheet
 from simulations.lessons.playing import Run, run_of
 from simulations.lessons.questions import AskSheet, answered
-from simulations.lessons.references import Context, flat, group_epoch
+from simulations.lessons.references import Context
 from simulations.lessons.source import Source
 from simulations.lessons.values import TextPart
 

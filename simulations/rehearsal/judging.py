@@ -63,10 +63,11 @@ class ViolationRow(TypedDict):
 
 
 class StageRow(TypedDict):
-    """A bounce; number 0 is the group before. ``first`` and ``last`` are the sequences of its entries in the run."""
+    """A bounce, or what is done to the ``brokers``; number 0 is the group before. ``first`` and ``last`` are the sequences of its entries in the run."""
 
     number: int
     title: str
+    brokers: str | None
     round: int
     back: bool
     from_ms: int
@@ -211,7 +212,8 @@ def _way(question: Question, played: Played) -> WaySheet:
         stages.append(
             {
                 "number": number,
-                "title": f"Bounce {number}" if number else "Now",
+                "title": played.way.heading(number, question.brokers),
+                "brokers": str(bounce.brokers) if bounce and bounce.brokers else None,
                 "round": bounce.round if bounce else 0,
                 "back": bounce.back if bounce else False,
                 "from_ms": stage.from_ms,
@@ -267,7 +269,7 @@ def _way(question: Question, played: Played) -> WaySheet:
         "title": played.way.title,
         "outcome": outcome,
         "says": sentences.of_way(question, played, outcome),
-        "bounces": len(played.way.bounces),
+        "bounces": played.way.of_members,
         "stopped": sum(sum(stage.stopped.values()) for stage in played.stages[1:]),
         "without_reader_ms": sum(stage.without_reader_ms for stage in played.stages[1:]),
         "longest_ms": max((stage.longest_ms for stage in played.stages[1:]), default=0),

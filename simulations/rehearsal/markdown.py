@@ -53,17 +53,17 @@ def _way(way: WaySheet) -> Iterator[str]:
     yield f"## {way['title']}"
     yield ""
     yield way["says"]
-    if not way["bounces"]:
+    if len(way["stages"]) < 2:
         return
     yield ""
     yield "| bounce | who | set to | the group after it | what happens | way back |"
     yield "|---|---|---|---|---|---|"
     for stage in way["stages"]:
         bounced = [member for member in stage["members"] if member["bounced"]]
-        who = ", ".join(member["name"] for member in bounced) or "–"
+        who = ", ".join(member["name"] for member in bounced) or ("brokers" if stage["brokers"] else "–")
         to = settings_text(bounced[0]) if bounced else "–"
         happens = " ".join(stage["says"]).replace("|", "\\|") or "–"
-        number = stage["number"] or "now"
+        number = stage["title"].removeprefix("Bounce ") if stage["number"] else "now"
         yield f"| {number} | {who} | {to} | {group_text(stage)} | {happens} | {stage['way_back']['says']} |"
     yield from _trace(way)
 

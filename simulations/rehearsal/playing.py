@@ -18,8 +18,8 @@ from simulations.rehearsal.ways import Way
 from simulations.world.engine import run
 from simulations.world.scenario import load
 
-HARMLESS: Final = frozenset({0, 22, 25, 27, 79})
-"""Errors that every client lives with: join again, with the member id that it was given, under a new one."""
+HARMLESS: Final = frozenset({0, 14, 15, 16, 22, 25, 27, 79})
+"""Errors that every client lives with: ask the next coordinator, or this one later; join again, with the member id that it was given, under a new one."""
 
 ONLINE: Final = "online"
 EMPTY: Final = "empty"
@@ -58,7 +58,7 @@ class Stage:
     summed over partitions, and ``longest_ms`` of one. ``read_twice``: partitions that two processes read at one time.
     ``epochs``: group epochs or generations that began here, with the protocol each. ``statuses``: at the end of the stage,
     of each member the protocol that it is a member by, or ``None``. ``conversion``: whether a classic group became one of
-    the consumer protocol here, ``ONLINE`` or when it was ``EMPTY``. ``unread`` partitions have no reader at the end.
+    the consumer protocol here, ``ONLINE`` or when it was ``EMPTY``. ``unread`` partitions have no reader at the end. ``moves``: how often the coordinator moved.
     """
 
     from_ms: int
@@ -78,6 +78,7 @@ class Stage:
     violations: list[Violation] = field(default_factory=list)
     unread: int = 0
     conversion: str | None = None
+    moves: int = 0
 
     @property
     def twice(self) -> list[str]:
@@ -171,6 +172,8 @@ class _Watcher:
                 self._answered(entry)
             case Kind.FAULT if payload["fault"] == INVARIANT_FAULT:
                 self._violated(entry)
+            case Kind.FAULT if payload["fault"] == "fail_over":
+                self._stage.moves += 1
             case Kind.FAULT if payload["fault"] == "kill":
                 self._gone(payload["member"], entry.at_ms)
 

@@ -28,7 +28,14 @@ from simulations.rehearsal.values import (
     Question,
     RehearsalError,
 )
-from simulations.rehearsal.versions import COOPERATIVE_SINCE, STATIC_SINCE, Version, release_of, version_of
+from simulations.rehearsal.versions import (
+    CONSUMER_PROTOCOL_SINCE,
+    COOPERATIVE_SINCE,
+    STATIC_SINCE,
+    Version,
+    release_of,
+    version_of,
+)
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node, parse
 from simulations.world.scenario.topics import NAME
@@ -83,6 +90,12 @@ def _question(root: Node) -> Question:
     topics = _topics(keys["topics"])
     members = _members(keys["members"], keys, topics)
     to = keys["to"].choice(TARGETS, "target") if "to" in keys else CONSUMER
+    brokers = _version(keys["brokers"], "broker") if "brokers" in keys else version_of(NEWEST_CLIENT)
+    modern = [member.name for member in members if not member.is_classic]
+    if modern and brokers < CONSUMER_PROTOCOL_SINCE:
+        raise keys["brokers"].wrong(
+            f"brokers {brokers} serve no member of the consumer protocol, and {modern[0]} is one: there is no such group"
+        )
     new_client = _version(keys["new_client"], "client") if "new_client" in keys else version_of(NEWEST_CLIENT)
     stages = -(-len(members) // STAGES_MOST)
     at_once = keys["at_once"].integer(1, MEMBERS_MOST) if "at_once" in keys else stages
@@ -102,7 +115,7 @@ def _question(root: Node) -> Question:
         topics=topics,
         members=members,
         to=to,
-        brokers=str(_version(keys["brokers"], "broker")) if "brokers" in keys else NEWEST_CLIENT,
+        brokers=str(brokers),
         new_client=str(new_client),
         migration_policy=policy,
         at_once=at_once,

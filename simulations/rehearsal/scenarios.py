@@ -6,10 +6,10 @@ import json
 from typing import Final, NotRequired, TypedDict
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.protocol.coordinator.releases import GROUP_VERSION, BrokerRelease
 from simulations.rehearsal.documents import StartDocument
 from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
-from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
-from simulations.rehearsal.ways import Settings, Way
+from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, Way
 
 JOIN_MS: Final = 10_000
 """From when members of the consumer protocol join a group that classic ones have formed."""
@@ -45,7 +45,10 @@ class BounceSettings(TypedDict):
     heartbeat_interval_ms: NotRequired[int]
 
 
-Line = dict[str, str | list[str] | BounceSettings]
+ROLL_DOWN_MS: Final = 3_000
+"""How long a broker is down: the roll of three is over before the next bounce."""
+
+Line = dict[str, str | list[str] | BounceSettings | dict[str, int]]
 """A line of a scenario's script: its time, its verb with who, and what the verb needs."""
 
 
@@ -67,15 +70,10 @@ def scenario_of(question: Question, way: Way) -> str:
     new = [member.name for member in question.members if not member.is_classic]
     if new:
         joins.append({"at": f"{JOIN_MS}ms", "join": new})
-    script: list[Line] = [
-        {
-            "at": f"{begins_ms(question, number)}ms",
-            "bounce": name,
-            "with": _with(bounce.settings[name], question, name),
-            "for": f"{question.away_ms}ms",
-        }
+    script = [
+        line
         for number, bounce in enumerate(way.bounces)
-        for name in bounce.members
+        for line in _lines(question, bounce, begins_ms(question, number))
     ]
     # The sort is stable: without a wish the broker's own order stays.
     assignors = sorted(SERVER_ASSIGNORS, key=lambda name: name != (question.server_assignor or name))
@@ -88,14 +86,36 @@ def scenario_of(question: Question, way: Way) -> str:
         "config": {
             "migration_policy": str(question.migration_policy),
             "assignors": assignors,
-            "group_version": int(version_of(question.brokers) >= CONSUMER_PROTOCOL_SINCE),
         },
+        **({} if question.brokers_serve else {"brokers": str(BrokerRelease.V3_9)}),
         "members": {member.name: _member(member) for member in question.members},
         **({"start": start_of(question.start)} if question.start is not None else {}),
         "script": [*joins, *script],
         "until": f"{begins_ms(question, len(way.bounces))}ms",
     }
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+
+
+def _lines(question: Question, bounce: Bounce, at_ms: int) -> list[Line]:
+    """What a bounce is in a script."""
+    at = f"{at_ms}ms"
+    match bounce.brokers:
+        case BrokerStep.ROLL | BrokerStep.ROLL_BACK as step:
+            release = BrokerRelease.V4_3 if step is BrokerStep.ROLL else BrokerRelease.V3_9
+            return [{"at": at, "roll": "brokers", "release": str(release), "for": f"{ROLL_DOWN_MS}ms"}]
+        case BrokerStep.RAISE:
+            return [{"at": at, "upgrade_feature": {GROUP_VERSION: 1}}]
+        case BrokerStep.LOWER:
+            return [{"at": at, "downgrade_feature": {GROUP_VERSION: 0}}]
+    return [
+        {
+            "at": at,
+            "bounce": name,
+            "with": _with(bounce.settings[name], question, name),
+            "for": f"{question.away_ms}ms",
+        }
+        for name in bounce.members
+    ]
 
 
 def start_of(begun: Begun) -> StartDocument:

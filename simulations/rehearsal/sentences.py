@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.playing import EMPTY, ONLINE, Played, Stage
 from simulations.rehearsal.values import CONSUMER, Question
 from simulations.rehearsal.warnings import Warned
-from simulations.rehearsal.ways import Bounce, Settings, WayName
+from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, WayName
+
+UNSUPPORTED_VERSION: Final = 35
 
 TARGET_NAMES = {CONSUMER: "the consumer protocol", "cooperative": "cooperative rebalancing"}
 
@@ -52,17 +55,19 @@ def of_way(question: Question, played: Played, outcome: str) -> str:
     if outcome == "unsafe":
         stage, twice = next((n, each.twice) for n, each in enumerate(played.stages) if each.twice)
         which = f"{', '.join(twice[:4])}{' and others' if len(twice) > 4 else ''}"
-        return f"Unsafe: from bounce {stage} on two members read {which} at the same time."
+        return f"Unsafe: from {_place(question, played, stage)} on two members read {which} at the same time."
     if outcome == "refused":
         number, first = next((n, each.refusals[0]) for n, each in enumerate(played.stages) if each.refusals)
         return (
-            f"Refused: at bounce {number} the coordinator answers {first.member} with {first.error}, which its poll() throws. "
+            f"Refused: at {_place(question, played, number)} {_who_answers(first.code)} answers {first.member} with {first.error}, which its poll() throws. "
             f"{_idle(played)}"
         ).strip()
     cost = _cost(played)
     if outcome == "unfinished":
         return f"Not at rest after the last bounce: {', '.join(played.unfinished) or 'partitions without a reader'}. {cost}"
-    what = _count(len(bounces), "bounce")
+    what = _count(played.way.of_members, "bounce")
+    if question.rolls_brokers:
+        what = f"{what} behind the brokers' roll"
     if played.way.name is WayName.BACK:
         return f"Back again after {what} in all. {cost}"
     converted = played.converted
@@ -74,6 +79,17 @@ def of_way(question: Question, played: Played, outcome: str) -> str:
         epoch = last_generation(played.stages[converted], played.stages[converted - 1])
         return f"{question.group} is upgraded in {what}: it is converted when {came} back, at group epoch {epoch}. {cost}"
     return f"{question.group} is upgraded in {what}. {cost}"
+
+
+def _place(question: Question, played: Played, stage: int) -> str:
+    """``bounce 2``, in a sentence."""
+    title = played.way.heading(stage, question.brokers)
+    return title[0].lower() + title[1:] if title.startswith("Bounce") else f"“{title}”"
+
+
+def _who_answers(code: int) -> str:
+    """A broker that does not serve the consumer protocol asks no coordinator."""
+    return "a broker" if code == UNSUPPORTED_VERSION else "the coordinator"
 
 
 def _cost(played: Played) -> str:
@@ -97,7 +113,7 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     """What happened in one stage."""
     if bounce is None or before is None:
         return []
-    told: list[str] = []
+    told = _of_brokers(bounce, stage)
     if stage.conversion == EMPTY:
         told.append(
             "The group was empty when the first new client joined, and begins anew as one of the consumer protocol."
@@ -141,6 +157,18 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     return told
 
 
+def _of_brokers(bounce: Bounce, stage: Stage) -> list[str]:
+    """What a step of the brokers did, before what it did to the group."""
+    match bounce.brokers:
+        case BrokerStep.ROLL | BrokerStep.ROLL_BACK:
+            return [f"One broker after the other; the coordinator moves {_times(stage.moves)}."]
+        case BrokerStep.RAISE:
+            return ["Every broker serves the consumer protocol from now on."]
+        case BrokerStep.LOWER:
+            return ["No broker serves the consumer protocol any more."]
+    return []
+
+
 def last_generation(stage: Stage, before: Stage) -> int:
     """The last generation before the group was converted."""
     generations = [epoch for protocol, epoch in stage.epochs if protocol == Protocol.CLASSIC]
@@ -158,6 +186,7 @@ def way_back(question: Question, settings: Mapping[str, Settings], stage: Stage)
         return {"state": "open", "says": "The group is classic."}
     classic = [name for name, each in settings.items() if each.protocol == "classic"]
     policy = question.migration_policy
+    brokers = " Only then lower group.version and roll the brokers back." if question.rolls_brokers else ""
     if policy is MigrationPolicy.DISABLED:
         return {
             "state": "closed",
@@ -171,11 +200,13 @@ def way_back(question: Question, settings: Mapping[str, Settings], stage: Stage)
     if classic:
         return {
             "state": "open",
-            "says": "When the last new client has left, the group is classic again, at generation = group epoch, with one rebalance.",
+            "says": "When the last new client has left, the group is classic again, at generation = group epoch, with one rebalance."
+            + brokers,
         }
     return {
         "state": "bounce",
-        "says": "No classic member is left. The group is classic again when the last new client is gone.",
+        "says": "No classic member is left. The group is classic again when the last new client is gone."
+        + brokers,
     }
 
 

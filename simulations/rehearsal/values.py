@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
 
 MEMBERS_MOST: Final = 60
 """Members of a group that is rehearsed: three runs of it take about ten seconds, which somebody waits for."""
@@ -91,6 +92,16 @@ class Question:
     start: Begun | None = None
     assumed: tuple[str, ...] = ()
     timeline: tuple[str, int] | None = None
+
+    @property
+    def brokers_serve(self) -> bool:
+        """Whether the brokers serve the consumer protocol as they are."""
+        return version_of(self.brokers) >= CONSUMER_PROTOCOL_SINCE
+
+    @property
+    def rolls_brokers(self) -> bool:
+        """Whether the way to the consumer protocol begins with the brokers."""
+        return self.to == CONSUMER and not self.brokers_serve
 
     @property
     def classic(self) -> tuple[GroupMember, ...]:

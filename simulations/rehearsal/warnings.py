@@ -46,15 +46,8 @@ def _warned(code: str, level: Level, says: str, do: str = "", source: str = "") 
 
 
 def _to_consumer(question: Question) -> Iterator[Warned]:
-    if version_of(question.brokers) < CONSUMER_PROTOCOL_SINCE:
-        yield _warned(
-            "brokers",
-            Level.STOPS,
-            f"Brokers {question.brokers} do not serve the consumer protocol (group.version is not 1): a new client's heartbeat is "
-            "answered UNSUPPORTED_VERSION, and the client stops.",
-            "Upgrade the brokers to 4.0 or newer first, then raise the feature: kafka-features.sh upgrade --feature group.version=1.",
-            "KIP-848; feature group.version",
-        )
+    if question.rolls_brokers:
+        yield from _brokers(question)
     if version_of(question.new_client) < CONSUMER_PROTOCOL_SINCE:
         yield _warned(
             "client",
@@ -104,6 +97,27 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
         "does not try again.",
         "Begin when the group is Stable.",
         "measured on a 4.3.1 broker",
+    )
+
+
+def _brokers(question: Question) -> Iterator[Warned]:
+    """The brokers come first, and last on the way back."""
+    yield _warned(
+        "brokers",
+        Level.WARNING,
+        f"Brokers {question.brokers} do not serve the consumer protocol (group.version is not 1): a new client's heartbeat is "
+        "answered UNSUPPORTED_VERSION, and the client stops.",
+        "Roll every broker to 4.0 or newer first, then raise the feature: kafka-features.sh upgrade --feature group.version=1.",
+        "KIP-848; feature group.version; measured on brokers of 3.9.1 and 4.3.1",
+    )
+    yield _warned(
+        "brokers-back",
+        Level.WARNING,
+        "As soon as group.version is 0 again every heartbeat of the consumer protocol is refused, and its clients stop; a broker older than "
+        "4.0 does not know a consumer group at all, only its offsets.",
+        "Take all clients back first, lower the feature when the group is classic, and roll the brokers last. Take a snapshot of the "
+        "metadata log in between: a controller of 3.9.1 does not start as long as it has to read the record that raised the feature.",
+        "measured on brokers of 3.9.1 and 4.3.1",
     )
 
 

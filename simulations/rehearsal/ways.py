@@ -6,7 +6,7 @@ Sources: KIP-848, *Online Migration*; KIP-429, *Upgrade Path* (two rolling bounc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -14,8 +14,11 @@ from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import STREAM
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, EAGER, rebalance_protocol
 from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.rehearsal.values import CONSUMER, GroupMember, Question
 from simulations.rehearsal.versions import COOPERATIVE_SINCE, release_of, version_of
+
+NEWEST_BROKER: Final = BrokerRelease.V4_3
 
 
 class WayName(StrEnum):
@@ -46,14 +49,39 @@ class Settings:
         return rebalance_protocol(self.assignors)
 
 
+class BrokerStep(StrEnum):
+    """What is done to the brokers between bounces of members: rolled to a new release or back, ``group.version`` raised or lowered."""
+
+    ROLL = "roll"
+    RAISE = "raise"
+    LOWER = "lower"
+    ROLL_BACK = "roll_back"
+
+    @property
+    def undone(self) -> BrokerStep:
+        return _UNDONE[self]
+
+
+_UNDONE: Final = {
+    BrokerStep.ROLL: BrokerStep.ROLL_BACK,
+    BrokerStep.RAISE: BrokerStep.LOWER,
+    BrokerStep.LOWER: BrokerStep.RAISE,
+    BrokerStep.ROLL_BACK: BrokerStep.ROLL,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounce:
-    """``members`` are bounced together; ``settings`` is what each is set to, ``round`` counts from 1, ``back`` on the way back."""
+    """``members`` are bounced together; ``settings`` is what each is set to, ``round`` counts from 1, ``back`` on the way back.
 
-    members: tuple[str, ...]
-    settings: Mapping[str, Settings]
-    round: int
+    One of no member is a step of the brokers.
+    """
+
+    members: tuple[str, ...] = ()
+    settings: Mapping[str, Settings] = field(default_factory=dict)
+    round: int = 0
     back: bool = False
+    brokers: BrokerStep | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +90,30 @@ class Way:
     title: str
     bounces: tuple[Bounce, ...]
 
+    @property
+    def of_members(self) -> int:
+        """How many bounces are of members."""
+        return sum(1 for bounce in self.bounces if bounce.members)
+
+    def heading(self, stage: int, release: str) -> str:
+        """What a stage is called: ``Bounce 2``; ``release`` is what the brokers ran at first."""
+        if not stage:
+            return "Now"
+        step = self.bounces[stage - 1].brokers
+        if step is None:
+            return f"Bounce {sum(1 for bounce in self.bounces[:stage] if bounce.members)}"
+        return {
+            BrokerStep.ROLL: f"Roll the brokers to {NEWEST_BROKER}",
+            BrokerStep.RAISE: "Raise group.version to 1",
+            BrokerStep.LOWER: "Lower group.version to 0",
+            BrokerStep.ROLL_BACK: f"Roll the brokers to {release}",
+        }[step]
+
+
+BROKERS_FIRST: Final = (Bounce(brokers=BrokerStep.ROLL), Bounce(brokers=BrokerStep.RAISE))
+"""Where brokers do not serve the consumer protocol: every broker has to support the level before it is raised."""
+
+WITHOUT_BROKERS: Final = "Clients before the brokers: all at once"
 
 HASTY_TITLES: Final = {
     CONSUMER: "All at once: stop every member, start them anew",
@@ -77,14 +129,17 @@ def ways_of(question: Question) -> tuple[Way, ...]:
     if question.to == CONSUMER and any(STREAM in member.assignors for member in question.classic):
         # Streams cannot be started as a plain consumer: there is no other way to play.
         return (Way(name=WayName.PLANNED, title="The documented way", bounces=planned),)
+    first = BROKERS_FIRST if question.rolls_brokers else ()
     turn = len(planned) if question.turn_after is None else min(question.turn_after, len(planned))
+    there = (*first, *planned[:turn])
+    hasty = WITHOUT_BROKERS if first else HASTY_TITLES[question.to]
     return (
-        Way(name=WayName.PLANNED, title="The documented way", bounces=planned),
-        Way(name=WayName.HASTY, title=HASTY_TITLES[question.to], bounces=_hasty(question)),
+        Way(name=WayName.PLANNED, title="The documented way", bounces=(*first, *planned)),
+        Way(name=WayName.HASTY, title=hasty, bounces=_hasty(question)),
         Way(
             name=WayName.BACK,
             title="The way back" if turn == len(planned) else f"The way back, after bounce {turn}",
-            bounces=(*planned[:turn], *_undone(question, planned[:turn])),
+            bounces=(*there, *_undone(question, there)),
         ),
     )
 
@@ -132,6 +187,9 @@ def _undone(question: Question, forwards: Sequence[Bounce]) -> Iterable[Bounce]:
         for name in bounce.members:
             settings[name].append(bounce.settings[name])
     for bounce in reversed(forwards):
+        if bounce.brokers is not None:
+            yield Bounce(brokers=bounce.brokers.undone, back=True)
+            continue
         before = {}
         for name in bounce.members:
             settings[name].pop()

@@ -83,6 +83,12 @@ class Member:
     def commit(self) -> None:
         self._say("commit")
 
+    def count(self) -> int:
+        """How many records it has read by now."""
+        asked = sum(line.startswith("read ") for line in self.lines)
+        self._say("count")
+        return int(self.wait_for("read ", times=asked + 1).split()[1])
+
     def stall(self, length_ms: int) -> None:
         """Does not poll for so long."""
         self._say(f"stall {length_ms}")

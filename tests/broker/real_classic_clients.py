@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from .members import CLASSIC, Member
 from .node import Node
-from .real_clients import GONE_S, HEARTBEAT_MS, SESSION_MS, SETTLE_S, Cast, played
+from .real_clients import GONE_S, HEARTBEAT_MS, SESSION_MS, SETTLE_S, Cast, named, played
 
 SETTINGS: Mapping[str, object] = {
     "group.initial.rebalance.delay.ms": 500,
@@ -25,14 +25,16 @@ class ClassicCast(Cast):
     """Members of both protocols."""
 
     def classic_java(self, client: str, topics: str, assignor: str, **settings: object) -> Member:
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        told = {**TIMES, "partition.assignment.strategy": assignor, **named}
+        told = self._settings(assignor, settings)
         return self._start(Member(self.node, client, self.group, topics, told))
 
     def classic_rdkafka(self, client: str, topics: str, assignor: str, **settings: object) -> Member:
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        told = {**TIMES, "partition.assignment.strategy": assignor, **named}
+        told = self._settings(assignor, settings)
         return self._start(Member(self.node, client, self.group, topics, told, rdkafka=True))
+
+    @staticmethod
+    def _settings(assignor: str, settings: Mapping[str, object]) -> dict[str, object]:
+        return {**TIMES, "partition.assignment.strategy": assignor, **named(settings)}
 
 
 TIMES: Mapping[str, object] = {

@@ -26,6 +26,11 @@ GONE_S = SESSION_MS / 1000 + 1
 C = TypeVar("C", bound="Cast")
 
 
+def named(settings: Mapping[str, object]) -> dict[str, object]:
+    """Python's keywords as Kafka names its settings."""
+    return {name.replace("_", "."): value for name, value in settings.items()}
+
+
 class Cast:
     """The members of one group, started when they are needed and gone with the story."""
 
@@ -46,12 +51,14 @@ class Cast:
         return name
 
     def java(self, client: str, topics: str, revoke_ms: int = 0, **settings: Any) -> Member:
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        return self._start(Member(self.node, client, self.group, topics, {**CONSUMER, **named}, revoke_ms))
+        return self._start(
+            Member(self.node, client, self.group, topics, {**CONSUMER, **named(settings)}, revoke_ms)
+        )
 
     def rdkafka(self, client: str, topics: str, **settings: Any) -> Member:
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        return self._start(Member(self.node, client, self.group, topics, {**CONSUMER, **named}, rdkafka=True))
+        return self._start(
+            Member(self.node, client, self.group, topics, {**CONSUMER, **named(settings)}, rdkafka=True)
+        )
 
     def _start(self, member: Member) -> Member:
         member.start()

@@ -238,6 +238,16 @@ class Connection:
         (answer,) = self.call("IncrementalAlterConfigs", request)["responses"]
         return int(answer["errorCode"])
 
+    def update_feature(self, name: str, level: int, *, downgrade: bool = False) -> tuple[int, str | None]:
+        """Sets the level of a feature, as ``kafka-features.sh upgrade`` and ``downgrade`` do; error code and message."""
+        update = {"feature": name, "maxVersionLevel": level, "upgradeType": 2 if downgrade else 1}
+        request = {"timeoutMs": 10_000, "featureUpdates": [update], "validateOnly": False}
+        answer = self.call("UpdateFeatures", request)
+        if answer["errorCode"]:
+            return int(answer["errorCode"]), answer["errorMessage"]
+        failed = [each for each in answer["results"] if each["errorCode"]]
+        return (int(failed[0]["errorCode"]), failed[0]["errorMessage"]) if failed else (0, None)
+
     def group_settings(self, group: str) -> dict[str, str | None]:
         """The settings of a group as the broker knows them, its own among them."""
         resource = {"resourceType": 32, "resourceName": group, "configurationKeys": None}

@@ -290,8 +290,25 @@ _COORDINATOR = [
     ("errorMessage", "string?"),
 ]
 
+_FEATURE_UPDATE = [("feature", "string"), ("maxVersionLevel", "int16"), ("upgradeType", "int8")]
+
 APIS: dict[str, tuple[int, int, Any, Any]] = {
     # name: (API key, version used, request, answer or answers by version)
+    "UpdateFeatures": (
+        57,
+        1,
+        [
+            ("timeoutMs", "int32"),
+            ("featureUpdates", [_FEATURE_UPDATE]),
+            ("validateOnly", "bool"),
+        ],
+        [
+            ("throttleTimeMs", "int32"),
+            ("errorCode", "int16"),
+            ("errorMessage", "string?"),
+            ("results", [[("feature", "string"), ("errorCode", "int16"), ("errorMessage", "string?")]]),
+        ],
+    ),
     "Metadata": (
         3,
         12,

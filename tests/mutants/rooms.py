@@ -47,6 +47,8 @@ ROOMS: Final = {
             "unresolved_regex",
             "conformance",
             "classic_coordinator",
+            "classic_phases",
+            "classic_messages",
             "classic_start",
             "classic_studies",
             "classic_recorded",
@@ -79,13 +81,22 @@ ROOMS: Final = {
     ),
     "conformance": Room(
         folder="simulations/proof/conformance",
-        tests=("conformance_excuses", "conformance_parts", "conformance", "conformance_leaves"),
+        tests=(
+            "conformance_excuses",
+            "conformance_parts",
+            "conformance_steps",
+            "conformance",
+            "conform_command",
+            "conformance_leaves",
+            "conformance_classic",
+        ),
     ),
     "checking": Room(
         folder="simulations/invariants",
         tests=(
             "checking_beyond",
             "checking_clients",
+            "checking_rounds",
             "checking_words",
             "checking",
             "found",
@@ -101,7 +112,7 @@ ROOMS: Final = {
     ),
     "exploration": Room(
         folder="simulations/proof/exploration",
-        tests=("exploration", "exploration_classic", "exploration_ways"),
+        tests=("exploration_parts", "exploration", "exploration_classic", "exploration_ways"),
     ),
     "assignors": Room(
         folder="simulations/protocol/assignors",
@@ -111,6 +122,7 @@ ROOMS: Final = {
             "claims",
             "kafka_answers",
             "classic_assignors",
+            "classic_assignor_rules",
             "sticky_walks",
             "custom_assignors",
             "streams_like",
@@ -189,6 +201,7 @@ ROOMS: Final = {
         within="wire",
         tests=(
             "bounds",
+            "listing_bounds",
             "codec",
             "records",
             "tags",

@@ -2,74 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from simulations.protocol.client.consumer import (
-    Alarm,
-    Call,
     Consumer,
     ConsumerConfig,
-    Effect,
     Failure,
     FindCoordinator,
     FindCoordinatorAnswer,
     Request,
-    Returned,
-    Send,
 )
 from simulations.protocol.client.consumer.states import MemberState
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
 from simulations.protocol.messages.offsets import OffsetFetch
 from tests.simulations.broker import FOO
-
-Asked = TypeVar("Asked")
+from tests.simulations.driven_client import DrivenClient
 
 INTERVAL_MS = 1_000
 
 
-class Application:
+class Application(DrivenClient[Consumer]):
     """A consumer whose answers and callbacks are given by hand; ``sent`` are its requests, in words."""
 
     def __init__(self, **settings: Any) -> None:
-        told = {"rebalance_timeout_ms": 4_000, "callback_ms": 10, "jitter": lambda draw: 0.5, **settings}
-        self.consumer = Consumer(
-            ConsumerConfig(group_id="orders", member_id="A", client_id="a", client_host="/10.0.0.1", **told)
+        defaults = {"rebalance_timeout_ms": 4_000, "callback_ms": 10, "jitter": lambda draw: 0.5, **settings}
+        config = ConsumerConfig(
+            group_id="orders", member_id="A", client_id="a", client_host="/10.0.0.1", **defaults
         )
-        self.now_ms = 0
-        self.requests: list[Request] = []
-        self.sent: list[str] = []
-        self.calls: list[str] = []
-        self.returned: list[str] = []
-        self.alarm: int | None = None
-
-    def does(self, effects: list[Effect]) -> None:
-        self.sent, self.calls, self.returned = [], [], []
-        for effect in effects:
-            match effect:
-                case Send(request=request):
-                    self.requests.append(request)
-                    self.sent.append(told(request))
-                case Call(callback=callback, partitions=partitions):
-                    numbers = [number for numbers in partitions.values() for number in numbers]
-                    self.calls.append(f"{callback} {numbers}")
-                case Alarm(at_ms=at_ms):
-                    self.alarm = at_ms
-                case Returned(operation=operation, error_code=code, exception=exception):
-                    self.returned.append(
-                        " ".join(
-                            [operation, *([str(code)] if code else []), *([exception] if exception else [])]
-                        )
-                    )
+        super().__init__(Consumer(config), told)
 
     def joins(self, names: tuple[str, ...] = ("foo",), **subscription: Any) -> None:
         self.does(self.consumer.join(names, self.now_ms, **subscription))
 
-    def last(self, kind: type[Asked]) -> Asked:
-        """The newest request of a kind."""
-        return next(request for request in reversed(self.requests) if isinstance(request, kind))
-
-    def fails(self, kind: type[Any] = Heartbeat, failure: Failure = Failure.DISCONNECTED) -> None:
-        self.does(self.consumer.failed(self.last(kind), failure, self.now_ms))
+    def fails(self, kind: type[Request] = Heartbeat, failure: Failure = Failure.DISCONNECTED) -> None:
+        super().fails(kind, failure)
 
     def found(self, code: int = 0) -> None:
         told = FindCoordinatorAnswer(error_code=code, node_id=2)
@@ -87,15 +53,6 @@ class Application:
 
     def quiet(self, epoch: int) -> None:
         self.answered(epoch, tells=False)
-
-    def called(self, raised: bool = False) -> None:
-        self.does(self.consumer.called(self.now_ms, raised))
-
-    def waits(self) -> None:
-        """Until the alarm goes off."""
-        assert self.alarm is not None
-        self.now_ms = max(self.now_ms, self.alarm)
-        self.does(self.consumer.ring(self.now_ms))
 
     def stable_with(self, *assigned: int) -> None:
         self.joins()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from groups.wire.embedded.consumer_protocol import decode_assignment, encode_assignment, encode_subscription
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic import ClassicConfig, ClassicConsumer
-from simulations.protocol.client.consumer.effects import Alarm, Call, Effect, Returned, Send
-from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.classic.messages import (
     ClassicHeartbeat,
@@ -22,20 +20,19 @@ from simulations.protocol.coordinator.classic.messages import (
     SyncGroup,
 )
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
-
-Asked = TypeVar("Asked")
+from tests.simulations.driven_client import DrivenClient
 
 INTERVAL_MS: Final = 3_000
 SESSION_MS: Final = 10_000
 BACK_OFF_MS: Final = 100
 
 
-class ClassicApplication:
-    """``sent`` are its requests of the last call, in words; ``topics`` is what brokers tell when metadata are fetched."""
+class ClassicApplication(DrivenClient[ClassicConsumer]):
+    """``topics`` is what brokers tell when metadata are fetched."""
 
     def __init__(self, **settings: Any) -> None:
         self.topics = {"foo": Topic(partitions=6), "bar": Topic(partitions=2)}
-        told = {
+        defaults = {
             "assignors": ("range",),
             "session_timeout_ms": SESSION_MS,
             "heartbeat_interval_ms": INTERVAL_MS,
@@ -43,45 +40,15 @@ class ClassicApplication:
             "retry_back_off_ms": BACK_OFF_MS,
             **settings,
         }
-        self.consumer = ClassicConsumer(
-            ClassicConfig(
-                group_id="orders",
-                member_id="A",
-                client_id="a",
-                client_host="/10.0.0.1",
-                metadata=lambda: dict(self.topics),
-                **told,
-            )
+        config = ClassicConfig(
+            group_id="orders",
+            member_id="A",
+            client_id="a",
+            client_host="/10.0.0.1",
+            metadata=lambda: dict(self.topics),
+            **defaults,
         )
-        self.now_ms = 0
-        self.requests: list[Request] = []
-        self.sent: list[str] = []
-        self.calls: list[str] = []
-        self.returned: list[str] = []
-        self.alarm: int | None = None
-
-    def does(self, effects: list[Effect]) -> None:
-        self.sent, self.calls, self.returned = [], [], []
-        for effect in effects:
-            match effect:
-                case Send(request=request):
-                    self.requests.append(request)
-                    self.sent.append(told(request))
-                case Call(callback=callback, partitions=partitions):
-                    self.calls.append(f"{callback} {listed(partitions)}")
-                case Alarm(at_ms=at_ms):
-                    self.alarm = at_ms
-                case Returned(operation=operation, error_code=code, exception=exception):
-                    words = [
-                        operation,
-                        *([str(int(code))] if code else []),
-                        *([exception] if exception else []),
-                    ]
-                    self.returned.append(" ".join(words))
-
-    def last(self, kind: type[Asked]) -> Asked:
-        """The newest request of a kind."""
-        return next(request for request in reversed(self.requests) if isinstance(request, kind))
+        super().__init__(ClassicConsumer(config), told)
 
     def joins(self, *names: str) -> None:
         self.does(self.consumer.join(names or ("foo",), self.now_ms))
@@ -130,18 +97,6 @@ class ClassicApplication:
     def left(self) -> None:
         self.does(self.consumer.receive(self.last(LeaveGroup), LeaveAnswer(), self.now_ms))
 
-    def fails(self, kind: type[Any], failure: Failure = Failure.DISCONNECTED) -> None:
-        self.does(self.consumer.failed(self.last(kind), failure, self.now_ms))
-
-    def called(self, raised: bool = False) -> None:
-        self.does(self.consumer.called(self.now_ms, raised))
-
-    def waits(self) -> None:
-        """Until the alarm goes off."""
-        assert self.alarm is not None
-        self.now_ms = max(self.now_ms, self.alarm)
-        self.does(self.consumer.ring(self.now_ms))
-
     def waits_until(self, at_ms: int) -> None:
         """Every alarm up to this time; ``sent``, ``calls`` and ``returned`` are of all of them."""
         sent, calls, returned = [], [], []
@@ -169,10 +124,6 @@ def positions(owned: Partitions, now_ms: int) -> tuple[CommittedOffset, ...]:
         for topic, numbers in owned.items()
         for number in numbers
     )
-
-
-def listed(partitions: Partitions) -> list[int]:
-    return [number for numbers in partitions.values() for number in numbers]
 
 
 def told(request: Request) -> str:

@@ -90,7 +90,14 @@ def test_a_member_of_the_consumer_protocol_that_loses_the_right_ends_and_is_remo
     None
 ):
     log = entries_of("consumer", script="{at: 20s, deny: B, operation: read, group: orders}", until="100s")
-    assert ("B", "GroupAuthorizationException") in thrown(log)
+    assert thrown(log) == [("B", "GroupAuthorizationException")]
+    (lost,) = [
+        entry
+        for entry in log
+        if entry.payload.get("callback") == "on_partitions_lost" and entry.payload["phase"] == "end"
+    ]
+    (threw,) = [entry for entry in log if entry.payload.get("fault") == "poll_throws"]
+    assert threw.cause == lost.sequence
     assert owned(log)["B"] == set()
     assert len(owned(log)["A"]) == 6
     fired = [
@@ -140,6 +147,16 @@ def test_a_commit_of_denied_topics_alone_asks_nobody(protocol: str) -> None:
     told = [codes(entry) for entry in answers(log, "OffsetCommit", "B")]
     assert told
     assert all(set(each) == {29} for each in told)
+    assert violations(log) == []
+
+
+@pytest.mark.parametrize("how", ["move", "crash"])
+def test_of_a_commit_to_a_coordinator_that_loads_the_broker_still_refuses_the_denied_part_itself(
+    how: str,
+) -> None:
+    script = f"{{at: 20s, fail_over: coordinator, how: {how}, loading: 12s}}"
+    log = entries_of("classic", "[{member: A, operation: read, topic: bar}]", script)
+    assert [each for each in map(codes, answers(log, "OffsetCommit", "A")) if set(each) == {29, 14}]
     assert violations(log) == []
 
 

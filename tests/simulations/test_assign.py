@@ -153,6 +153,14 @@ def test_an_assignor_that_throws_as_kafkas_does_is_exit_1(tmp_path: Path) -> Non
             {"members": {"A": {**MEMBER, "owned": {"foo": [-1]}}}},
             "members.A.owned.foo.0: expected a whole number from 0",
         ),
+        (
+            {"members": {"A": {**MEMBER, "owned": {"foo": [0, True]}}}},
+            "members.A.owned.foo.1: expected a whole number from 0",
+        ),
+        (
+            {"members": {"A": {**MEMBER, "owned": {"foo": [1.5]}}}},
+            "members.A.owned.foo.0: expected a whole number from 0",
+        ),
         ({"members": {"A": {**MEMBER, "user_data": "0g"}}}, "members.A.user_data: expected bytes in hex"),
         ({"topics": {"foo": {"partitions": True}}}, "expected a whole number from 0 to 10000000, found true"),
         (

@@ -10,6 +10,7 @@ import pytest
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
 from simulations.invariants import Checker
+from simulations.invariants.answers import _named
 from tests.history.logs import FOO, Log
 from tests.simulations.broken_logs import (
     BOUNDS,
@@ -90,6 +91,10 @@ def test_what_a_broker_or_a_bound_of_the_group_answers_is_none_of_the_table() ->
         log = group()
         answered(log, "A", 2, errorCode=code)
         assert "accepted_or_refused" not in names(log)
+
+
+def test_codes_that_are_wanted_are_named_by_their_numbers_and_none_as_accepted() -> None:
+    assert _named(frozenset({25, 0, 110})) == "accepted or 25 or 110"
 
 
 def refused_commit(at: int, code: int) -> set[str]:

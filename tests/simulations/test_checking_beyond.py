@@ -51,6 +51,27 @@ def test_what_an_application_subscribes_to_has_to_be_written_down_within_the_bou
     assert asks(["bar"], None, group(), 10_000) == set(), "there is time yet"
 
 
+@pytest.mark.parametrize(
+    ("travels_ms", "late_at_ms"), [((), 19_000), ((1_000,), 27_000), ((1_000, 0), 27_000)]
+)
+def test_a_group_has_longer_to_converge_once_messages_take_longer_and_never_less(
+    travels_ms: tuple[int, ...], late_at_ms: int
+) -> None:
+    """A session, two rebalance timeouts and four rounds: 6 s + 2 x 4 s + 4 x (1 s + 2 ways)."""
+    log = group()
+    log.write(epoch(3), target_epoch(3), cause=log.heartbeat("B", 2))
+    for at_ms in range(1_000, 30_000, 1_000):
+        for member in "AB":
+            log.at(at_ms).heartbeat(member, 2, steady=True)
+    checker, state, told = Checker("kafka", BOUNDS), initial_state("orders", "kafka"), dict[str, int]()
+    for travel_ms in travels_ms:
+        checker.travels(travel_ms)
+    for entry in log.entries:
+        state = replay(state, entry)
+        told |= {violation.invariant: entry.at_ms for violation in checker.see(entry, state)}
+    assert told == {"group_converges": late_at_ms, "members_converge": late_at_ms}
+
+
 @pytest.mark.parametrize(("instance", "told"), [("i", set()), (None, {"application_is_heeded"})])
 def test_who_takes_an_instance_over_may_keep_the_expression_of_its_predecessor_and_nobody_else(
     instance: str | None, told: set[str]

@@ -68,8 +68,11 @@ def next_foo(*numbers: int) -> list[Record]:
     return [{"topicId": NEXT_FOO, "partitions": list(numbers), "assignmentEpochs": [4] * len(numbers)}]
 
 
-def made_anew(*, names_it: bool) -> Log:
-    """B was told of foo-0 and has not begun with it as foo is made anew, and A has foo-0 of the next one."""
+def made_anew(*, names_it: bool, at_once: bool) -> Log:
+    """B was told of foo-0 and has not begun with it as foo is made anew, and A has foo-0 of the next one.
+
+    ``at_once``: the metadata never showed the time in between.
+    """
     log = group()
     for phase in ("start", "end"):
         log.callback("A", "on_partitions_revoked", phase, [0, 1])
@@ -79,7 +82,8 @@ def made_anew(*, names_it: bool) -> Log:
     asked = log.heartbeat("B", 2, [])
     log.write(current("B", 3, [0], previous=2, since=3), cause=asked)
     log.answer(asked, "B", 3, [0])
-    log.topics(foo=None)
+    if not at_once:
+        log.topics(foo=None)
     log.topics(foo={"id": NEXT_FOO, "partitions": 2})
     moved = current("A", 4, previous=3)
     moved["value"]["assignedPartitions"] = next_foo(0)
@@ -94,11 +98,12 @@ def made_anew(*, names_it: bool) -> Log:
     return log
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("names_it", [False, True])
 def test_who_was_told_of_a_topic_that_was_made_anew_may_begin_with_it_until_it_names_the_next_one(
-    names_it: bool,
+    names_it: bool, at_once: bool
 ) -> None:
-    log = made_anew(names_it=names_it)
+    log = made_anew(names_it=names_it, at_once=at_once)
     told = {violation.invariant for violation in shown(log) if violation.sequences[-1] == log.last}
     assert ("one_processor" in told) is names_it
     for phase in ("start", "end"):

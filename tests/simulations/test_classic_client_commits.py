@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from groups.wire.embedded.consumer_protocol import encode_assignment
+from simulations.protocol.client.classic.releases import RELEASES
 from simulations.protocol.client.classic.state import JoinState
 from simulations.protocol.client.consumer import CloseOption
-from simulations.protocol.coordinator.classic.messages import (
-    LeaveGroup,
-)
+from simulations.protocol.client.consumer.effects import Call
+from simulations.protocol.coordinator.classic.messages import LeaveGroup, SyncAnswer, SyncGroup
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
 from tests.simulations.classic_application import (
     BACK_OFF_MS,
@@ -262,3 +263,40 @@ def test_a_leave_that_is_not_answered_is_over_all_the_same() -> None:
     app.called()
     app.fails(LeaveGroup)
     assert app.returned == ["unsubscribe"]
+
+
+def test_who_gave_partitions_up_and_left_before_it_joined_again_asks_for_no_second_round_later() -> None:
+    app = ClassicApplication(assignors=("cooperative-sticky",))
+    app.stable_with(0, 1)
+    app.does(app.consumer.leave(app.now_ms))
+    app.called()
+    app.left()
+    app.joins()
+    app.joined(3)
+    app.synced(0)
+    app.called()
+    assert (app.sent, app.calls) == ([], []), "it has what it was given, and gave nothing up"
+
+
+@pytest.mark.parametrize(("given", "length_ms"), [([], 0), ([0], 10)])
+def test_a_callback_for_what_is_assigned_takes_no_time_where_nothing_is(
+    given: list[int], length_ms: int
+) -> None:
+    app = ClassicApplication(callback_ms=10)
+    app.joins()
+    while not app.sent:
+        app.called()
+    app.joined(1)
+    topics = [{"topic": "foo", "partitions": given}] if given else []
+    data = encode_assignment({"version": 1, "assignedPartitions": topics, "userData": None})
+    effects = app.consumer.receive(app.last(SyncGroup), SyncAnswer(assignment=data), app.now_ms)
+    assert [each.length_ms for each in effects if isinstance(each, Call)] == [length_ms]
+
+
+def test_each_release_writes_the_version_of_the_subscription_that_it_brought() -> None:
+    """KIP-429 put the owned partitions into it, KIP-792 the generation, KIP-881 the rack."""
+    told = {release.name: release.subscription_version for release in RELEASES.values()}
+    generations = [release.sticky_version for release in RELEASES.values()]
+    assert generations == [0, 0, *[1] * 8], "KIP-341, with 2.3, put the generation into what sticky writes"
+    old = dict.fromkeys(("2.1", "2.2", "2.3"), 0)
+    assert told == {**old, **dict.fromkeys(("2.4", "2.5", "3.0", "3.1"), 1), "3.2": 2, "3.5": 3, "4.3": 3}

@@ -243,6 +243,24 @@ def test_a_leader_whose_metadata_tell_of_more_partitions_joins_again() -> None:
     assert app.sent == ["join A: cached metadata has changed"]
 
 
+def test_who_is_given_more_than_its_metadata_tell_of_fetches_them_once_the_callback_is_over() -> None:
+    app = ClassicApplication(assignors=("cooperative-sticky",), rebalance_timeout_ms=60_000)
+    app.joins()
+    app.joined(1)
+    app.topics["foo"] = Topic(partitions=8)
+    app.synced(0, 7)
+    assert (app.calls, app.consumer.knows_metadata()) == (["on_partitions_assigned [0, 7]"], False)
+    app.called()
+    assert app.consumer.knows_metadata()
+    app.topics["foo"] = Topic(partitions=9)
+    app.does(app.consumer.enforce_rebalance(None, app.now_ms))
+    app.joined(2)
+    app.synced(0, 6)
+    app.called()
+    app.called()
+    assert not app.consumer.knows_metadata(), "nothing of what it is given is new to it"
+
+
 def test_who_leads_no_more_compares_nothing_any_more() -> None:
     app = ClassicApplication(metadata_max_age_ms=5_000)
     app.joins()

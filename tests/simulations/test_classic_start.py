@@ -6,6 +6,7 @@ import pytest
 
 from groups.history.state.group import initial_state
 from simulations.world.scenario import ScenarioError, load
+from tests.simulations.classic_broker import ClassicBroker
 from tests.simulations.classic_runs import (
     assert_sound,
     callbacks,
@@ -131,3 +132,13 @@ def test_a_start_that_cannot_be_is_refused_in_one_line(old: str, new: str, says:
     with pytest.raises(ScenarioError, match="line ") as refused:
         load(scenario.replace(old, new), "orders")
     assert says in str(refused.value)
+
+
+def test_a_coordinator_that_another_one_takes_the_place_of_turns_away_whoever_waits() -> None:
+    broker = ClassicBroker()
+    assert broker.shard.unloaded() == (), "a group that is not there"
+    broker.stable("A", "B")
+    assert broker.shard.unloaded() == (), "nobody waits"
+    broker.join("A", reason="again")
+    parked = broker.shard.unloaded()
+    assert [(each.answer.member_id, int(each.answer.error_code)) for each in parked] == [("A", 16)]  # type: ignore[union-attr]

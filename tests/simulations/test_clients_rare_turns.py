@@ -45,6 +45,33 @@ def test_who_has_consumed_nothing_commits_nothing_as_it_closes() -> None:
     assert (app.sent, app.calls) == ([], ["on_partitions_revoked [0]"])
 
 
+def test_who_owns_nothing_is_woken_for_no_automatic_commit() -> None:
+    app = Application(auto_commit=True, auto_commit_interval_ms=700)
+    app.joins()
+    app.answered(2)
+    app.called()
+    app.quiet(2)
+    assert app.alarm == app.now_ms + INTERVAL_MS, "the next heartbeat"
+    app = Application(auto_commit=True, auto_commit_interval_ms=700)
+    app.stable_with(0)
+    assert app.alarm is not None
+    assert app.alarm <= app.now_ms + 700
+
+
+def test_a_leave_is_over_with_the_answer_to_the_request_that_told_of_it_and_no_other() -> None:
+    app = Application()
+    app.stable_with(0)
+    joined = app.last(Heartbeat)
+    assert not app.consumer.left_by(joined)
+    app.does(app.consumer.close(app.now_ms))
+    app.called()
+    leave = app.last(Heartbeat)
+    assert leave.member_epoch == -1
+    app.answered(-1)
+    told = [app.consumer.left_by(each) for each in (leave, joined, object())]
+    assert (app.consumer.closed, told) == (True, [True, False, False])
+
+
 def test_who_unsubscribed_after_it_was_put_out_joins_with_what_it_subscribes_to_next() -> None:
     app = Application(rebalance_timeout_ms=300)
     app.stable_with(0)

@@ -188,11 +188,30 @@ def test_an_error_that_cannot_pass_is_thrown_once_and_ends_the_member(code: int)
     app.waits()
     app.answered(0, tells=False, code=code)
     assert app.consumer.state is MemberState.FATAL
-    assert (len(app.returned), app.calls) == (1, ["on_partitions_lost [0]"])
+    assert (len(app.returned), app.calls) == (0, ["on_partitions_lost [0]"])
     app.called()
+    assert len(app.returned) == 1, "the poll that ran the callback throws behind it"
     app.does([*app.consumer.subscribe(("bar",)), *app.consumer.beat(app.now_ms)])
     app.joins()
     assert (app.sent, app.alarm, app.consumer.owned) == ([], None, {})
+
+
+@pytest.mark.parametrize("raised", [False, True])
+def test_what_the_heartbeat_was_answered_is_thrown_whatever_the_callback_throws(raised: bool) -> None:
+    app = Application()
+    app.stable_with(0)
+    app.waits()
+    app.answered(0, tells=False, code=30)
+    app.called(raised=raised)
+    assert app.returned == ["poll 30 GroupAuthorizationException"]
+
+
+def test_who_has_nothing_to_lose_throws_at_once() -> None:
+    app = Application()
+    app.stable_with()
+    app.waits()
+    app.answered(0, tells=False, code=30)
+    assert (app.returned, app.calls) == (["poll 30 GroupAuthorizationException"], [])
 
 
 @pytest.mark.parametrize("code", [25, 110])

@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Kind
 from groups.history.passes.recorder import Recorder
 from simulations.proof.conformance import (
     BadSetting,
@@ -42,13 +40,8 @@ REQUESTS_JUDGED, RECORDS_JUDGED = 194, 184
 
 
 @pytest.fixture(scope="module")
-def data() -> Path:
-    return RECORDED.segments
-
-
-@pytest.fixture(scope="module")
-def files(data: Path) -> Files:
-    return read(str(RECORDED.requests), [str(data)], timedelta())
+def files() -> Files:
+    return read(str(RECORDED.requests), [str(RECORDED.segments)], timedelta())
 
 
 def judged(files: Files, **settings: str) -> dict[str, Any]:
@@ -141,7 +134,7 @@ def targets_two(written: Written) -> bool:
 def test_a_removal_before_any_timer_could_run_out_is_explained_by_nothing(files: Files) -> None:
     """The broker's session timeout told as a minute: what the log shows after three seconds is then too early."""
     group = "clients-static"
-    without_configs = tuple(replaced(change, configs=None) for change in files.images)
+    without_configs = tuple(replaced(change, configs={}) for change in files.images)
     told = Files(requests=files.requests, written=files.written, images=without_configs)
     not_judged = NotJudged()
     (judge,) = [
@@ -294,7 +287,7 @@ def test_another_coordinator_that_loads_the_log_in_between_goes_on_alike(files: 
     quiet = asked[len(asked) // 2]
     last = [change for change in files.images if change.at_ms <= quiet.done_ms][-1]
     partition = files.written[group][0].partition
-    load = replaced(last, at_ms=quiet.done_ms, names=(), deleted=(), configs=None, elected=(partition,))
+    load = replaced(last, at_ms=quiet.done_ms, names=(), deleted=(), configs={}, elected=(partition,))
     images = tuple(sorted([*files.images, load], key=lambda change: change.at_ms))
     told = Files(requests=files.requests, written=files.written, images=images)
     assert judged_group(told, group)["differences"] == []
@@ -372,58 +365,6 @@ def test_a_difference_stands_on_the_timeline_as_a_moment_of_its_own(files: Files
     assert batch is not None
     faults = [moment["says"] for moment in json.loads(batch.moments) if moment["shape"] == "fault"]
     assert "Differs: record of type 3: simulated, not recorded" in faults
-
-
-def test_the_command_answers_with_the_report_and_writes_a_timeline(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    timeline = tmp_path / "timeline.jsonl"
-    words = [word for name, text in SETTINGS.items() for word in ("--set", f"{name}={text}")]
-    call_command(
-        *("conform", "--requests", str(RECORDED.requests), str(data), "--group", "clients-static"),
-        *("--timeline", str(timeline), *words),
-    )
-    told = json.loads(capsys.readouterr().out)
-    assert told["differences"] == []
-    assert told["groups"] == 1
-    entries = [Entry.from_json(json.loads(line)) for line in timeline.read_text().splitlines()]
-    assert {entry.kind for entry in entries} >= {Kind.REQUEST, Kind.RESPONSE, Kind.RECORD, Kind.TIMER}
-
-
-def test_the_command_ends_with_1_where_something_differs(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(CommandError, match="differences, the first at") as ended:
-        call_command("conform", "--requests", str(RECORDED.requests), str(data), "--group", "clients-static")
-    assert ended.value.returncode == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["differences"][0]["what"].endswith("heartbeatIntervalMs") or told["differences"]
-
-
-def bad_words(data: Path, tmp_path: Path) -> Iterator[tuple[list[str], str]]:
-    log, place = str(RECORDED.requests), str(data)
-    empty = tmp_path / "empty.log"
-    empty.write_text("nothing of the kind\n")
-    topics = tmp_path / "topics.json"
-    topics.write_text('{"AAAAAAAAAAAAAAAAAAAAAQ": "foo"}')
-    yield ["--requests", log, place, "--set", "group.max.size"], "expected KEY=VALUE"
-    yield ["--requests", log, place, "--set", "log.dirs=/x"], "log.dirs is no setting that counts here"
-    yield ["--requests", log, place, "--set", "group.consumer.max.size=many"], "expected a whole number"
-    yield ["--requests", log, place, "--utc-offset", "CET"], "expected a sign, hours and minutes"
-    yield ["--requests", "nowhere.log", place], "No such file"
-    yield ["--requests", str(empty), place], "holds no group request"
-    yield ["--requests", log, str(empty)], "give segments of __cluster_metadata"
-    yield ["--requests", log, place, "--topics", str(topics)], "foo has no partition count"
-    yield ["--requests", log, place, "--timeline", "x.jsonl"], "--timeline takes one group"
-    yield ["--requests", log, place, "--group", "nobody"], "no request of that group"
-
-
-def test_bad_words_end_with_2_and_one_line(data: Path, tmp_path: Path) -> None:
-    for words, says in bad_words(data, tmp_path):
-        with pytest.raises(CommandError, match=says) as ended:
-            call_command("conform", *words)
-        assert ended.value.returncode == 2
-        assert "\n" not in str(ended.value)
 
 
 def test_settings_are_told_by_kafkas_names() -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from groups.wire.embedded.consumer_protocol import encode_subscription
+from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.comparing import ABSENT, aligned, differing, same_place, same_record
+from simulations.proof.conformance.configs import group_settings
 from simulations.proof.conformance.position import CLOCK_SLACK_MS, Log, Position
 from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.requests import COMMIT, ask
 from simulations.proof.conformance.score import Score
-from simulations.proof.conformance.splitting import NotJudged, recordings, why_not
+from simulations.proof.conformance.splitting import HANDLED_MS, NotJudged, bounded, recordings, why_not
 from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
+from simulations.protocol.coordinator.classic.messages import CLASSIC_HEARTBEAT_API, LEAVE_API, SYNC_API
 from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.image import Image
 from tests.simulations.broker import Broker
@@ -168,8 +174,105 @@ def test_what_nothing_explains_is_missing_and_a_timer_that_never_ran_out_has_wri
     assert score.differences == [*told, late, refused]
 
 
+def test_an_answer_that_came_at_another_time_is_no_longer_counted_as_equal() -> None:
+    score = Score()
+    for _ in range(2):
+        assert score.answer(replace(asked(1, 2), response={}), {}) == []
+    told = score.answered_at(asked(1, 2), 70)
+    assert (told.what, told.recorded, told.simulated) == (
+        "answer to CONSUMER_GROUP_HEARTBEAT of A (line 1): when it comes, in ms",
+        2,
+        70,
+    )
+    assert (score.answers_equal, score.answers_different) == (1, 1)
+    assert score.differences == [told]
+
+
+def test_a_commit_of_a_version_without_leader_epochs_writes_that_there_is_none() -> None:
+    partition = {"partitionIndex": 0, "committedOffset": 5, "committedMetadata": ""}
+    fields = {
+        "groupId": "orders",
+        "memberId": "",
+        "generationIdOrMemberEpoch": -1,
+        "topics": [{"name": "foo", "partitions": [partition]}],
+    }
+    request = replace(asked(1, 2), api=COMMIT, version=5, request=fields)
+    (told,) = ask(Broker().shard, request, 1).records
+    assert told["value"]["leaderEpoch"] == -1
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "fields", "readable"),
+    [
+        (SYNC_API, 5, {"generationId": 1, "memberId": "A", "assignments": []}, True),
+        (SYNC_API, 5, {"generationId": 1, "memberId": "A"}, False),
+        (
+            SYNC_API,
+            5,
+            {
+                "generationId": 1,
+                "memberId": "A",
+                "assignments": [{"memberId": "A", "assignment": "not base64"}],
+            },
+            False,
+        ),
+        (CLASSIC_HEARTBEAT_API, 4, {"generationId": 1, "memberId": "A"}, True),
+        (CLASSIC_HEARTBEAT_API, 4, {"memberId": "A"}, False),
+        (LEAVE_API, 2, {"memberId": "A"}, True),
+        (LEAVE_API, 3, {"memberId": "A"}, False),
+        (LEAVE_API, 3, {"members": [{"memberId": "A"}]}, True),
+    ],
+)
+def test_a_request_of_the_classic_protocol_can_be_read_where_it_has_the_fields_of_its_version(
+    api: str, version: int, fields: dict[str, Any], readable: bool
+) -> None:
+    assert can_read(api, {"groupId": "g", **fields}, version) is readable
+
+
+def test_settings_of_a_group_are_set_and_removed_one_by_one_and_others_are_none_of_ours() -> None:
+    shard = Broker().shard
+    told = {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "6000"}
+    group_settings(shard, {**told, "share.session.timeout.ms": "many"})
+    assert shard.group_config == {"session_timeout_ms": 50_000, "heartbeat_interval_ms": 6_000}
+    group_settings(shard, {"consumer.session.timeout.ms": None, "consumer.assignment.interval.ms": None})
+    assert shard.group_config == {"heartbeat_interval_ms": 6_000}
+
+
+def test_the_topics_of_a_classic_member_count_though_what_comes_behind_them_cannot_be_read() -> None:
+    """A subscription that says version 1 and has no owned partitions, as version 1 has them."""
+    blob = bytearray(encode_subscription({"version": 0, "topics": ["foo"], "userData": None}))
+    blob[:2] = (1).to_bytes(2)
+    protocol = {"name": "range", "metadata": b64encode(blob).decode()}
+    joins = replace(asked(1, 2), api="JOIN_GROUP", request={"groupId": "g", "protocols": [protocol]})
+    log = Log(Recording(group="g", asked=(joins,), written=(), images=()))
+
+    def concerned(name: str) -> bool:
+        change = ImageChange(at_ms=1, version=1, image=Image(topics={}, version=1), names=(name,))
+        return log.concerned_by(change)
+
+    assert concerned("foo")
+    assert not concerned("bar")
+
+
 def of(api: str) -> RecordedRequest:
     return replace(asked(1, 2), api=api)
+
+
+@pytest.mark.parametrize(
+    ("api", "slowest_ms", "handled_ms"),
+    [
+        ("JOIN_GROUP", 0, 1 + HANDLED_MS),
+        ("SYNC_GROUP", 400, 1 + 400),
+        ("SYNC_GROUP", 20_000, 9_000),
+        ("HEARTBEAT", 0, None),
+        ("LEAVE_GROUP", 0, None),
+        ("OFFSET_COMMIT", 0, None),
+    ],
+)
+def test_a_request_that_may_wait_for_others_was_handled_as_soon_as_the_machine_was_free_for_it(
+    api: str, slowest_ms: int, handled_ms: int | None
+) -> None:
+    assert bounded(replace(asked(1, 9_000), api=api), slowest_ms).handled_ms == handled_ms
 
 
 def kept(kind: int, *, value: Any = 1) -> Written:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.state.group import Semantics
+from simulations import small_scenarios
 from simulations.jobs.explorations import explore_shared
-from simulations.proof.exploration import Budgets, explore
+from simulations.proof.exploration import AnyWorlds, Budgets, Plan, Report, explore
+from simulations.proof.exploration.canonical import as_they_are
+from simulations.proof.exploration.classic.world import ClassicWorlds
+from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.findings import Findings
-from simulations.proof.exploration.plan import Plan
 from simulations.proof.exploration.processes import Processes
 from simulations.proof.exploration.search import Search
-from simulations.proof.exploration.world import Worlds
+from simulations.proof.exploration.state_layout import SCRIPT
 from simulations.world.scenario import load
 from tests.simulations.test_exploration import at_rest, coordinators, taken_back
 
@@ -82,8 +87,8 @@ def scripted(name: str) -> str:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_line_of_a_script_may_come_at_any_time_and_what_is_left_out_hides_nothing(name: str) -> None:
     scenario = load(scripted(name), "x")
-    reduced = Search(Worlds(Plan(scenario, KAFKA), Budgets()))
-    whole = Search(Worlds(Plan(scenario, KAFKA), Budgets(), reduced=False))
+    reduced = Search(ConsumerWorlds(Plan(scenario, KAFKA), Budgets()))
+    whole = Search(ConsumerWorlds(Plan(scenario, KAFKA), Budgets(), reduced=False))
     report, whole_report = reduced.run(), whole.run()
     assert report.complete
     assert report.violations == whole_report.violations == ()
@@ -120,3 +125,87 @@ def test_nobody_is_said_to_begin_with_what_it_has_itself(monkeypatch: pytest.Mon
     monkeypatch.setattr(Processes, "may_begin", lambda *_: 0)
     (says,) = (each.says for each in taken_back()[0].violations if each.invariant == "one_processor")
     assert says in {f"{who} begins with foo-1 while {other} still has it" for who, other in ("AB", "BA")}
+
+
+ENOUGH = 3_000
+"""Worlds within which processes that are alike come up often."""
+
+
+@pytest.mark.parametrize(
+    ("name", "semantics", "budgets"),
+    [
+        ("one-joins", Semantics.KIP, Budgets(losses=2, timers=1, fail_overs=1)),
+        ("two-join", KAFKA, Budgets(losses=1)),
+        ("static-replacement", KAFKA, Budgets()),
+        ("classic-two-join", KAFKA, Budgets(losses=1)),
+        ("migration", KAFKA, Budgets(losses=1)),
+    ],
+)
+def test_processes_that_count_as_one_go_on_alike(
+    monkeypatch: pytest.MonkeyPatch, name: str, semantics: Semantics, budgets: Budgets
+) -> None:
+    """Which of them was found first, and is kept, decides nothing."""
+    plan = Plan(small_scenarios.load(name), semantics)
+    worlds: AnyWorlds = (ClassicWorlds if plan.has_classic else ConsumerWorlds)(plan, budgets, unhurried=True)
+    add, kept, compared = worlds.processes.add, {}, 0
+
+    def is_alike(process: Any) -> int:
+        nonlocal compared
+        number = add(process)
+        first = kept.setdefault(number, process)
+        if process.alive and first is not process:
+            compared += 1
+            assert futures(worlds, process) == futures(worlds, first)
+        return number
+
+    monkeypatch.setattr(worlds.processes, "add", is_alike)
+    Search(worlds, ENOUGH).run()
+    assert compared
+
+
+def futures(worlds: AnyWorlds, process: Any) -> list[Hashable]:
+    """What each step of its own makes of a process."""
+    acting: Any = worlds.acting
+    steps = [acting.beat, acting.disconnected, acting.moved]
+    steps += [acting.answered] if process.answers else []
+    steps += [acting.returned] if process.calling is not None else []
+    done = [step(process) for step in steps]
+    return [(each.after.key(as_they_are), each.wrong, each.gained) for each in done]
+
+
+def left(how: str) -> tuple[Report, set[tuple[int, ...]]]:
+    """A static member leaves in a way; the epochs of the members of each group at rest."""
+    text = (
+        "topics: {foo: {partitions: 1}}\nmembers: {A: {subscribe: [foo], instance_id: a}}\n"
+        f"script: [{{at: 0s, join: A}}, {{at: 1s, leave: A, how: {how}}}]\nuntil: 20s\n"
+    )
+    search = Search(ConsumerWorlds(Plan(load(text, "x"), KAFKA), Budgets(), unhurried=True))
+    report = search.run()
+    groups = [part.shard.state.consumer.members.values() for part in search.worlds.coordinators.parts]
+    return report, {tuple(member.epoch for member in members) for members in groups}
+
+
+def test_a_static_member_leaves_for_now_or_for_good_as_the_line_says() -> None:
+    (for_now, kept), (for_good, gone) = left("default"), left("leave")
+    assert for_now.violations == for_good.violations == ()
+    assert (-2,) in kept
+    assert (-2,) not in gone
+
+
+def test_the_next_line_about_a_member_waits_until_its_next_process_has_started() -> None:
+    text = (
+        "topics: {foo: {partitions: 1}}\nmembers: {A: {subscribe: [foo], instance_id: a}}\n"
+        "script: [{at: 0s, join: A}, {at: 1s, restart: A}, {at: 2s, kill: A}]\nuntil: 60s\n"
+    )
+    worlds = ConsumerWorlds(Plan(load(text, "x"), KAFKA), Budgets())
+    seen, waiting = {worlds.first()}, [worlds.first()]
+    while waiting:
+        world = waiting.pop()
+        for _, after, wrong in worlds.following(world):
+            assert wrong == ()
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    killed = [worlds.born(world) for world in seen if world[SCRIPT] == len(worlds.plan.script)]
+    assert killed
+    assert all(second is not None and not second.alive for _, second in killed)

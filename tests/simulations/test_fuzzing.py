@@ -14,7 +14,7 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, State
 from groups.pipeline.spark.child import Lines
 from simulations.invariants import Checker, Violation
@@ -27,6 +27,7 @@ from simulations.proof.fuzzing.shrinking import as_yaml, shrunk
 from simulations.proof.fuzzing.verdict import CRASHED, Broken, broken_by
 from simulations.spark import fuzzing as job
 from simulations.world.engine import run
+from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import load
 
 SEEDS = (0, 149)
@@ -172,6 +173,37 @@ def test_a_failure_is_reported_with_its_shrunk_scenario_and_exit_1(hating: int, 
     assert (tmp_path / f"kafka-{hating}.shrunk.yaml").read_text() == violation["scenario"]
     entries = (tmp_path / f"kafka-{hating}.entries.jsonl").read_text().splitlines()
     assert any(json.loads(line)["payload"].get("invariant") == "session" for line in entries)
+
+
+def test_an_error_of_the_simulator_is_reported_with_the_entries_before_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    whole = Simulation.entries
+
+    def fails(simulation: Simulation) -> Iterator[Entry]:
+        for entry in whole(simulation):
+            yield entry
+            if entry.kind is Kind.REQUEST:
+                raise RuntimeError("lost my way")
+
+    monkeypatch.setattr(Simulation, "entries", fails)
+    out = StringIO()
+    with pytest.raises(CommandError, match="1 of 1 runs broke"):
+        call_command(
+            "fuzz",
+            "--seeds",
+            "1",
+            "--semantics",
+            "kip",
+            "--out",
+            str(tmp_path),
+            stdout=out,
+            stderr=StringIO(),
+        )
+    (violation,) = json.loads(out.getvalue())["violations"]
+    assert violation["invariant"] == CRASHED
+    entries = (tmp_path / "kip-1.entries.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in entries].index("request") == len(entries) - 1
 
 
 def test_ctrl_c_tells_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,13 @@ from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import end_of
 from groups.history.state.group import State, initial_state
+from simulations.invariants import CONSUMPTION_INVARIANTS, as_table
+from simulations.proof.fuzzing.verdict import broken_by
 from simulations.world import studies
 from simulations.world.engine import run
+from simulations.world.engine.process import Process
 from simulations.world.scenario import ScenarioError, load
+from tests.house import ROOT
 
 TWO = """
 protocol: {protocol}
@@ -100,9 +104,49 @@ def test_what_a_paused_process_goes_on_to_read_another_reads_too(protocol: str) 
     script = "{at: 10s, join: B}; {at: 30s, pause: B}; {at: 95s, resume: B}"
     entries = entries_of(script, protocol=protocol, until="150s")
     cost = summary_of(entries)["consumption"]
-    assert cost["read_twice"] > 0
-    assert cost["unread_max_ms"] > 40_000
+    # It stands where it was for the 65 s, and reads all of that before it hears that it is no member; A has read it, too.
+    assert cost["read_twice"] > 65 * 100
+    assert cost["lag_max"] > 40 * 100, "until the session timeout of 45 s"
     assert cost["lag"] == 0
+
+
+@pytest.mark.parametrize("protocol", ["consumer", "classic"])
+@pytest.mark.parametrize(
+    "stops", ["{at: 31s, pause: B}; {at: 36s, resume: B}", "{at: 31s, cut: B}; {at: 36s, heal: B}"]
+)
+def test_a_process_that_stands_still_for_a_while_goes_on_where_it_was(protocol: str, stops: str) -> None:
+    cost = summary_of(entries_of("{at: 10s, join: B}; " + stops, protocol=protocol, until="60s"))[
+        "consumption"
+    ]
+    before = summary_of(entries_of("{at: 10s, join: B}", protocol=protocol, until="60s"))["consumption"]
+    assert (cost["read_twice"], cost["unread_ms"]) == (before["read_twice"], before["unread_ms"])
+    assert cost["lag_max"] == 5 * 100
+
+
+@pytest.mark.parametrize("protocol", ["consumer", "classic"])
+def test_who_reads_a_topic_that_is_deleted_and_made_again_reads_the_new_one(protocol: str) -> None:
+    """A classic consumer knows topics by their names: nothing of its membership changes."""
+    script = "{at: 10s, join: B}; {at: 20s, delete_topic: orders}; {at: 21s, create_topic: orders, partitions: 2, rate: 50}"
+    entries = entries_of(script, protocol=protocol, until="60s")
+    *_, (_, _, last) = states_of(entries)
+    found = last.consumption
+    assert found is not None
+    assert sorted(len(has["orders"]) for has in found.members.values()) == [1, 1]
+    assert all(partition.is_fetched for partition in found.topics["orders"].partitions.values())
+    assert not [entry for entry in entries if entry.payload.get("fault") == "invariant"]
+
+
+def test_a_run_that_forgets_who_reads_a_topic_that_was_made_again_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Members of the consumer protocol are assigned the new topic, and tell so; classic ones have the same name as before."""
+    script = "  - {at: 10s, join: B}\n  - {at: 20s, delete_topic: orders}\n  - {at: 21s, create_topic: orders, partitions: 2, rate: 50}"
+    scenario = load(TWO.format(protocol="classic", script=script, until="400s", more=""), "orders")
+    assert broken_by(scenario, "kafka") is None
+    monkeypatch.setattr(Process, "_forgotten", lambda *_: False)
+    broken = broken_by(scenario, "kafka")
+    assert broken is not None
+    assert broken.invariant == "reads_what_it_has"
 
 
 def test_without_a_commit_the_next_reader_leaves_out_what_came_meanwhile() -> None:
@@ -197,3 +241,7 @@ def test_a_client_that_does_not_poll_is_told_of_and_so_is_that_it_polls_again() 
     says = [(moment["at_ms"], moment["says"]) for moment in json.loads(batch.moments)]
     assert (20_000, "A works on its records and does not poll") in says
     assert (27_000, "A polls again") in says
+
+
+def test_the_reference_has_the_invariants() -> None:
+    assert as_table(CONSUMPTION_INVARIANTS.values()) in (ROOT / "docs/reference/invariants.md").read_text()

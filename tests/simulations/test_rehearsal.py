@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.rehearsal.judging import Sheet, WaySheet, answer, asked, scenario_for
 from simulations.rehearsal.markdown import markdown_of
-from simulations.rehearsal.moments import document_of_frame, text_of
 from simulations.rehearsal.playing import play
 from simulations.rehearsal.reading import question_of
 from simulations.rehearsal.values import MEMBERS_MOST, STAGES_MOST, RehearsalError
-from simulations.rehearsal.versions import release_of, version_of
 from simulations.rehearsal.ways import WayName, ways_of
 from simulations.world.engine import run
 from simulations.world.scenario import load
@@ -189,7 +186,6 @@ def test_with_the_policy_upgrade_there_is_no_way_back_to_a_classic_group() -> No
         ({"migration_policy": "downgrade"}, "policy", "GROUP_ID_NOT_FOUND"),
         ({"assignors": ["custom-user-data"]}, "user-data", "GROUP_ID_NOT_FOUND"),
         ({"assignors": ["stream"]}, "streams", "GROUP_ID_NOT_FOUND"),
-        ({"brokers": "3.9"}, "brokers", "UNSUPPORTED_VERSION"),
     ],
 )
 def test_what_is_said_to_stop_an_upgrade_stops_it(changes: dict[str, Any], code: str, error: str) -> None:
@@ -199,6 +195,47 @@ def test_what_is_said_to_stop_an_upgrade_stops_it(changes: dict[str, Any], code:
     assert planned["outcome"] == "refused"
     assert planned["stages"][1]["refusals"][0]["error"] == error
     assert planned["stages"][1]["members"][0]["status"] == "out"
+
+
+def test_where_brokers_do_not_serve_the_consumer_protocol_the_way_begins_with_them_and_the_way_back_ends_there() -> (
+    None
+):
+    sheet = rehearsed(brokers="3.9", static=True)
+    assert {"brokers", "brokers-back"} <= codes(sheet, "warning")
+    planned, back = way(sheet, "planned"), way(sheet, "back")
+    assert [stage["brokers"] for stage in planned["stages"]] == [None, "roll", "raise", None, None, None]
+    titles = [stage["title"] for stage in planned["stages"]]
+    assert titles[1:4] == ["Roll the brokers to 4.3", "Raise group.version to 1", "Bounce 1"]
+    assert (planned["outcome"], planned["bounces"]) == ("done", 3)
+    assert planned["stages"][1]["says"] == [
+        "One broker after the other; the coordinator moves 3 times.",
+        "No rebalance.",
+    ]
+    assert planned["stages"][3]["conversion"] == "online"
+    assert [stage["brokers"] for stage in back["stages"]][-2:] == ["lower", "roll_back"]
+    assert (back["outcome"], back["stages"][-1]["protocol"]) == ("done", "classic")
+    assert answer(question(sheet)) == sheet
+
+
+def test_clients_that_go_before_the_brokers_are_refused_and_their_partitions_stay_unread() -> None:
+    hasty = way(rehearsed(brokers="3.9", static=True), "hasty")
+    assert hasty["outcome"] == "refused"
+    assert {each["error"] for each in hasty["stages"][1]["refusals"]} == {"UNSUPPORTED_VERSION"}
+    assert "a broker answers A with UNSUPPORTED_VERSION" in hasty["says"]
+    assert hasty["stages"][-1]["unread"] == 6
+
+
+def test_the_way_back_after_a_bounce_lowers_the_feature_when_the_group_is_classic_again() -> None:
+    sheet = rehearsed(brokers="3.9", static=True, turn_after=1)
+    steps = [stage["brokers"] or stage["title"] for stage in way(sheet, "back")["stages"]]
+    assert steps == ["Now", "roll", "raise", "Bounce 1", "Bounce 2", "lower", "roll_back"]
+
+
+def test_brokers_that_do_not_serve_the_consumer_protocol_have_no_member_of_it() -> None:
+    with pytest.raises(
+        RehearsalError, match=r"brokers 3\.9 serve no member of the consumer protocol, and b is one"
+    ):
+        rehearsed(brokers="3.9", members={"a": {}, "b": {"protocol": "consumer"}})
 
 
 def test_a_class_of_ones_own_without_user_data_is_converted() -> None:
@@ -304,127 +341,6 @@ def test_a_mixed_group_goes_on_from_where_it_is() -> None:
     assert (planned["outcome"], planned["bounces"]) == ("done", 2)
     assert planned["stages"][0]["protocol"] == "consumer"
     assert "mixed-protocols" in codes(sheet, "note")
-
-
-# -- descriptions
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"members": 0}, "members: must be 1 to"),
-        ({"members": 61}, "members: must be 1 to 60"),
-        ({"topics": {}}, "topics: a group needs at least one topic"),
-        ({"topics": {"foo": 3000}}, "topics.foo: must be 1 to 2000"),
-        ({"client": "2.0"}, "client: client 2.0 is older than 2.1"),
-        ({"client": "new"}, "client: expected the release of a client"),
-        ({"client": "2.2", "static": True}, "client: a client 2.2 knows no group.instance.id"),
-        ({"client": "2.3", "assignors": ["cooperative-sticky"]}, "that begins with 2.4"),
-        ({"assignors": ["com.acme.Mine"]}, "is none of Kafka's assignors"),
-        ({"assignors": ["range", "custom-cooperative"]}, "no rebalance protocol is supported by all"),
-        (
-            {"members": {"a": {"assignors": ["range"]}, "b": {"assignors": ["sticky"]}}},
-            "INCONSISTENT_GROUP_PROTOCOL",
-        ),
-        ({"members": {"a": {"protocol": "consumer"}}}, "there is nothing to upgrade"),
-        (
-            {"members": {"a": {"instance_id": "x"}, "b": {"instance_id": "x"}}},
-            "two members have one instance_id",
-        ),
-        ({"members": 30, "at_once": 1}, "at_once: 30 members are bounced 3 or more at once"),
-        ({"migration_policy": "both"}, "migration_policy: unknown migration policy both"),
-        ({"too": 1}, "too: unknown key"),
-        ({"start": {"generation": 3, "members": {"A": {}, "B": {}}}}, "start.members: the start lacks C"),
-        ({"start": {"members": {}}}, "start: a start needs generation"),
-        (
-            {"start": {"generation": 3, "members": {"A": {"owned": {"foo": [6]}}, "B": {}, "C": {}}}},
-            "must be 0 to 5",
-        ),
-        (
-            {
-                "start": {
-                    "generation": 3,
-                    "members": {"A": {"owned": {"foo": [1]}}, "B": {"owned": {"foo": [1]}}, "C": {}},
-                }
-            },
-            "foo-1 is given to A already",
-        ),
-    ],
-)
-def test_a_description_that_makes_no_sense_is_told_in_one_line(changes: Mapping[str, Any], says: str) -> None:
-    with pytest.raises(RehearsalError) as refused:
-        question_of(json.dumps(THREE | changes))
-    told = f"{refused.value.field}: {refused.value}"
-    assert says in told
-    assert "\n" not in told
-
-
-def test_a_mistake_in_yaml_is_told_with_its_line() -> None:
-    with pytest.raises(RehearsalError) as refused:
-        question_of("topics: {foo: 6}\nmembers: 3\nclient: old\n")
-    assert (refused.value.line, refused.value.field) == (3, "client")
-
-
-def test_assignors_may_be_named_by_their_classes_and_releases_with_a_patch() -> None:
-    found = question_of(
-        "topics: {foo: 6}\nmembers: 1\nclient: 3.8.1\nassignors: org.apache.kafka.clients.consumer.StickyAssignor\n"
-    )
-    assert found.members[0].assignors == ("sticky",)
-    assert (found.members[0].client, found.members[0].release) == ("3.8", "3.5")
-    assert release_of(version_of("2.0")) is None
-
-
-# -- a timeline's moment
-
-
-def frame_of(text: str) -> dict[str, Any]:
-    from groups.history.frames.frame import frame
-    from groups.history.replay.fold import replay
-    from groups.history.state.group import initial_state
-
-    scenario = load(text, "orders")
-    state = initial_state(scenario.group)
-    for entry in run(scenario):
-        state = replay(state, entry)
-    return frame(state)
-
-
-def test_a_moment_becomes_a_description_of_its_group_and_what_the_log_did_not_tell_is_said() -> None:
-    frame = frame_of(
-        "protocol: classic\nassignor: sticky\ntopics: {orders: {partitions: 4}, other: {partitions: 2}}\n"
-        "members:\n  A: {subscribe: [orders], instance_id: a1}\n  B: {subscribe: [orders], session_timeout_ms: 10000}\n"
-        "script: [{at: 0s, join: [A, B]}]\nuntil: 20s\n"
-    )
-    document = document_of_frame(frame)
-    found = question_of(text_of(document))
-    assert dict(found.topics) == {"orders": 4}, "who subscribes to nothing of a topic does not bring it"
-    assert {m.name: (m.instance_id, m.session_timeout_ms) for m in found.members} == {
-        "A": ("a1", 45_000),
-        "B": (None, 10_000),
-    }
-    assert found.members[0].assignors == ("sticky",)
-    assert found.start is not None
-    given = {name: dict(owned) for name, owned in found.start.owned.items()}
-    assert given == {name: {"orders": tuple(m["assigned"]["orders"])} for name, m in frame["members"].items()}
-    planned = way(answer(found), "planned")
-    assert planned["stages"][0]["epoch"] == frame["generation"], "it goes on from the very generation"
-    assert (planned["outcome"], planned["stages"][1]["conversion"]) == ("done", "online")
-    assert any("release" in each for each in document["assumed"])
-    assert any("goes by sticky" in each for each in document["assumed"])
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"protocol": "share"}, "a share group"),
-        ({"protocol": None}, "not known yet"),
-        ({"members": {}}, "nobody is in the group"),
-    ],
-)
-def test_a_moment_without_a_classic_group_is_refused(changes: dict[str, Any], says: str) -> None:
-    frame = {"group": "g", "protocol": "classic", "members": {"A": {"protocol": "classic"}}, "topics": {}}
-    with pytest.raises(RehearsalError, match=says):
-        document_of_frame(frame | changes)
 
 
 # -- the plan

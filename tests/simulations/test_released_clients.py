@@ -6,7 +6,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from simulations.protocol.client.classic import errors as classic_errors
-from simulations.protocol.client.consumer import heartbeats
+from simulations.protocol.client.consumer import errors
 from tests.simulations.classic_runs import entries, requests
 
 RUN = """
@@ -52,6 +52,6 @@ def test_errors_have_the_names_and_numbers_of_the_protocol() -> None:
 
 
 def test_what_a_poll_throws_is_named_after_the_error_that_it_is_thrown_for() -> None:
-    for code, exception in heartbeats.JAVA_EXCEPTIONS.items():
+    for code, exception in errors.JAVA_EXCEPTIONS.items():
         error = "".join(part.title() for part in ErrorCode(code).name.split("_"))
         assert error.startswith(exception.removesuffix("Exception"))

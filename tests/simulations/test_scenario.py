@@ -117,7 +117,7 @@ def test_every_verb_says_what_it_needs() -> None:
     assert jumps == [("A", -2_000), ("coordinator", -2_000)]
     assert actions[Verb.SET_CONFIG].config == {"session_timeout_ms": 80_000}
     over = actions[Verb.FAIL_OVER]
-    assert (over.how, over.lost, over.length_ms, over.compacted) == (How.CRASH, 2, 3_000, True)
+    assert (over.how, over.lost, over.loading_ms, over.compacted) == (How.CRASH, 2, 3_000, True)
     assert actions[Verb.LEAVE].how is How.REMAIN
     assert scenario.settings.assignors == ("range", "uniform")
     assert scenario.topics["foo"].racks == {0: ("r1", "r2"), 1: ("r2",)}

@@ -15,11 +15,7 @@ from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
 
 if TYPE_CHECKING:
-    from simulations.proof.exploration import Report, Violated
-    from simulations.proof.exploration.classic.world import ClassicWorlds
-    from simulations.proof.exploration.world import Worlds
-
-    AnyWorlds = Worlds | ClassicWorlds
+    from simulations.proof.exploration import AnyWorlds, Report, Violated
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
@@ -68,7 +64,7 @@ class Command(BaseCommand):
         # Only here: what the simulator needs is not to slow down every other command.
         from simulations.jobs.explorations import explore_shared
         from simulations.proof.exploration import STATES_MAX, Budgets, NotExplorable, explore
-        from simulations.proof.exploration.classic.plan import has_classic_members
+        from simulations.proof.exploration.plan import has_classic_members
 
         scenario = scenario_of(options["scenario"])
         told = options["semantics"]
@@ -141,11 +137,8 @@ def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
 
 def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
     """What no world was asked, and why; of expressions, too, where members subscribe by them."""
-    from simulations.proof.exploration import NOT_ASKED, Worlds
-
-    asked_of = NOT_ASKED if isinstance(worlds, Worlds) else worlds.not_asked
     told: list[dict[str, Any]] = [
-        {"reason": reason, "invariants": list(names)} for reason, names in asked_of.items()
+        {"reason": reason, "invariants": list(names)} for reason, names in worlds.not_asked.items()
     ]
     if any(member.regex for member in worlds.plan.scenario.members.values()):
         reason = "the clock is frozen: what an expression matches is found once"
@@ -154,30 +147,19 @@ def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
 
 
 def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
-    from simulations.proof.exploration import Worlds
-    from simulations.proof.exploration.classic.trace import sentence as classic_sentence
     from simulations.proof.exploration.trace import sentence
 
     told, world = [], worlds.first()
     for step in violated.trace:
-        told.append(
-            sentence(worlds, world, step)
-            if isinstance(worlds, Worlds)
-            else classic_sentence(worlds, world, step)
-        )
+        told.append(sentence(worlds, world, step))
         world, _ = worlds.take(world, step)
     return told
 
 
 def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:
-    from simulations.proof.exploration import Worlds
-    from simulations.proof.exploration.classic.trace import timeline as classic_timeline
     from simulations.proof.exploration.trace import timeline
 
-    if isinstance(worlds, Worlds):
-        told = timeline(worlds, violated.trace, violated.invariant, violated.says)
-    else:
-        told = classic_timeline(worlds, violated.trace, violated.invariant, violated.says)
+    told = timeline(worlds, violated.trace, violated.invariant, violated.says)
     return [entry.to_json() for entry in told]
 
 

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from groups.command_line import BAD_USAGE, in_one_line
 
 if TYPE_CHECKING:
+    from groups.history.entries import Entry
     from simulations.proof.fuzzing.batches import Answer, Found
 
 SEED_MAX: Final = 2**53
@@ -227,10 +228,18 @@ def write_run(
             (folder / f"{name}.shrunk.yaml").write_text(small, encoding="utf-8")
         scenario = load(small or whole, name)
         with (folder / f"{name}.entries.jsonl").open("wb") as file:
-            for row in output.entry_lines(run(scenario), "entry"):
+            for row in output.entry_lines(_until_it_crashes(run(scenario)), "entry"):
                 file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
     except OSError as error:
         raise usage(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def _until_it_crashes(entries: Iterator[Entry]) -> Iterator[Entry]:
+    """The entries of a run, of one that ends in an error of the simulator those before it: the report tells of the error."""
+    try:
+        yield from entries
+    except Exception:  # As in the verdict: whatever the machines raise is what was found.
+        return
 
 
 def progress(total: Answer, wanted: int, seconds: float) -> str:

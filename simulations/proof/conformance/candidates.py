@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from groups.history.state.group import Semantics
+from groups.history.state.group import Protocol, Semantics
 from simulations.proof.conformance.comparing import equal, same_record
 from simulations.proof.conformance.excuses import LATE_LINE
 from simulations.proof.conformance.internal_events import by_itself
@@ -278,10 +278,11 @@ def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
     before = position.having_heard(known, now_ms)
     loaded = Shard(log.group, Semantics.KAFKA, before.settings, before.image, config=before.group_config)
     loaded.load(written.payload for written in log.written[: position.at])
+    from_ms = _loaded_from_ms(loaded, now_ms)
     after = replace(
         position.knowing(known),
         shard=loaded,
-        timers=Timers().taking(loaded.loaded(now_ms).timers, _loaded_from_ms(position, now_ms), None),
+        timers=Timers().taking(loaded.loaded(now_ms).timers, from_ms, None),
         tasks=(),
         loads=position.loads + 1,
     )
@@ -289,18 +290,12 @@ def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
     return Loading(before=position, after=after, now_ms=now_ms)
 
 
-def _loaded_from_ms(position: Position, now_ms: int) -> int:
+def _loaded_from_ms(loaded: Shard, now_ms: int) -> int:
     """From when on the timers of a load may have run: of a consumer group it may have been over long before it shows.
 
     A classic group writes nothing as its timers run out, so that each that could would be tried between any two requests.
     """
-    of_group = [
-        written.payload
-        for written in position.log.written[: position.at]
-        if written.payload["type"] in (2, 3)
-    ]
-    present = [record["type"] for record in of_group if record["value"] is not None]
-    return now_ms if present[-1:] == [2] else -INFINITE_MS
+    return now_ms if loaded.state.protocol is Protocol.CLASSIC else -INFINITE_MS
 
 
 def overdue(position: Position, asked: RecordedRequest) -> Iterator[tuple[Running, int]]:

@@ -91,7 +91,7 @@ class _Log:
             image=self.image,
             names=names,
             deleted=gone,
-            configs=configs or None,
+            configs=configs,
             elected=tuple(elected),
         )
 

@@ -111,7 +111,7 @@ class Log:
 
     def concerned_by(self, change: ImageChange) -> bool:
         """Whether the change can matter to the group; those that cannot need not be tried one by one."""
-        if change.configs is not None and self.group in change.configs:
+        if self.group in change.configs:
             return True
         return self._concerned is None or not self._concerned.isdisjoint(change.names)
 
@@ -252,7 +252,7 @@ def _known_ms(recording: Recording) -> tuple[int, ...]:
 
 def change_image(shard: Shard, change: ImageChange, now_ms: int) -> None:
     """The coordinator hears of a change. It writes nothing for it."""
-    if change.configs and (config := change.configs.get(shard.state.group)):
+    if config := change.configs.get(shard.state.group):
         group_settings(shard, config)
     if change.names:
         shard.image_changed(change.image, change.names, now_ms)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, field
 
 from groups.history.entries import RecordPayload
+from groups.history.state.declared import document
 from groups.wire.codecs.values import Value
 from simulations.protocol.coordinator.image import Image, ImageTopic
 
@@ -77,7 +77,7 @@ class ImageChange:
     image: Image
     names: tuple[str, ...] = ()
     deleted: tuple[ImageTopic, ...] = ()
-    configs: Mapping[str, Mapping[str, str | None]] | None = None
+    configs: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     elected: tuple[int, ...] = ()
 
 
@@ -99,31 +99,16 @@ def loads_of(recording: Recording) -> tuple[int, ...]:
     return tuple(change.at_ms for change in recording.images if not partitions.isdisjoint(change.elected))
 
 
-class DifferenceLine(TypedDict):
-    """A difference in the report; ``recorded`` or ``simulated`` is null where one side has nothing."""
-
-    at_ms: int
-    group: str
-    what: str
-    recorded: object
-    simulated: object
-
-
+@document
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that the simulated coordinator would have said or written otherwise."""
+    """Something that the simulated coordinator would have said or written otherwise.
+
+    ``recorded`` or ``simulated`` is null where one side has nothing.
+    """
 
     at_ms: int
     group: str
     what: str
     recorded: object
     simulated: object
-
-    def to_json(self) -> DifferenceLine:
-        return {
-            "at_ms": self.at_ms,
-            "group": self.group,
-            "what": self.what,
-            "recorded": self.recorded,
-            "simulated": self.simulated,
-        }

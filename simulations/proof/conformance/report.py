@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TypedDict
 
-from simulations.proof.conformance.recording import DifferenceLine
+from groups.history.state.plain import Plain, to_plain
 from simulations.proof.conformance.score import Score
 from simulations.proof.conformance.splitting import NotJudged, NotJudgedLine
 
@@ -38,7 +38,7 @@ class Report(TypedDict):
     loaded: int
     not_judged: list[NotJudgedLine]
     excused: list[Excused]
-    differences: list[DifferenceLine]
+    differences: list[Plain]
 
 
 def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
@@ -70,5 +70,5 @@ def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
         "loaded": sum(tally.loaded for tally in every),
         "not_judged": not_judged.to_json(),
         "excused": [{"reason": reason, "count": count} for reason, count in sorted(excuses.items())],
-        "differences": [difference.to_json() for difference in differences],
+        "differences": [to_plain(difference) for difference in differences],
     }

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypedDict
 
-from groups.wire.coordinator_schema import (
-    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
-    CONSUMER_GROUP_METADATA,
-    CONSUMER_GROUP_REGULAR_EXPRESSION,
-)
+from groups.wire.coordinator_schema.consumer import CONSUMER_RECORD_TYPES
+from groups.wire.coordinator_schema.share import SHARE_RECORD_TYPES
+from groups.wire.coordinator_schema.streams import STREAMS_RECORD_TYPES
 from groups.wire.logs.request_log import LoggedRequest
 from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
@@ -70,9 +68,10 @@ HANDLED_MS: Final = 250
 """How long after it was read a request is handled at the latest that may wait for its answer, on a machine on which
 nothing else shows that it is slower."""
 
-_CONSUMER_TYPES: Final = range(CONSUMER_GROUP_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT + 1)
-_SHARE_TYPES: Final = range(10, 16)
-_STREAMS_TYPES: Final = (17, *range(19, 24))
+_CONSUMER_TYPES, _SHARE_TYPES, _STREAMS_TYPES = (
+    frozenset(each.number for each in types)
+    for types in (CONSUMER_RECORD_TYPES, SHARE_RECORD_TYPES, STREAMS_RECORD_TYPES)
+)
 
 
 class NotJudgedLine(TypedDict):
@@ -171,10 +170,10 @@ def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str
     types = {each.payload["type"] for each in written}
     if any("key_bytes" in each.payload for each in written):
         return "records that cannot be read"
-    consumer = HEARTBEAT in apis or bool(types & {*_CONSUMER_TYPES, CONSUMER_GROUP_REGULAR_EXPRESSION})
-    if types & {*_SHARE_TYPES}:
+    consumer = HEARTBEAT in apis or bool(types & _CONSUMER_TYPES)
+    if types & _SHARE_TYPES:
         return "share group"
-    if types & {*_STREAMS_TYPES}:
+    if types & _STREAMS_TYPES:
         return "streams group"
     others = apis & {*OTHER_APIS} - {"TXN_OFFSET_COMMIT"}
     if others and not consumer:

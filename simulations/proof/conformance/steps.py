@@ -62,8 +62,8 @@ class RequestStep(SearchStep):
     """
 
     asked: RecordedRequest
-    waits: bool = False
-    answered: tuple[RecordedRequest, ...] = ()
+    waits: bool
+    answered: tuple[RecordedRequest, ...]
 
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)

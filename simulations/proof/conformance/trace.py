@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, NotedTopic, Payload, Provenance
+from groups.history.state.plain import to_plain
 from simulations.proof.conformance.recording import (
     Difference,
     ImageChange,
@@ -100,7 +101,7 @@ class Story:
     def differences(self, found: Iterable[Difference], member: str | None) -> None:
         for each in found:
             says = f"The simulated coordinator differs: {each.what}"
-            told = {"fault": "difference", "member": member, "says": says, **each.to_json()}
+            told = {"fault": "difference", "member": member, "says": says, **to_plain(each)}
             self._add(each.at_ms, Kind.FAULT, COORDINATOR, told)
 
     def _records(self, records: Sequence[Written], cause: int | None) -> None:

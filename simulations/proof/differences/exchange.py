@@ -247,6 +247,14 @@ def fail_over(**grown: int) -> Operation:
     return Operation(verb="another coordinator loads the group", act=act, fields=grown)
 
 
+def lowered() -> Operation:
+    """``group.version`` is lowered to 0."""
+    return Operation(
+        verb="brokers stop to serve the consumer protocol",
+        act=lambda exchange: exchange.shard.no_longer_served(exchange.now_ms),
+    )
+
+
 SETTLE: Final = (target(), beat("A"))
 """The target is computed and A moves to it, if it has not yet."""
 

@@ -2,14 +2,30 @@
 
 ``explore`` is the way in. What is walked, what is left out and why nothing is missed by it:
 ``docs/explanation/exploration.md``.
+
+One walk serves all groups. What differs is in two rooms of one shape, ``consumer`` and ``classic``: each has the worlds, the
+processes and the coordinator of its protocol, which implement ``Worlds``, ``Process``, ``Processes``, ``Coordinator`` and
+``CoordinatorRuntime``.
+
+=======================  ==============================================================
+module                   what it is for
+=======================  ==============================================================
+``search``               breadth first, to the shortest way to a violation; ``partitioned_search`` by several processes
+``world``                what can happen next in a world, and how its parts are put together
+``processes``            a client, what is on its way, and the checker's account of it
+``coordinators``         the coordinator and its steps; ``coordinator_entries`` tells them
+``plan``, ``script``     what a scenario says, and what its lines do
+``interning``            each part once, by what ``canonical`` says of it
+``state_layout``         a world as a tuple of numbers; ``actions`` its steps and budgets
+``findings``, ``trace``  what was found, and the way there as a timeline
+=======================  ==============================================================
 """
 
 from __future__ import annotations
 
 from simulations.proof.exploration.actions import Budgets
-from simulations.proof.exploration.findings import NOT_ASKED, STATES_MAX, Report, Violated
-from simulations.proof.exploration.plan import NotExplorable
-from simulations.proof.exploration.search import explore
-from simulations.proof.exploration.world import Worlds
+from simulations.proof.exploration.findings import STATES_MAX, Report, Violated
+from simulations.proof.exploration.plan import NotExplorable, Plan
+from simulations.proof.exploration.search import AnyWorlds, explore
 
-__all__ = ["NOT_ASKED", "STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "Worlds", "explore"]
+__all__ = ["STATES_MAX", "AnyWorlds", "Budgets", "NotExplorable", "Plan", "Report", "Violated", "explore"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, unique
 from typing import Final
 
 SLOTS_MAX: Final = 64
@@ -13,6 +13,7 @@ Step = int
 """A kind and the process that it happens to, packed: ``kind * SLOTS_MAX + slot``."""
 
 
+@unique
 class ActionKind(IntEnum):
     """``BEAT``: a heartbeat is sent and arrives; ``SEND``: it is sent alone, and is on its way.
 

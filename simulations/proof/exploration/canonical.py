@@ -16,6 +16,7 @@ from enum import Enum, auto
 from typing import Final
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember, ResolvedRegex
+from simulations.protocol.client.classic.untimed import plain
 from simulations.protocol.messages.groups import (
     CommitAnswer,
     CommittedOffset,
@@ -165,6 +166,11 @@ def canonical(value: object, rename: Rename) -> Hashable:
         else:
             found.append(frozen(field))
     return tuple(found)
+
+
+def of_message(message: object, rename: Rename) -> Hashable:
+    """A request or an answer by what decides something; of the classic protocol generations count as they are."""
+    return canonical(message, rename) if type(message) in FIELDS else plain(message)
 
 
 def frozen(value: object) -> Hashable:

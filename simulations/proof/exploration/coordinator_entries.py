@@ -1,68 +1,71 @@
-"""Tells the coordinator's steps as entries, for the checker and for the timeline of a trace."""
+"""Tells the coordinator's steps as entries, for the checker and for the timeline of a trace.
+
+A request may be answered by a later one's step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import State
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    Outcome,
-    Record,
-    TimerCancel,
-    TimerCommand,
+from simulations.protocol.client.consumer.requests import Request
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    LeaveAnswer,
+    SyncAnswer,
 )
-from simulations.protocol.messages.groups import (
-    COMMIT_API,
-    HEARTBEAT_API,
-    CommitAnswer,
-    Heartbeat,
-    HeartbeatAnswer,
-    OffsetCommit,
-)
+from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, TimerCancel
+from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer
 from simulations.world.engine.log import COORDINATOR, Log
+from simulations.world.engine.requests import APIS
 
 NOW_MS: Final = 1_000_000
 """The time at which the clock stands: any, but not 0, which stands for "never" in records."""
 
 Timer = tuple[str, str | None]
 
+Answer = HeartbeatAnswer | CommitAnswer | JoinAnswer | SyncAnswer | ClassicHeartbeatAnswer | LeaveAnswer
+"""Whatever a group's coordinator answers where clients ask nothing beside their membership."""
+
+Answers = tuple[tuple[int, Answer], ...]
+"""Whom a step answers, by the ticket of the request."""
+
+Waiting = Mapping[int, tuple[int, str, str, int]]
+"""Ticket → sequence of the request's entry, who sent it, its API, its version."""
+
 
 class Teller:
-    """Writes one step of the coordinator into a log that begins behind ``last``, and keeps account of its timers."""
+    """Writes one step of the coordinator into a log that begins behind ``last``, and keeps account of its timers.
 
-    def __init__(self, state: State, timers: Mapping[Timer, int | None], last: int) -> None:
+    ``waiting`` are requests that were handled and are not answered.
+    """
+
+    def __init__(self, state: State, timers: Mapping[Timer, int | None], last: int, waiting: Waiting) -> None:
         self.log = Log(state, partition=0)
         self.log.last = last
         self.timers = dict(timers)
+        self.waiting = dict(waiting)
 
-    def exchange(
-        self,
-        request: Heartbeat | OffsetCommit,
-        outcome: Outcome[HeartbeatAnswer] | Outcome[CommitAnswer],
-    ) -> None:
-        """A request, what it wrote and started, and its answer."""
-        api = HEARTBEAT_API if isinstance(request, Heartbeat) else COMMIT_API
-        told = {"api": api, "version": request.version}
-        asked = self.log.write(Kind.REQUEST, request.member_id, NOW_MS, {**told, "body": request.body()})
-        self.done(outcome, asked)
-        answer = {**told, "to": request.member_id, "body": outcome.answer.body()}
-        self.log.write(Kind.RESPONSE, COORDINATOR, NOW_MS, answer, cause=asked)
+    def request(self, request: Request, who: str, ticket: int) -> int:
+        """A request arrives; its sequence."""
+        api = APIS[type(request)].name
+        told = {"api": api, "version": request.version, "body": request.body()}
+        asked = self.log.write(Kind.REQUEST, who, NOW_MS, told)
+        self.waiting[ticket] = (asked, who, api, request.version)
+        return asked
 
-    def expiry(self, timer: str, member_id: str | None, outcome: Outcome[None]) -> None:
+    def fired(self, timer: Timer) -> int:
         """A timer ran out."""
-        del self.timers[timer, member_id]
-        self.done(outcome, self._timer((timer, member_id), "fired", 0, None))
+        del self.timers[timer]
+        return self._timer(timer, "fired", 0, None)
 
-    def note(self, note: Mapping[str, object], outcome: Outcome[None]) -> None:
-        """The metadata changed."""
-        self.done(outcome, self.log.write(Kind.NOTE, COORDINATOR, NOW_MS, note))
-
-    def fail_over(self, epoch: int, outcome: Outcome[None]) -> None:
-        """Another broker has loaded the log."""
+    def failed_over(self, epoch: int) -> int:
+        """Another broker has loaded the log; what was parked is lost."""
         self.timers.clear()
+        self.waiting.clear()
         fault = {
             "fault": "fail_over",
             "member": None,
@@ -70,17 +73,36 @@ class Teller:
             "epoch": epoch,
             "loading_ms": 0,
         }
-        self.done(outcome, self.log.write(Kind.FAULT, COORDINATOR, NOW_MS, fault))
+        return self.log.write(Kind.FAULT, COORDINATOR, NOW_MS, fault)
 
-    def task(self, outcome: Outcome[None]) -> None:
-        """A task in the background is done."""
-        self.done(outcome, None)
+    def topics(self, note: Mapping[str, object]) -> int:
+        """The metadata changed."""
+        return self.log.write(Kind.NOTE, COORDINATOR, NOW_MS, note)
 
-    def records(self, records: tuple[Record, ...], timers: tuple[TimerCommand, ...]) -> None:
-        """A group that is there at the start."""
-        self.done(Outcome(answer=None, records=records, timers=timers), None)
+    def effect(
+        self, cause: int | None, outcome: Outcome[object], answers: Sequence[tuple[int, Answer]]
+    ) -> None:
+        """What an operation wrote and started, and whom it answers: who was parked at once, the asking one behind the records."""
+        parked = {each.ticket for each in outcome.parked_answers}
+        for ticket, answer in answers:
+            if ticket in parked:
+                self._answer(ticket, answer, cause)
+        self._done(outcome, cause)
+        for ticket, answer in answers:
+            if ticket not in parked:
+                self._answer(ticket, answer, cause)
 
-    def done(self, outcome: Outcome[object], cause: int | None) -> None:
+    def _answer(self, ticket: int, answer: Answer, cause: int | None) -> None:
+        waiting = self.waiting.pop(ticket, None)
+        if waiting is None:
+            return
+        asked, who, api, version = waiting
+        told = {"api": api, "version": version, "to": who, "body": answer.body()}
+        if cause != asked:
+            told["request"] = asked
+        self.log.write(Kind.RESPONSE, COORDINATOR, NOW_MS, told, cause=cause)
+
+    def _done(self, outcome: Outcome[object], cause: int | None) -> None:
         """What an operation wrote, then the timers that it started and stopped."""
         if outcome.records:
             cause = self.log.write_unit(outcome.records, NOW_MS, cause=cause)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable
+from typing import Generic, Protocol, TypeVar
 
 from simulations.proof.exploration.canonical import EpochsSeen, Rename, ranks
 from simulations.proof.exploration.state_layout import UNBORN
 
-T = TypeVar("T")
 
-Key = Callable[[T, Rename], Hashable]
+class Keyed(Protocol):
+    """What can be told apart by what decides its future."""
+
+    def key(self, rename: Rename, /) -> Hashable: ...
+
+
+T = TypeVar("T", bound=Keyed)
 
 
 class Forms(dict[int, int]):
@@ -39,16 +44,15 @@ class AllForms(dict[int, Forms]):
 
 
 class Interner(Generic[T]):
-    """Parts by number; ``key(part, rename)`` is what decides a part's future."""
+    """Parts by number, one of those that have the same key."""
 
-    def __init__(self, key: Key[T]) -> None:
+    def __init__(self) -> None:
         self.parts: list[T] = []
         self.masks: list[int] = []
         self.own: list[int] = []
         """Number of each part's form with each epoch as its rank among the part's own: the same in all forms of a world."""
         self._own: dict[Hashable, int] = {}
         self.forms = AllForms(self)
-        self._key = key
         self._numbers: dict[Hashable, int] = {}
         self._canonical: dict[Hashable, int] = {}
         self._renamed: dict[tuple[int, int], int] = {}
@@ -59,13 +63,14 @@ class Interner(Generic[T]):
     def add(self, part: T) -> int:
         """The number of this part, or of one that is the same."""
         seen = EpochsSeen()
-        key = self._key(part, seen)
+        key = part.key(seen)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.parts)
             self.parts.append(part)
             self.masks.append(seen.mask)
-            self.own.append(self._own.setdefault(self._key(part, ranks(seen.mask)), len(self._own)))
+            own = part.key(ranks(seen.mask)) if seen.mask else key
+            self.own.append(self._own.setdefault(own, len(self._own)))
         return number
 
     def canonical(self, number: int, mask: int) -> int:
@@ -75,26 +80,6 @@ class Interner(Generic[T]):
         place = (number, mask & ((1 << own.bit_length()) - 1) if own else 0)
         renamed = self._renamed.get(place)
         if renamed is None:
-            form = self._key(self.parts[number], ranks(mask))
+            form = self.parts[number].key(ranks(mask))
             renamed = self._renamed[place] = self._canonical.setdefault(form, len(self._canonical))
         return renamed
-
-
-class Pool(Generic[T]):
-    """Parts by number, told apart by what ``key`` gives of them as they are."""
-
-    def __init__(self, key: Callable[[T], Hashable]) -> None:
-        self.parts: list[T] = []
-        self._key = key
-        self._numbers: dict[Hashable, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def add(self, part: T) -> int:
-        """The number of this part, or of one that is the same."""
-        key = self._key(part)
-        number = self._numbers.setdefault(key, len(self.parts))
-        if number == len(self.parts):
-            self.parts.append(part)
-        return number

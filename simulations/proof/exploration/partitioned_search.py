@@ -14,9 +14,9 @@ from collections.abc import Hashable, Sequence
 from struct import Struct
 
 from simulations.proof.exploration.actions import SLOTS_MAX
+from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.findings import OF_CHANCE, Findings
 from simulations.proof.exploration.state_layout import Form, World
-from simulations.proof.exploration.world import Worlds
 
 ORDER_BITS = 16
 """Steps of one world that an order has room for; nobody can take nearly as many."""
@@ -28,7 +28,7 @@ LEVEL = 1 << 40
 class SearchPartition:
     """What one of ``count`` walks. The calls of a level, in order: ``first_steps``, ``learn``, ``expand``, ``take``, ``number``."""
 
-    def __init__(self, worlds: Worlds, index: int, count: int) -> None:
+    def __init__(self, worlds: ConsumerWorlds, index: int, count: int) -> None:
         self.worlds = worlds
         self.transitions = 0
         self.rests: list[int] = []

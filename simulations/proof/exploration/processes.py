@@ -1,53 +1,61 @@
-"""A process of a world: a consumer, what is on its way between it and the coordinator, and the checker's account of it."""
+"""A process of a world: a client, what is on its way between it and the coordinator, and the checker's account of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
 
-from simulations.invariants import rules
-from simulations.proof.exploration.canonical import Rename, canonical
-from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Answer, Request, Wrongs
+from simulations.proof.exploration.canonical import Rename, of_message
+from simulations.proof.exploration.coordinator_entries import NOW_MS, Answer
+from simulations.proof.exploration.coordinators import Wrongs
 from simulations.proof.exploration.partition_bits import Bits
+from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Call, Callback, Consumer, Effect, Send
 from simulations.protocol.client.consumer.errors import Failure
+from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.client.consumer.states import MemberState
-from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer, Partitions
+
+Client = Consumer | ClassicConsumer
+
+GO_ON_MOST: Final = 8
+"""Back-offs that are over one after the other, without anything sent in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
-    """One state; the consumer is never changed, a step takes a copy of it.
+class Process(ABC):
+    """One state; the client is never changed, a step takes a copy of it.
 
-    ``requests`` are on their way to the coordinator, each with whether its answer is still wanted, ``answers`` on
-    theirs back, oldest first. ``stale``: the coordinator has moved, and the process does not know it yet.
-    ``follows``: another process of the member starts when this one has closed.
+    ``requests`` are on their way to the coordinator, each with whether its answer is still wanted and the id under which it was sent;
+    ``parked`` are those that arrived and are not answered, by ticket; ``answers`` come back, oldest first. ``stale``: the
+    coordinator has moved, and the process does not know it yet. ``follows``: another process of the member starts when this one
+    has closed.
 
     ``owned`` is the checker's own account, by callbacks; ``said`` what of it the last heartbeat could know of, and
     ``misunderstood`` what the group took it to be rid of because of one that could not. ``unbegun`` is what the group
     took it to be rid of before it had begun with it, as long as it may: until it has heard of that, and the
-    reconciliation that is in progress by then is over. ``revoked`` is what it gave up since it was last assigned
-    something.
+    reconciliation that is in progress by then is over.
     """
 
-    consumer: Consumer
+    consumer: Client
     alive: bool = True
     paused: bool = False
     follows: bool = False
-    requests: tuple[tuple[Request, bool], ...] = ()
+    requests: tuple[tuple[Request, bool, str], ...] = ()
+    parked: tuple[tuple[int, Request], ...] = ()
     answers: tuple[tuple[Request, Answer], ...] = ()
     stale: bool = False
     owned: int = 0
     said: int = 0
     misunderstood: int = 0
     unbegun: int = 0
-    revoked: int = 0
     calling: Call | None = None
-    thrown_out: bool = False
 
     @property
     def member_id(self) -> str:
+        """The id that it has, or will be given next."""
         return self.consumer.config.member_id
 
     @property
@@ -55,17 +63,41 @@ class Process:
         return self.alive and not self.paused
 
     @property
-    def counts(self) -> bool:
-        """Whether the group may be expected to have it as a member."""
-        return self.runs and not self.consumer.closed and not self.consumer.ended
+    def over(self) -> bool:
+        """Whether its client has left, and will do nothing any more by itself."""
+        return self.consumer.closed or self.consumer.ended
 
     @property
+    def counts(self) -> bool:
+        """Whether the group may be expected to have it as a member."""
+        return self.runs and not self.over
+
+    @property
+    def reads(self) -> int:
+        """What it reads, but for what the group took it to be rid of by a heartbeat that could not know of it."""
+        return self.owned & ~self.misunderstood
+
+    @property
+    @abstractmethod
     def deaf(self) -> bool:
         """Whether no answer means anything to it any more."""
-        return not self.alive or (not self.follows and (self.consumer.closed or self.consumer.ended))
+
+    @property
+    @abstractmethod
+    def rests(self) -> bool:
+        """Whether it has nothing to do but to heartbeat."""
+
+    @property
+    def has_closed(self) -> bool:
+        """Whether it has closed, and the process that is to follow it may start at any later moment."""
+        return False
+
+    @abstractmethod
+    def beside(self, rename: Rename) -> tuple[Hashable, ...]:
+        """What decides its future beside the fields of every process."""
 
     def key(self, rename: Rename) -> Hashable:
-        requests = tuple((canonical(request, rename), wanted) for request, wanted in self.requests)
+        requests = tuple((of_message(request, rename), wanted, who) for request, wanted, who in self.requests)
         if not self.alive:
             return self.member_id, requests
         awaits = self.consumer.awaits
@@ -74,8 +106,8 @@ class Process:
             requests,
             self.consumer.canonical(rename),
             # What a request said is not looked at again: it is answered for being the one that is waited for.
-            tuple(awaits(request) for request, wanted in self.requests if wanted),
-            tuple((canonical(answer, rename), awaits(request)) for request, answer in self.answers),
+            tuple(awaits(request) for request, wanted, _ in self.requests if wanted),
+            tuple((of_message(answer, rename), awaits(request)) for request, answer in self.answers),
             self.paused,
             self.follows,
             self.stale,
@@ -83,180 +115,221 @@ class Process:
             self.said & self.owned if self.requests else 0,
             self.misunderstood,
             self.unbegun,
-            self.revoked,
             self.calling.callback if self.calling is not None else None,
-            self.thrown_out,
+            *self.beside(rename),
         )
+
+
+P = TypeVar("P", bound=Process)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """A step of a process. ``effects`` are all that its consumer wanted, in order."""
+class Done(Generic[P]):
+    """A step of a process. ``gained``: what it began to read; ``kept``: what it may go on reading from a membership that is over.
 
-    after: Process
+    ``called``: callbacks that began and returned within the step.
+    """
+
+    after: P
     wrong: Wrongs = ()
-    effects: tuple[Effect, ...] = ()
+    gained: int = 0
+    kept: int = 0
+    called: tuple[Call, ...] = ()
 
 
-@dataclass(slots=True)
-class Processes:
+class Processes(ABC, Generic[P]):
     """Takes the steps of processes."""
 
-    bits: Bits
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Topic id → name, for sentences."""
+    def __init__(self, bits: Bits, names: dict[str, str]) -> None:
+        """``names``: topic id → name."""
+        self.bits = bits
+        self.names = names
 
-    def act(self, process: Process, act: Callable[[Consumer], list[Effect]]) -> Done:
-        """The consumer does something of its own accord."""
-        consumer = process.consumer.copy()
-        return self._after(process, consumer, act(consumer))
+    @abstractmethod
+    def fresh(self, client: Client) -> P:
+        """A process that has done nothing yet."""
 
-    def beat(self, process: Process) -> Done:
+    @abstractmethod
+    def mask(self, partitions: Partitions) -> int:
+        """Bits of partitions, by topic id or name."""
+
+    @abstractmethod
+    def begins(self, process: P, call: Call) -> Wrongs:
+        """What is wrong with a callback that begins."""
+
+    def hears(self, process: P, _request: Request, _answer: Answer) -> P:
+        """The process as it hears this answer, before its client does anything about it."""
+        return process
+
+    def goes_on(self, _process: P, _client: Client) -> list[Effect]:
+        """What the client does once it need not wait any more."""
+        return []
+
+    def takes_no_time(self, _process: P, _call: Call) -> bool:
+        """Whether nobody can tell how long this callback runs."""
+        return False
+
+    # What a process does.
+
+    def act(self, process: P, act: Callable[[Client], list[Effect]]) -> Done[P]:
+        """The client does something of its own accord."""
+        client = process.consumer.copy()
+        return self.after(process, client, act(client))
+
+    def beat(self, process: P) -> Done[P]:
         """It sends a heartbeat, if it may now."""
         return self.act(process, _beats)
 
-    def answered(self, process: Process) -> Done:
+    def answered(self, process: P) -> Done[P]:
         """Its oldest answer arrives."""
         (request, answer), *rest = process.answers
-        consumer = process.consumer.copy()
-        effects = consumer.receive(request, answer, NOW_MS)
-        refused = isinstance(answer, HeartbeatAnswer) and answer.error_code != 0
-        taken = replace(process, answers=tuple(rest), thrown_out=process.thrown_out or refused)
+        process = self.hears(replace(process, answers=tuple(rest)), request, answer)
+        client = process.consumer.copy()
+        effects = client.receive(request, answer, NOW_MS)
         if process.unbegun and isinstance(answer, HeartbeatAnswer) and answer.assigned is not None:
             # Now it has heard. What it is about to begin with it does begin with.
-            taken = replace(taken, unbegun=process.unbegun & self._under_way(consumer))
-        return self._after(taken, consumer, effects)
+            process = replace(process, unbegun=process.unbegun & self._under_way(client))
+        return self.after(process, client, effects)
 
-    def disconnected(self, process: Process) -> Done:
+    def disconnected(self, process: P) -> Done[P]:
         """Its connection breaks: what is on its way is lost, in both directions."""
         lost = [request for request, _ in process.answers]
-        return self._unanswered(replace(process, requests=(), answers=()), process, lost)
+        return self._unanswered(process, replace(process, requests=(), parked=(), answers=()), lost)
 
-    def moved(self, process: Process) -> Done:
+    def moved(self, process: P) -> Done[P]:
         """Its requests come to a broker that is not the coordinator any more: it has to find the other one."""
-        return self._unanswered(replace(process, requests=(), stale=False), process, [])
+        return self._unanswered(process, replace(process, requests=(), parked=(), stale=False), [])
 
-    def _unanswered(self, process: Process, before: Process, lost: list[Request]) -> Done:
-        lost += [request for request, wanted in before.requests if wanted]
+    def _unanswered(self, before: P, process: P, lost: list[Request]) -> Done[P]:
+        lost += [request for _, request in before.parked]
+        lost += [request for request, wanted, _ in before.requests if wanted]
         if not process.alive:
             return Done(process)
-        consumer = process.consumer.copy()
+        client = process.consumer.copy()
         effects: list[Effect] = []
         for request in lost:
-            effects += consumer.failed(request, Failure.DISCONNECTED, NOW_MS)
-        return self._after(process, consumer, effects)
+            effects += client.failed(request, Failure.DISCONNECTED, NOW_MS)
+        return self.after(process, client, effects)
 
-    def returned(self, process: Process) -> Done:
+    def returned(self, process: P) -> Done[P]:
         """The callback that runs is over."""
         call = process.calling
         assert call is not None
-        owned, revoked = process.owned, process.revoked
-        if call.callback is Callback.LOST:
-            owned = 0
-        elif call.callback is Callback.REVOKED:
-            mask = self.bits.of_topics(call.partitions)
-            owned, revoked = owned & ~mask, revoked | mask
-        consumer = process.consumer.copy()
-        effects = consumer.called(NOW_MS)
-        return self._after(replace(process, calling=None, owned=owned, revoked=revoked), consumer, effects)
+        client = process.consumer.copy()
+        effects = client.called(NOW_MS)
+        return self.after(self.given_up(replace(process, calling=None), call), client, effects)
 
-    def may_begin(self, process: Process, partitions: int) -> int:
-        """Those of the partitions with which it will begin if it hears nothing else."""
-        if not partitions or process.deaf:
-            return 0
-        consumer = process.consumer
-        to_come = self.bits.of_topics(consumer.target) | self._under_way(consumer)
-        return partitions & to_come & ~process.owned
+    def given_up(self, process: P, call: Call) -> P:
+        """The process as a callback of it has returned."""
+        if call.callback is Callback.ASSIGNED:
+            return process
+        return replace(process, owned=process.owned & ~self.mask(call.partitions))
 
-    def _under_way(self, consumer: Consumer) -> int:
-        mask = 0
-        for partitions in consumer.under_way:
-            mask |= self.bits.of_topics(partitions)
-        return mask
-
-    def killed(self, process: Process) -> Done:
+    def killed(self, process: P) -> Done[P]:
         """It is gone; what it has sent is still on its way."""
-        requests = tuple((request, False) for request, _ in process.requests)
-        return Done(Process(consumer=process.consumer, alive=False, requests=requests))
+        return Done(replace(self.fresh(process.consumer), alive=False, requests=_unwanted(process)))
 
-    def is_quiet(self, process: Process) -> bool:
-        """Whether its only answer tells it nothing but that it may send the next heartbeat."""
-        if len(process.answers) != 1 or any(wanted for _, wanted in process.requests):
-            return False
-        ((request, answer),) = process.answers
-        consumer = process.consumer
-        if not isinstance(answer, HeartbeatAnswer) or answer.error_code or not consumer.awaits(request):
-            return False
-        if answer.member_epoch != consumer.epoch or answer.assigned is not None or answer.compute:
-            return False
-        done = self.answered(process)
-        return (
-            consumer.state is not MemberState.JOINING
-            and done.after.consumer.state is consumer.state
-            and not any(isinstance(effect, Send | Call) for effect in done.effects)
-        )
+    # What a heartbeat costs it.
 
-    def _after(self, process: Process, consumer: Consumer, effects: list[Effect]) -> Done:
-        wrong: list[rules.Wrong] = []
-        requests = list(process.requests)
-        revoked, misunderstood = process.revoked, process.misunderstood
-        owned, said, calling, thrown_out = process.owned, process.said, process.calling, process.thrown_out
-        for effect in effects:
-            if isinstance(effect, Send):
-                request = effect.request
-                assert isinstance(request, Heartbeat | OffsetCommit), "no other request was configured"
-                requests.append((request, True))
-                if isinstance(request, Heartbeat):
-                    begins = calling is not None and calling.callback is Callback.ASSIGNED
-                    said = owned & ~self.bits.of_topics(calling.partitions) if calling and begins else owned
-                    thrown_out = request.member_epoch < JOIN_EPOCH or (
-                        thrown_out and request.member_epoch != JOIN_EPOCH
-                    )
-                else:
-                    committed = self.bits.of((each.topic_id, each.partition) for each in request.offsets)
-                    wrong += rules.commits_strange(process.member_id, self._named(committed & ~owned))
-            elif isinstance(effect, Call):
-                mask = self.bits.of_topics(effect.partitions)
-                wrong += rules.callback_begins(
-                    process.member_id,
-                    str(effect.callback),
-                    self._named(mask),
-                    owned=self._named(owned),
-                    revoked=self._named(revoked),
-                    running=str(calling.callback) if calling is not None else None,
-                    thrown_out=thrown_out,
-                )
-                calling = effect
-                if effect.callback is Callback.ASSIGNED:
-                    owned, revoked = owned | mask, 0
-                    misunderstood |= mask & process.unbegun
-        after = replace(
-            process,
-            consumer=consumer,
-            requests=tuple(requests),
-            owned=owned,
-            said=said,
-            revoked=revoked,
-            misunderstood=misunderstood & owned,
-            calling=calling,
-            thrown_out=thrown_out,
-        )
+    def misses(self, process: P, request: Request, before: int, held: int) -> tuple[int, int]:
+        """What the group took away by this request, holding ``held`` for it after and not ``before``.
+
+        First what it owns and could not say; then what it may yet begin with.
+        """
+        gone = before & ~held if isinstance(request, Heartbeat) else 0
+        # Only who says what it owns can leave out what it has not begun with.
+        unnamed = gone if isinstance(request, Heartbeat) and request.owned is not None else 0
+        unbegun = self.may_begin(process, unnamed | process.unbegun & ~held)
+        return gone & process.owned & ~process.said, unbegun
+
+    def may_begin(self, process: P, partitions: int) -> int:
+        """Those of the partitions with which it will begin if it hears nothing else."""
+        client = process.consumer
+        if not partitions or process.deaf or not isinstance(client, Consumer):
+            return 0
+        return partitions & (self.mask(client.target) | self._under_way(client)) & ~process.owned
+
+    def _under_way(self, client: Client) -> int:
+        found = 0
+        for partitions in client.under_way if isinstance(client, Consumer) else ():
+            found |= self.mask(partitions)
+        return found
+
+    # What its client wants.
+
+    def after(self, process: P, client: Client, effects: list[Effect]) -> Done[P]:
+        """The process when its client has become this one and wants these things done."""
+        wrong: list[tuple[str, str]] = []
+        gained, called, queue = 0, [], list(effects)
+        for _ in range(GO_ON_MOST):
+            while queue:
+                effect = queue.pop(0)
+                if isinstance(effect, Send):
+                    process, broken = self.sends(process, client, effect.request)
+                    wrong += broken
+                elif isinstance(effect, Call):
+                    wrong += self.begins(process, effect)
+                    process, begun = self.begun(process, effect)
+                    gained |= begun
+                    if self.takes_no_time(process, effect):
+                        called.append(effect)
+                        queue += client.called(NOW_MS)
+                    else:
+                        process = replace(process, calling=effect)
+            queue = self.goes_on(process, client)
+            if not queue:
+                break
+        return Done(self._settled(process, client), tuple(wrong), gained, called=tuple(called))
+
+    def _settled(self, process: P, client: Client) -> P:
+        after = replace(process, consumer=client, misunderstood=process.misunderstood & process.owned)
         if after.unbegun:
             after = replace(after, unbegun=self.may_begin(after, after.unbegun))
         if after.deaf:
-            unwanted = tuple((request, False) for request, _ in after.requests)
-            after = replace(after, requests=unwanted, answers=())
-        return Done(after, tuple((invariant, says) for invariant, says, _ in wrong), tuple(effects))
+            after = replace(after, requests=_unwanted(after), answers=(), parked=())
+        return after
 
-    def _named(self, mask: int) -> set[tuple[str, int]]:
-        return {
-            (self.names.get(topic_id, topic_id), number) for topic_id, number in self.bits.partitions(mask)
-        }
+    def sends(self, process: P, _client: Client, request: Request) -> tuple[P, Wrongs]:
+        """The process with a request on its way, and what is wrong with that."""
+        if isinstance(request, Heartbeat):
+            calling = process.calling
+            begins = calling is not None and calling.callback is Callback.ASSIGNED
+            beginning = self.mask(calling.partitions) if calling is not None and begins else 0
+            process = replace(process, said=process.owned & ~beginning)
+        return replace(process, requests=(*process.requests, (request, True, process.member_id))), ()
+
+    def begun(self, process: P, call: Call) -> tuple[P, int]:
+        """The process as a callback begins, and what it reads from now on."""
+        if call.callback is not Callback.ASSIGNED:
+            return process, 0
+        mask = self.mask(call.partitions)
+        misunderstood = process.misunderstood | mask & process.unbegun
+        owned = process.owned | mask
+        return replace(process, owned=owned, misunderstood=misunderstood), mask & ~process.unbegun
 
 
-def _beats(consumer: Consumer) -> list[Effect]:
-    effects = consumer.beat(NOW_MS)
-    if any(isinstance(effect, Send) for effect in effects):
+def tells_nothing(process: Process, request: Request, answer: Answer) -> bool:
+    """Whether the answer to a heartbeat of the consumer protocol tells its process nothing but that it came."""
+    client = process.consumer
+    if not isinstance(answer, HeartbeatAnswer) or not isinstance(client, Consumer):
+        return False
+    if answer.error_code or not client.awaits(request) or client.state is MemberState.JOINING:
+        return False
+    if answer.member_epoch != client.epoch or answer.assigned is not None or answer.compute:
+        return False
+    twin = client.copy()
+    effects = twin.receive(request, answer, NOW_MS)
+    return twin.state is client.state and not any(isinstance(effect, Send | Call) for effect in effects)
+
+
+def _unwanted(process: Process) -> tuple[tuple[Request, bool, str], ...]:
+    """Its requests, whose answers nobody waits for any more."""
+    return tuple((request, False, who) for request, _, who in process.requests)
+
+
+def _beats(client: Client) -> list[Effect]:
+    effects = client.beat(NOW_MS)
+    if isinstance(client, ClassicConsumer) or any(isinstance(effect, Send) for effect in effects):
         return effects
     # It had to find the coordinator first; how long it waits in between decides nothing.
-    return effects + consumer.beat(NOW_MS)
+    return effects + client.beat(NOW_MS)

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 from groups.history.state.group import Semantics
 from simulations.proof.exploration.actions import SLOTS_MAX, Budgets
-from simulations.proof.exploration.classic.plan import ClassicPlan, has_classic_members
 from simulations.proof.exploration.classic.world import ClassicWorlds
+from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.findings import OF_CHANCE, STATES_MAX, Findings, Progress, Report
 from simulations.proof.exploration.plan import Plan
 from simulations.proof.exploration.state_layout import Form, World
-from simulations.proof.exploration.world import Next, Worlds
 from simulations.world.scenario import Scenario
 
 PROGRESS_STATES: Final = 10_000
 """How many worlds there are between two words of progress."""
 
 
-class Walkable(Protocol):
-    """Worlds that can be walked."""
+AnyWorlds = ConsumerWorlds | ClassicWorlds
 
-    def first(self) -> World: ...
-
-    def form(self, world: World) -> Form: ...
-
-    def converged(self, world: World) -> bool: ...
-
-    def following(self, world: World) -> Iterator[Next]: ...
-
-
-W = TypeVar("W", bound=Walkable)
+W = TypeVar("W", bound=AnyWorlds)
 
 
 class Search(Generic[W]):
@@ -100,15 +88,12 @@ def explore(
     states_max: int = STATES_MAX,
     unhurried: bool = False,
     progress: Progress | None = None,
-) -> tuple[Report, Worlds | ClassicWorlds]:
+) -> tuple[Report, AnyWorlds]:
     """Walks every interleaving; ``NotExplorable`` if the scenario holds what cannot be walked.
 
     ``unhurried``: a line of the script waits until the group has come to rest.
     """
-    chosen = Semantics(semantics) if semantics is not None else scenario.semantics
-    worlds: Worlds | ClassicWorlds
-    if has_classic_members(scenario):
-        worlds = ClassicWorlds(ClassicPlan(scenario, chosen), budgets or Budgets(), unhurried=unhurried)
-    else:
-        worlds = Worlds(Plan(scenario, chosen), budgets or Budgets(), unhurried=unhurried)
+    plan, chosen = Plan(scenario, semantics or scenario.semantics), budgets or Budgets()
+    kind = ClassicWorlds if plan.has_classic else ConsumerWorlds
+    worlds: AnyWorlds = kind(plan, chosen, unhurried=unhurried)
     return Search(worlds, states_max).run(progress), worlds

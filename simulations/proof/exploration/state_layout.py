@@ -14,3 +14,12 @@ COORDINATOR, SCRIPT, LOSSES, DUPLICATES, TIMERS, FAIL_OVERS, PROCESSES = range(7
 
 UNBORN: Final = -1
 """A process that has not started."""
+
+
+def with_process(world: World, slot: int, number: int) -> World:
+    at = PROCESSES + slot
+    return (*world[:at], number, *world[at + 1 :])
+
+
+def spent_of(world: World, budget: int) -> World:
+    return (*world[:budget], world[budget] - 1, *world[budget + 1 :])

@@ -6,23 +6,21 @@ reader can go from one to the next.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload, Provenance
 from simulations.invariants import INVARIANT_FAULT
 from simulations.proof.exploration.actions import ActionKind as StepKind
 from simulations.proof.exploration.actions import Step, unpacked
 from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Coordinator, Wrongs, topics_note
-from simulations.proof.exploration.plan import OF_TOPICS, Plan
 from simulations.proof.exploration.processes import Process
-from simulations.proof.exploration.state_layout import COORDINATOR as AT_COORDINATOR
+from simulations.proof.exploration.search import AnyWorlds
 from simulations.proof.exploration.state_layout import PROCESSES, SCRIPT, UNBORN, World
-from simulations.proof.exploration.world import Worlds
+from simulations.proof.exploration.world import Calls
 from simulations.protocol.client.consumer import Call
+from simulations.world.engine.initial_state import topics_note
 from simulations.world.engine.log import COORDINATOR
 from simulations.world.scenario import Verb
 
@@ -32,31 +30,9 @@ STEP_MS: Final = 100
 FAULTS: Final[dict[Verb, str]] = {Verb.KILL: "kill", Verb.PAUSE: "pause", Verb.RESUME: "resume"}
 
 
-def timeline(worlds: Worlds, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
-    """The entries of a trace, and at its end the invariant that it breaks."""
-    return told(_Telling(worlds), worlds, trace, invariant, says)
-
-
-class Walked(Protocol):
-    """Worlds of either kind."""
-
-    def first(self) -> World: ...
-
-    def take(self, world: World, step: Step) -> tuple[World, Wrongs]: ...
-
-
-class Told(Protocol):
-    """What a timeline says of a process of either kind."""
-
-    @property
-    def member_id(self) -> str: ...
-
-    @property
-    def calling(self) -> Call | None: ...
-
-
-def told(telling: Telling, worlds: Walked, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
+def timeline(worlds: AnyWorlds, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
     """The entries of a trace, walked once more, and at its end the invariant that it breaks."""
+    telling = _Telling(worlds)
     world = worlds.first()
     telling.begin(world)
     for step in trace:
@@ -77,19 +53,15 @@ def told(telling: Telling, worlds: Walked, trace: Sequence[Step], invariant: str
     return telling.entries
 
 
-def sentence(worlds: Worlds, world: World, step: Step) -> str:
+def sentence(worlds: AnyWorlds, world: World, step: Step) -> str:
     """What a step is, in words."""
-    return in_words(worlds.plan, SENTENCES, world, step)
-
-
-def in_words(plan: Plan, sentences: Mapping[StepKind, str], world: World, step: Step) -> str:
-    """What a step of any worlds is; ``sentences`` has each kind's, with ``{who}`` for the process."""
+    plan = worlds.plan
     kind, slot = unpacked(step)
     who = plan.member_id(slot) if slot < len(plan.slots) else ""
     if kind is StepKind.SCRIPT:
         action = plan.script[world[SCRIPT]]
         return f"{action.verb} {action.who}"
-    return sentences[kind].format(who=who)
+    return SENTENCES[kind].format(who=who)
 
 
 SENTENCES: Final = {
@@ -105,29 +77,41 @@ SENTENCES: Final = {
     StepKind.LOSE: "the connection of {who} breaks",
     StepKind.DUPLICATE: "a request of {who} arrives, its connection breaks, and it asks again",
     StepKind.FAIL_OVER: "another broker takes the group over",
+    StepKind.APPEND: "the records that answers wait for are committed",
+    StepKind.START: "the process that follows {who} starts",
+    StepKind.METADATA: "{who} fetches metadata",
+    StepKind.UNANSWERED: "a request of {who} that nobody will answer times out",
+    StepKind.JOIN_PHASE: "the join phase ends",
+    StepKind.SYNC_PHASE: "the time to ask for an assignment is over",
+    StepKind.FORGET: "the session of an id expires that no process has",
 }
+"""Each kind of step, with ``{who}`` for the process."""
 
 
-class Telling(ABC):
+class _Telling:
     """Writes entries behind each other, with sequences, offsets and batches of their own.
 
-    ``step`` is told right behind the ``take`` of it. What a step did at the coordinator each kind of worlds tells by itself.
+    ``step`` is told right behind the ``take`` of it, which leaves what the step did beside what a world shows.
     """
 
-    def __init__(self, plan: Plan, names: Mapping[str, str], first: Iterable[Entry]) -> None:
+    def __init__(self, worlds: AnyWorlds) -> None:
         self.entries: list[Entry] = []
-        self._plan = plan
-        self._names = names
-        self._first = first
+        self._worlds = worlds
+        self._plan = worlds.plan
         self._at_ms = NOW_MS
         self._offset = 0
         self._batch = 0
 
     def begin(self, world: World) -> None:
-        """The topics, and the group that is there already."""
-        image = self._plan.image
-        self.write(Kind.NOTE, COORDINATOR, topics_note(image, image.topics))
-        self._copy(self._first)
+        """The topics, the group that is there already, and the callbacks of its members."""
+        image, slots = self._plan.image, range(len(world) - PROCESSES)
+        self.write(Kind.NOTE, COORDINATOR, topics_note(image, tuple(image.topics), {}))
+        self._copy(self._worlds.first_entries)
+        for slot, call in self._worlds.first_calls:
+            self._call(slot, world, call)
+        for process in (self._process(world, slot) for slot in slots):
+            if process is not None and process.calling is not None:
+                self._callback(process.member_id, process.calling, "start")
 
     def write(self, kind: Kind, actor: str, payload: Payload, *, cause: int | None = None) -> None:
         self.entries.append(
@@ -150,7 +134,7 @@ class Telling(ABC):
         before = self._process(world, slot)
         if kind is StepKind.RETURN and before is not None and before.calling is not None:
             self._callback(before.member_id, before.calling, "end")
-        self._taken(step, world, after)
+        self._done(after)
         for at in range(len(world) - PROCESSES):
             old, new = self._process(world, at), self._process(after, at)
             if new is None or new.calling is None:
@@ -159,13 +143,26 @@ class Telling(ABC):
             if not same or (kind is StepKind.RETURN and at == slot):
                 self._callback(new.member_id, new.calling, "start")
 
-    @abstractmethod
-    def _taken(self, step: Step, world: World, after: World) -> None:
+    def _done(self, after: World) -> None:
         """What the coordinator made of the step, and callbacks that took no time."""
+        for deed in self._worlds.deeds:
+            if not isinstance(deed, Calls):
+                self._copy(deed)
+                continue
+            for call in deed.calls:
+                self._call(deed.slot, after, call)
 
-    @abstractmethod
-    def _process(self, world: World, slot: int) -> Told | None:
+    def _call(self, slot: int, world: World, call: Call) -> None:
+        """A callback that took no time."""
+        process = self._process(world, slot)
+        assert process is not None
+        self._callback(process.member_id, call, "start")
+        self._callback(process.member_id, call, "end")
+
+    def _process(self, world: World, slot: int) -> Process | None:
         """The process of a slot, if there is one by now."""
+        number = world[PROCESSES + slot] if PROCESSES + slot < len(world) else UNBORN
+        return self._worlds.processes.parts[number] if number != UNBORN else None
 
     def _fault(self, kind: StepKind, slot: int, world: World) -> None:
         """The fault that a step is, if it is one."""
@@ -183,7 +180,7 @@ class Telling(ABC):
         self.write(Kind.FAULT, who or COORDINATOR, {"fault": fault, "member": who})
 
     def _callback(self, who: str, call: Call, phase: str) -> None:
-        partitions = {self._names.get(t, t): list(numbers) for t, numbers in call.partitions.items()}
+        partitions = {self._worlds.names.get(t, t): list(numbers) for t, numbers in call.partitions.items()}
         payload = {"callback": str(call.callback), "phase": phase, "partitions": partitions}
         self.write(Kind.CALLBACK, who, payload)
 
@@ -192,7 +189,8 @@ class Telling(ABC):
         entries = list(entries)
         if not entries:
             return
-        by = len(self.entries) + 1 - entries[0].sequence
+        first = len(self.entries)
+        by = first + 1 - entries[0].sequence
         batches: dict[int, int] = {}
         for entry in entries:
             moved = replace(
@@ -213,56 +211,18 @@ class Telling(ABC):
                 moved = replace(moved, offset=self._offset, batch=batches[entry.batch], unit=entry.unit + by)
                 self._offset += 1
             self.entries.append(moved)
+        self._named_anew(first)
 
-
-class _Telling(Telling):
-    """Of worlds whose members all speak the consumer protocol."""
-
-    def __init__(self, worlds: Worlds) -> None:
-        super().__init__(worlds.plan, worlds.names, worlds.first_entries())
-        self._worlds = worlds
-
-    def _taken(self, step: Step, world: World, after: World) -> None:
-        kind, slot = unpacked(step)
-        self._copy(self._of_coordinator(kind, slot, world, self._process(world, slot)))
-
-    def _process(self, world: World, slot: int) -> Process | None:
-        number = world[PROCESSES + slot] if PROCESSES + slot < len(world) else UNBORN
-        return self._worlds.processes.parts[number] if number != UNBORN else None
-
-    def _of_coordinator(
-        self, kind: StepKind, slot: int, world: World, process: Process | None
-    ) -> Iterable[Entry]:
-        """What the coordinator's part of the step is told by: the step is taken once more, and told."""
-        worlds = self._worlds
-        node = worlds.coordinators.parts[world[AT_COORDINATOR]]
-        taking = worlds.coordinating
-        match kind:
-            case StepKind.ARRIVE | StepKind.DUPLICATE | StepKind.BEAT:
-                assert process is not None
-                if not process.requests:
-                    process = worlds.acting.beat(process).after
-                return () if process.stale else taking.handle(node, process.requests[0][0]).entries
-            case StepKind.ASSIGNMENT:
-                (timer,) = [timer for timer in node.timers if timer[1] is None]
-                return taking.expire(node, timer).entries
-            case StepKind.SESSION | StepKind.REBALANCE:
-                return taking.expire(node, (kind.name.lower(), worlds.plan.member_id(slot))).entries
-            case StepKind.TASK:
-                return taking.resolve(node, node.tasks[slot]).entries
-            case StepKind.FAIL_OVER:
-                return taking.fail_over(node).entries
-            case StepKind.SCRIPT:
-                return self._of_script(world, node)
-            case _:
-                return ()
-
-    def _of_script(self, world: World, node: Coordinator) -> Iterable[Entry]:
-        worlds = self._worlds
-        action = worlds.plan.script[world[SCRIPT]]
-        if action.verb is Verb.FAIL_OVER:
-            return worlds.coordinating.fail_over(node).entries
-        if action.verb not in OF_TOPICS:
-            return ()
-        image = worlds.plan.image_after(node.shard.image, action)
-        return worlds.coordinating.metadata(node, image, (action.who,)).entries
+    def _named_anew(self, first: int) -> None:
+        """An answer that comes later than its own step names its request, which stands under another number here."""
+        for at in range(first, len(self.entries)):
+            answer = self.entries[at]
+            if "request" not in answer.payload:
+                continue
+            asked = (str(answer.payload["to"]), answer.payload["api"])
+            request = next(
+                entry.sequence
+                for entry in reversed(self.entries[:at])
+                if entry.kind is Kind.REQUEST and (entry.actor, entry.payload["api"]) == asked
+            )
+            self.entries[at] = replace(answer, payload={**answer.payload, "request": request})

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, NotRequired, TypedDict, cast, final
 
+from groups.history.state.plain import to_plain
 from simulations.protocol.assignors import ASSIGNORS
 from simulations.protocol.assignors.broker_order import (
     classic_in_broker_order,
@@ -179,7 +180,7 @@ def answer_to(
         **intended,
         **numbers.to_json(),
         "valid": not wrong,
-        "problems": [problem.to_json() for problem in wrong],
+        "problems": [to_plain(problem) for problem in wrong],
         "faults": list(answered.faults),
     }
     # No type checker follows which keys are unpacked into another dict.

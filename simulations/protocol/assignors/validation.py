@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from groups.history.state.declared import document
 from simulations.protocol.assignors.interface import GroupSpec, Owned
 
 MEMBERS_NAMED: Final = 3
@@ -19,6 +20,7 @@ RUNS_NAMED: Final = 8
 """Runs of partitions named in one sentence; of more the number of partitions is told."""
 
 
+@document
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong with some partitions of a topic.
@@ -32,15 +34,6 @@ class Problem:
     partitions: tuple[int, ...]
     members: tuple[str, ...]
     sentence: str
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "kind": self.kind,
-            "topic": self.topic,
-            "partitions": list(self.partitions),
-            "members": list(self.members),
-            "sentence": self.sentence,
-        }
 
 
 def problems(spec: GroupSpec, assigned: Mapping[str, Owned], *, complete: bool = True) -> list[Problem]:

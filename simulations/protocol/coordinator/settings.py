@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from simulations.protocol.assignors.scripted import ScriptedAssignor
+from simulations.protocol.coordinator.releases import BrokerRelease
 
 MAX_INT: Final = 2147483647
 
@@ -84,7 +85,9 @@ class Settings:
     max_message_bytes: int = 1_048_588
     """``max.message.bytes`` of ``__consumer_offsets``: the largest batch, and so the records of one operation (``kafka`` only)."""
     group_version: int = 1
-    """The finalized feature ``group.version``: at 0 the brokers refuse the consumer protocol (``kafka`` only)."""
+    """The feature ``group.version`` as it is at first: at 0 brokers refuse the consumer protocol, before a coordinator is asked."""
+    release: BrokerRelease = BrokerRelease.V4_3
+    """What the broker runs."""
 
     @property
     def offsets_retention_ms(self) -> int:

@@ -293,10 +293,13 @@ class Shard:
     def load(self, records: Iterable[Record]) -> None:
         """Replays records that were written before: a new coordinator's first work.
 
-        ``IllegalState`` where the released coordinator refuses to load them (``kafka`` only).
+        ``IllegalState`` where the released coordinator refuses to load them (``kafka`` only). What the broker's release does
+        not know is skipped.
         """
-        strict = self.semantics is Semantics.KAFKA
+        strict, release = self.semantics is Semantics.KAFKA, self.settings.release
         for record in records:
+            if not release.knows(record["type"]):
+                continue
             before = self.state
             self._replay(record)
             if record["type"] == GROUP_METADATA:
@@ -304,6 +307,10 @@ class Shard:
                 self.memory = replace(self.memory, classic=None)
             if strict:
                 loading.check_replayed(before, self.state, record)
+
+    def no_longer_served(self, now_ms: int) -> Outcome[None]:
+        """The feature ``group.version`` was lowered to 0."""
+        return self._done(self._rules.no_longer_served(self.context(now_ms)))
 
     def adopt(self, group: Group) -> None:
         """After ``load``: the classic group as it is known to a coordinator that led it, which knows more than its record."""

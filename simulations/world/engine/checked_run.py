@@ -13,13 +13,16 @@ from simulations.invariants import (
     Checker,
     ClassicClientChecker,
     ClassicLimits,
+    ConsumptionChecker,
     MixedChecker,
     RunChecker,
+    ServedChecker,
 )
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario, Verb
+from simulations.world.scenario.brokers import OF_BROKERS
 from simulations.world.scenario.classic import CLASSIC
 
 REQUEST_TIMEOUT_MS: Final = 30_000
@@ -39,10 +42,20 @@ def run(
 
 
 def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
-    """Who looks at a run: where ACLs deny something, that they are kept, too."""
+    """Who looks at a run: also at records where topics have a rate, at ACLs that deny, at brokers that change."""
     checker = _of_protocols(scenario, semantics)
+    rates = [topic.rate for topic in scenario.topics.values()] + [action.rate for action in scenario.script]
+    if any(rate is not None for rate in rates):
+        seeks = any(action.verb is Verb.COMMIT and action.offset is not None for action in scenario.script)
+        checker = ConsumptionChecker(checker, seeks=seeks)
     denies = scenario.denied or any(action.verb in (Verb.DENY, Verb.ALLOW) for action in scenario.script)
-    return AuthorizedChecker(checker) if denies else checker
+    if denies:
+        checker = AuthorizedChecker(checker)
+    usual, settings = Settings(), scenario.settings
+    changes = any(action.verb in OF_BROKERS for action in scenario.script)
+    if changes or (settings.group_version, settings.release) != (usual.group_version, usual.release):
+        checker = ServedChecker(checker, level=settings.group_version, release=str(settings.release))
+    return checker
 
 
 def _of_protocols(scenario: Scenario, semantics: Semantics) -> RunChecker:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from groups.history.state.group import Semantics
+from groups.history.state.plain import from_plain, to_plain
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.assignors.streams_like import STREAMS_LIKE, Reason, StreamsLike
@@ -71,14 +71,14 @@ def topics_as_told(image: Image) -> dict[str, Topic]:
     }
 
 
-def changed(member: Member, changes: Mapping[str, Any]) -> Member:
-    """The member as a bounce starts it anew; ``changes`` are an action's. ``Any``: each field has its own type."""
+def changed(member: Member, changes: Mapping[str, object]) -> Member:
+    """The member as a bounce starts it anew; ``changes`` are an action's."""
     told = dict(changes)
     protocol = told.pop("protocol", None)
     if protocol == CONSUMER:
         return replace(member, classic=None)
     if protocol == CLASSIC or told:
-        return replace(member, classic=replace(member.classic or Classic(), **told))
+        return replace(member, classic=from_plain(Classic, {**to_plain(member.classic or Classic()), **told}))
     return member
 
 

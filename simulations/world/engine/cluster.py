@@ -6,8 +6,8 @@ every broker replays at its own pace.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -15,7 +15,9 @@ from groups.history.entries import Kind
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.shard import Shard
+from simulations.world.engine.brokers import Broker
 from simulations.world.engine.committed import CommittedLog
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.initial_state import topics_note
@@ -25,27 +27,12 @@ from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.runtime import CoordinatorRuntime, RuntimeEnvironment
 from simulations.world.scenario import Scenario
-
-BROKERS: Final = 3
-"""As many as ``offsets.topic.replication.factor``: each can be the coordinator."""
+from simulations.world.scenario.brokers import BROKERS
 
 RESTARTS_AFTER_MS: Final = 10_000
 """A crashed broker is back, as a replica, after this long."""
 
 LOST_BATCH, FAIL_OVER = "lost_batch", "fail_over"
-
-
-@dataclass(slots=True, eq=False)
-class Broker:
-    """``clock_ms`` is how far its clock is ahead of the world's."""
-
-    name: str
-    number: int
-    image: Image
-    alive: bool = True
-    clock_ms: int = 0
-    knows_ms: int = 0
-    """When it knows the last change of the topics that it will hear of."""
 
 
 class Cluster:
@@ -56,13 +43,16 @@ class Cluster:
     ) -> None:
         self.image = image
         self._told = image
-        self.brokers = [Broker(f"broker-{number}", number, image) for number in range(1, BROKERS + 1)]
+        release = scenario.settings.release
+        self.brokers = [Broker(name, number, image, release) for number, name in enumerate(BROKERS, start=1)]
         self._by_name = {broker.name: broker for broker in self.brokers}
         self.names = {topic.topic_id: topic.name for topic in image.topics.values()}
         """Of every topic that ever was."""
         self.rates = {name: topic.rate for name, topic in scenario.topics.items() if topic.rate is not None}
         """By topic name: records a second that each partition gets."""
         self.epoch = 0
+        self.group_version = scenario.settings.group_version
+        """The level of the feature, which all brokers know at once."""
         self.committed = CommittedLog()
         self._world = world
         self._scenario = scenario
@@ -130,9 +120,10 @@ class Cluster:
         """Tells the topics as the coordinator has them, in the order in which its operations take effect."""
         self._told = image
         world = self._world
-        return world.log.write(
-            Kind.NOTE, COORDINATOR, world.queue.now_ms, topics_note(image, names, self.rates)
-        )
+        note = topics_note(image, names, self.rates)
+        told = world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, note)
+        world.topics_told(told)
+        return told
 
     # The coordinator.
 
@@ -149,31 +140,35 @@ class Cluster:
         world, old, last = self._world, self._leader, self.coordinating
         unanswered = last.end()
         for batch, operations in last.partition.close(lost):
-            records: list[Record] = [record for each in operations for record in each.records]
-            types = sorted({record["type"] for record in records})
+            lost_records: list[Record] = [record for each in operations for record in each.records]
+            types = sorted({record["type"] for record in lost_records})
             payload: dict[str, object] = {"fault": LOST_BATCH, "member": None}
             payload |= {"records": batch.records, "types": types}
             world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
         if crash:
             old.alive = False
-            world.queue.plan(
-                world.queue.now_ms + RESTARTS_AFTER_MS, Priority.SCRIPT, lambda: setattr(old, "alive", True)
-            )
+            world.queue.plan(world.queue.now_ms + RESTARTS_AFTER_MS, Priority.SCRIPT, lambda: _revive(old))
         self._leader = self._next_leader()
         self.epoch += 1
         payload = {"fault": FAIL_OVER, "member": None, "coordinator": self._leader.name}
         payload |= {"epoch": self.epoch, "loading_ms": loading_ms}
+        records = self.committed.read(clean=compacted)
+        if not self._leader.release.serves_consumer_protocol:
+            payload |= _read_by(self._leader.release, records)
         cause = world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
         self._tell_image()
         shard = self._new_shard()
-        shard.load(self.committed.read(clean=compacted))
+        shard.load(records)
         shard.group_config = last.shard.group_config
         self.coordinating = coordinating = self._new_coordinator(shard)
         coordinating.loading = True
 
         def loaded() -> None:
-            if self.coordinating is coordinating:
-                coordinating.loaded(cause)
+            if self.coordinating is not coordinating:
+                return
+            coordinating.loaded(cause)
+            if not self.group_version:
+                coordinating.operate(lambda shard, now_ms: shard.no_longer_served(now_ms), cause)
 
         if loading_ms:
             world.queue.plan(world.queue.now_ms + loading_ms, Priority.SCRIPT, loaded)
@@ -182,9 +177,9 @@ class Cluster:
         return old, unanswered
 
     def _next_leader(self) -> Broker:
-        """The next broker that lives; if none does, the next one was just quick to come back."""
+        """The next broker that lives; if none does, the next that is not being rolled was just quick to come back."""
         at = self.brokers.index(self._leader)
-        others = [self.brokers[(at + step) % BROKERS] for step in range(1, BROKERS)]
+        others = [each for each in (*self.brokers[at + 1 :], *self.brokers[:at]) if not each.rolls]
         leader = next((broker for broker in others if broker.alive), others[0])
         leader.alive = True
         return leader
@@ -200,8 +195,9 @@ class Cluster:
             self._note(image, changed)
 
     def _new_shard(self) -> Shard:
-        scenario = self._scenario
-        return Shard(scenario.group, self._semantics, scenario.settings, self._leader.image)
+        scenario, leader = self._scenario, self._leader
+        settings = replace(scenario.settings, release=leader.release)
+        return Shard(scenario.group, self._semantics, settings, leader.image)
 
     def _new_coordinator(self, shard: Shard) -> CoordinatorRuntime:
         scenario, world = self._scenario, self._world
@@ -213,3 +209,14 @@ class Cluster:
         return CoordinatorRuntime(
             world, shard, partition, regex_ms=scenario.regex_ms, clock_ms=self._leader.clock_ms
         )
+
+
+def _revive(broker: Broker) -> None:
+    """A broker that crashed is back, unless it is rolled by then."""
+    broker.alive = broker.alive or not broker.rolls
+
+
+def _read_by(release: BrokerRelease, records: Sequence[Record]) -> dict[str, object]:
+    """What an older release makes of the log: how many records it skips."""
+    skipped = sum(1 for record in records if not release.knows(record["type"]))
+    return {"release": str(release), "skipped": skipped}

@@ -113,7 +113,7 @@ class FaultInjector:
                 verb=Verb.FAIL_OVER,
                 who=COORDINATOR,
                 how=How.CRASH,
-                length_ms=random.randint(*trouble.length_ms),
+                loading_ms=random.randint(*trouble.length_ms),
                 lost=random.randint(0, trouble.lost),
             )
         )

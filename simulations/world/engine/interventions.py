@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from groups.history.entries import Kind
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.shard import Shard
 from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.initial_state import draw_topic_id, racks_of
@@ -53,6 +54,12 @@ class InterventionEnvironment(Protocol):
         self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False
     ) -> None:
         """Another broker becomes the coordinator."""
+
+    def roll(self, name: str, release: BrokerRelease | None, *, down_ms: int, loading_ms: int) -> None:
+        """The broker goes down in order, and comes back with the release."""
+
+    def change_feature(self, level: int) -> None:
+        """The feature ``group.version`` is raised or lowered."""
 
     def cut(self, who: str, peer: str | None = None) -> None:
         """Nothing passes any more between the two, or between ``who`` and anybody."""
@@ -115,9 +122,17 @@ class Interventions:
         self._world.fail_over(
             crash=not moves,
             lost=0 if moves else action.lost,
-            loading_ms=action.length_ms or 0,
+            loading_ms=action.loading_ms,
             compacted=action.compacted,
         )
+
+    def _roll(self, action: Action) -> None:
+        down_ms = action.length_ms
+        assert down_ms is not None
+        self._world.roll(action.who, action.release, down_ms=down_ms, loading_ms=action.loading_ms)
+
+    def _feature(self, action: Action) -> None:
+        self._world.change_feature(action.level)
 
     def _cut(self, action: Action) -> None:
         if (action.who, action.peer) in self._cuts:
@@ -202,4 +217,7 @@ _VERBS: Final[Mapping[Verb, Callable[[Interventions, Action], None]]] = {
     Verb.EXPIRE_OFFSETS: Interventions._expire_offsets,
     Verb.DENY: Interventions._deny,
     Verb.ALLOW: Interventions._allow,
+    Verb.UPGRADE_FEATURE: Interventions._feature,
+    Verb.DOWNGRADE_FEATURE: Interventions._feature,
+    Verb.ROLL: Interventions._roll,
 }

@@ -13,7 +13,8 @@ from simulations.protocol.client.consumer import Failure, FindCoordinator, FindC
 from simulations.protocol.client.consumer.requests import FIND_COORDINATOR_API
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.world.engine.access import Access
-from simulations.world.engine.cluster import Broker, Cluster
+from simulations.world.engine.brokers import Broker
+from simulations.world.engine.cluster import Cluster
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.network import Network
 from simulations.world.engine.process import Process
@@ -95,7 +96,9 @@ class Messaging:
             self._disconnected(exchange)
             return
         taken = exchange if answered else exchange.unanswered()
-        refused = self._access.refusal(exchange.process.name, exchange.request)
+        refused = broker.refusal(exchange.request, self._cluster.group_version)
+        if refused is ErrorCode.NONE:
+            refused = self._access.refusal(exchange.process.name, exchange.request)
         if refused is not ErrorCode.NONE:
             self._cluster.coordinating.turn_away(taken, refused)
         elif broker is self._cluster.coordinator:

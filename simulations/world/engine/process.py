@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -35,8 +35,12 @@ _CLIENT: Final = Priority.CLIENT
 POLL_THROWS: Final = "poll_throws"
 """The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
 
-UNAUTHORIZED: Final = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED)
-"""Errors that an application hears of in either protocol, and has to do something about."""
+THROWN: Final = (
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.UNSUPPORTED_VERSION,
+)
+"""Errors of brokers, not of the group, that an application hears of, and has to do something about."""
 
 Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
@@ -142,7 +146,7 @@ class Process:
                         self._ask_for_id()
                     self._deliver(self, request, cause)
                 case Returned(operation=Operation.POLL, exception=str() as exception, error_code=code) if (
-                    not self._modern or code in UNAUTHORIZED
+                    not self._modern or code in THROWN
                 ):
                     payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
                     self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
@@ -161,15 +165,15 @@ class Process:
         if self.reaches is None:
             return
         now, before, former = NOTHING, self._told, self._told_as
-        if self.alive and not self._paused:
+        if self.alive:
             now = self.consumer.reading(self.now_ms)
-            now = now._replace(fetches=now.fetches and self.reaches())
+            now = now._replace(fetches=now.fetches and not self._paused and self.reaches())
         if not now.partitions:
             now = NOTHING
         names = self._names(now.partitions)
         denied = [topic for topic in names if not self.may_read(topic)]
         moved = former != self.member_id and bool(now.partitions)
-        if now == before and denied == self._told_denied and not moved:
+        if now == before and denied == self._told_denied and not moved and not self._forgotten(names):
             return
         self._told, self._told_as, self._told_denied = now, self.member_id, denied
         note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
@@ -181,6 +185,14 @@ class Process:
             note["former"] = former
         self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
 
+    def _forgotten(self, names: Iterable[str]) -> bool:
+        """Whether a topic was deleted and made again since it told that it reads it: under its name it reads on."""
+        consumption = self._log.state.consumption
+        if consumption is None:
+            return False
+        told = consumption.members.get(self.member_id, {})
+        return any(name in consumption.topics and name not in told for name in names)
+
     def _ask_for_id(self) -> None:
         """The coordinator draws an id for each who has none; the first of a process is the process's own name."""
         if self._asked_for_id and self._next_id is not None:
@@ -191,7 +203,12 @@ class Process:
         """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
 
         def taken() -> None:
-            if isinstance(answer, JoinAnswer) and answer.error_code in TURNED_AWAY:
+            if (
+                isinstance(request, JoinGroup)
+                and isinstance(answer, JoinAnswer)
+                and request.member_id == NO_MEMBER_ID
+                and answer.error_code in TURNED_AWAY
+            ):
                 # Nobody drew an id for it, so that the one it was to have is still to be had.
                 self._asked_for_id = False
             self.act(self.consumer.receive(request, answer, self.now_ms), cause)

@@ -28,6 +28,7 @@ from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import (
     CommitAnswer,
+    HeartbeatAnswer,
     OffsetCommit,
 )
 from simulations.world.engine.access import Access
@@ -63,6 +64,9 @@ class RuntimeEnvironment(Protocol):
 
     def appended(self, records: Sequence[Record]) -> None:
         """Records were committed."""
+
+    def topics_told(self, cause: int) -> None:
+        """``cause`` is the note of how topics are from here on."""
 
 
 @dataclass(slots=True)
@@ -199,11 +203,7 @@ class CoordinatorRuntime:
 
     def _fail(self, exchange: InFlightRequest, failure: RecordTooLarge) -> None:
         """One batch cannot hold the records: nothing of it was, but for the session timer of who is a member."""
-        request = exchange.request
-        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
-        entry = self._log.write(
-            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
-        )
+        entry = self._write_request(exchange)
         for command in failure.outcome.timers:
             if self.timers.runs(command.timer, command.member_id) and isinstance(command, TimerStart):
                 notice = self.timers.apply(command)
@@ -214,10 +214,7 @@ class CoordinatorRuntime:
     def _park(self, exchange: InFlightRequest, park: Park) -> None:
         """A request that waits for others: whichever operation lets it go has its answer, under its entry as a ticket."""
         request = exchange.request
-        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
-        entry = self._log.write(
-            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
-        )
+        entry = self._write_request(exchange)
         self._wait(exchange, entry)
         self._parked[entry] = exchange
         try:
@@ -261,17 +258,20 @@ class CoordinatorRuntime:
 
     def turn_away(self, exchange: InFlightRequest, code: ErrorCode) -> None:
         """Answers at once, without a look at the request."""
-        request = exchange.request
-        api, now_ms = APIS[type(request)], self._queue.now_ms
-        payload = {"api": api.name, "version": request.version, "body": request.body()}
-        member_id = exchange.member_id
-        entry = self._log.write(Kind.REQUEST, member_id, now_ms, payload, cause=exchange.cause)
-        self.refuse(exchange, code, entry)
+        self.refuse(exchange, code, self._write_request(exchange))
 
     def refuse(self, exchange: InFlightRequest, code: ErrorCode, entry: int) -> None:
-        """Answers a request, whose entry is given, with this error alone."""
+        """Answers a request, whose entry is given, with this error alone; of a commit what ACLs deny is answered by the broker itself."""
         request = exchange.request
+        if isinstance(request, OffsetCommit) and code is not ErrorCode.GROUP_AUTHORIZATION_FAILED:
+            request, exchange.answered = self._world.access.passed_on(exchange.process.name, request)
         self._respond(exchange, APIS[type(request)].refuse(request, code), entry)
+
+    def _write_request(self, exchange: InFlightRequest) -> int:
+        """The entry that tells of a request."""
+        request, now_ms = exchange.request, self._queue.now_ms
+        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
+        return self._log.write(Kind.REQUEST, exchange.member_id, now_ms, payload, cause=exchange.cause)
 
     def _wait(self, exchange: InFlightRequest, entry: int) -> None:
         """The answer may have to wait for the log."""
@@ -393,6 +393,9 @@ class CoordinatorRuntime:
             "to": exchange.member_id,
             "body": answer.body(),
         }
+        if isinstance(answer, HeartbeatAnswer) and answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            # Every broker answers so by itself, whichever of them is the coordinator.
+            payload["broker"] = exchange.broker
         if exchange.entry and exchange.entry != cause and APIS[type(request)].park is not None:
             # What lets a parked answer go is its cause; which request it answers stands beside it.
             payload["request"] = exchange.entry

@@ -17,10 +17,13 @@ from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.releases import BrokerRelease
+from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Partitions
 from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.actions import Acting
+from simulations.world.engine.brokers import BrokerNote, FeatureNote, broker_note, feature_note
 from simulations.world.engine.classic_start import adopted, begun_group, records_of
 from simulations.world.engine.cluster import Cluster
 from simulations.world.engine.fault_injector import FaultInjector
@@ -33,7 +36,7 @@ from simulations.world.engine.network import Network, longest_ms
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import Answer
-from simulations.world.scenario import ENTRIES_MAX, Scenario
+from simulations.world.scenario import ENTRIES_MAX, Event, Scenario
 from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.values import ClassicStart
 
@@ -95,6 +98,7 @@ class Simulation:
         scenario, now_ms = self.scenario, self.queue.now_ms
         note = topics_note(self.image, tuple(scenario.topics), self.cluster.rates)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
+        self._tell_brokers()
         for denied, right in scenario.denied:
             self.log.write(Kind.NOTE, COORDINATOR, now_ms, acl_note(denied, right, allowed=False))
         for action in scenario.script:
@@ -168,6 +172,11 @@ class Simulation:
     def appended(self, records: Sequence[Record]) -> None:
         self.cluster.committed.append(records)
 
+    def topics_told(self, cause: int) -> None:
+        """Who reads a topic of this name says so anew, where another one has it now."""
+        if self.rates:
+            self.acting.tell_reading(cause)
+
     def operate(
         self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *told: Seen
     ) -> None:
@@ -186,6 +195,28 @@ class Simulation:
         self.messaging.abandon(
             *self.cluster.fail_over(crash=crash, lost=lost, loading_ms=loading_ms, compacted=compacted)
         )
+
+    def roll(self, name: str, release: BrokerRelease | None, *, down_ms: int, loading_ms: int) -> None:
+        """The broker goes down in order, its group is moved from it, and it comes back with the release."""
+        broker, queue = self.cluster.broker(name), self.queue
+        self._tell(broker_note(broker, "stops"), Event.BROKER_STOPS)
+        if broker is self.cluster.coordinator:
+            self.fail_over(crash=False, lost=0, loading_ms=loading_ms)
+        broker.alive, broker.rolls = False, True
+
+        def back() -> None:
+            before = broker.release
+            broker.alive, broker.rolls, broker.release = True, False, release or before
+            self._tell(broker_note(broker, "starts", before), Event.BROKER_STARTS)
+
+        queue.plan(queue.now_ms + down_ms, Priority.SCRIPT, back)
+
+    def change_feature(self, level: int) -> None:
+        """The feature ``group.version`` is raised or lowered, for every broker at once."""
+        before, self.cluster.group_version = self.cluster.group_version, level
+        cause = self._tell(feature_note(level, before), Event.FEATURE)
+        if level < before:
+            self.operate(lambda shard, now_ms: shard.no_longer_served(now_ms), cause)
 
     def cut(self, who: str, peer: str | None = None) -> None:
         """Nothing passes any more between ``who``, a member or ``coordinator``, and its peer, or anybody."""
@@ -239,6 +270,20 @@ class Simulation:
     def rates(self) -> dict[str, int]:
         """By topic name: records a second that each partition gets."""
         return self.cluster.rates
+
+    def _tell(self, note: BrokerNote | FeatureNote, event: Event) -> int:
+        sequence = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)
+        self.settled((event, None))
+        return sequence
+
+    def _tell_brokers(self) -> None:
+        """What is not as a broker of 4.3 begins."""
+        usual, settings = Settings(), self.scenario.settings
+        for broker in self.cluster.brokers if settings.release is not usual.release else ():
+            self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, broker_note(broker, "runs"))
+        if settings.group_version != usual.group_version:
+            note = feature_note(settings.group_version, None)
+            self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)
 
     def _fault(self, fault: str, who: str | None, peer: str | None) -> int:
         member = None if who is None or who == COORDINATOR else who

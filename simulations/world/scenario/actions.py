@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from simulations.protocol.assignors.streams_like import Reason
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.scenario.access import Operation, Resource, Right
 from simulations.world.scenario.environment import NetworkFields
 
@@ -49,6 +50,9 @@ class Verb(StrEnum):
     EXPIRE_OFFSETS = "expire_offsets"
     DENY = "deny"
     ALLOW = "allow"
+    UPGRADE_FEATURE = "upgrade_feature"
+    DOWNGRADE_FEATURE = "downgrade_feature"
+    ROLL = "roll"
 
 
 class Event(StrEnum):
@@ -70,7 +74,8 @@ class Event(StrEnum):
     that it is there, that it is gone.
 
     From what happened around: ``kill``, ``pause``, ``resume``, ``cut``, ``heal``, ``clock_jump``, ``fail_over``: the
-    fault. ``loaded``: the new coordinator has read the log. ``lost``: a message between the member and the
+    fault. ``feature``: the level of ``group.version`` changed. ``broker_stops``, ``broker_starts``: a broker that is rolled
+    went down, is back. ``loaded``: the new coordinator has read the log. ``lost``: a message between the member and the
     coordinator was lost. ``loses``: the member's ``on_partitions_lost`` began. ``raises``: a callback of it raised.
     ``violates``: an invariant was broken.
 
@@ -113,6 +118,9 @@ class Event(StrEnum):
     CLOCK_JUMP = "clock_jump"
     FAIL_OVER = "fail_over"
     LOADED = "loaded"
+    FEATURE = "feature"
+    BROKER_STOPS = "broker_stops"
+    BROKER_STARTS = "broker_starts"
     LOST = "lost"
     LOSES = "loses"
     RAISES = "raises"
@@ -155,18 +163,21 @@ class ActionFields(TypedDict, total=False):
     reason: Reason
     lags: Mapping[int, int]
     reason_text: str | None
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
     rates: NetworkFields
     operation: Operation
     resource: tuple[Resource, str]
+    level: int
+    release: BrokerRelease | None
+    loading_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One line of the script, for one ``who``: a member, a topic, the group, ``coordinator`` or ``everything``.
 
-    ``length_ms`` is a callback's (``slow_revoke``), an application's silence (``poll_late``), a load's
-    (``fail_over``) or a clock's jump (``clock_jump``, which may be negative). ``cut`` and ``heal`` of a pair name
+    ``length_ms`` is a callback's (``slow_revoke``), an application's silence (``poll_late``), a broker's
+    that is down (``roll``) or a clock's jump (``clock_jump``, which may be negative). ``cut`` and ``heal`` of a pair name
     its other end in ``peer``. What a verb does not speak of keeps its default.
     """
 
@@ -191,13 +202,19 @@ class Action:
     """Of ``report``: task → records that its standby is behind."""
     reason_text: str | None = None
     """Of ``enforce_rebalance``."""
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with. ``Any``: each field has its type."""
+    changes: Mapping[str, object] = field(default_factory=dict)
+    """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with."""
     rates: NetworkFields = field(default_factory=NetworkFields)
     """The fields of ``NetworkRates`` that ``network`` sets."""
     operation: Operation = Operation.READ
     resource: tuple[Resource, str] = (Resource.GROUP, "")
     """Of ``deny`` and ``allow``, with ``operation``."""
+    level: int = 0
+    """Of ``upgrade_feature`` and ``downgrade_feature``."""
+    release: BrokerRelease | None = None
+    """Of ``roll``: what the broker runs when it is back; ``None``: what it ran."""
+    loading_ms: int = 0
+    """Of ``fail_over`` and ``roll``: how long the next coordinator reads the log."""
 
     @property
     def right(self) -> Right:

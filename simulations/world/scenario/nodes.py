@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -37,8 +37,7 @@ _SAYS: Final = {
 
 
 # The parser of libyaml is some twenty times as fast; it is missing where PyYAML was built without it.
-# ``Any``: the types that PyYAML has know neither the loader in C nor the events.
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse(text: str, what: str = "scenario", needs: str = "topics, members and a script") -> Node:

@@ -11,6 +11,7 @@ from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
+from simulations.world.scenario.brokers import OF_BROKERS, BrokerOrder
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.values import PARTITIONS_MAX, Member, ScenarioTopic
 
@@ -87,6 +88,7 @@ class _Order:
             Verb.SET_CONFIG: self._set_config,
             Verb.DENY: self._deny,
             Verb.ALLOW: self._allow,
+            **dict.fromkeys(OF_BROKERS, BrokerOrder(settings).check),
         }
 
     def check(self, action: Action, line: Node) -> None:

@@ -9,6 +9,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
     assignor: uniform                               # the group's: uniform, range, or scripted with targets:
     topics: {foo: {partitions: 6}}
     config: {session_timeout_ms: 45000, heartbeat_interval_ms: 5000}
+    brokers: '4.3'                                  # or '3.9'
     start: {group_epoch: 21, assignment_epoch: 21, members: {A: {epoch: 21, owned: {foo: [0, 1, 2]}}}}
     members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
     network: {delay_ms: [1, 5]}
@@ -28,6 +29,7 @@ from typing import Final
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.world.scenario.access import read_denials
+from simulations.world.scenario.brokers import read_brokers
 from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_protocol
 from simulations.world.scenario.client_assignors import read_client_assignor
 from simulations.world.scenario.config import read_settings
@@ -56,6 +58,7 @@ KEYS: Final = (
     "targets",
     "topics",
     "config",
+    "brokers",
     "start",
     "members",
     "deny",
@@ -101,7 +104,9 @@ def load(text: str, name: str = "scenario") -> Scenario:
             else replace(member, assignors=(client,))
             for name, member in members.items()
         }
-    settings = read_settings(found.get("config"), assignor)
+    settings = read_brokers(
+        found.get("brokers"), found.get("config"), read_settings(found.get("config"), assignor)
+    )
     line = assignor.line if assignor is not None else root.line
     scripted = read_targets(found.get("targets"), settings, members, ever, line)
     settings = replace(settings, scripted=scripted)

@@ -16,6 +16,9 @@ WITHOUT_WHO: Final = (
     Event.GROUP_DELETED,
     Event.FAIL_OVER,
     Event.LOADED,
+    Event.FEATURE,
+    Event.BROKER_STOPS,
+    Event.BROKER_STARTS,
     Event.VIOLATES,
     Event.GENERATION,
 )

@@ -30,6 +30,8 @@ set_config        a mapping            the group's own settings
 delete_group      the group            it is deleted, if it is empty
 expire_offsets    the group            the broker looks for offsets past their retention
 deny, allow       a member             ``operation`` with ``group`` or ``topic``: its principal may not do that, or may again
+upgrade_feature   a mapping            the level of ``group.version`` is raised; ``downgrade_feature`` lowers it
+roll              a broker, or more    ``release``, ``for``, ``loading``: one by one they go down and come back with this release
 ================  ===================  =====================================================================
 """
 
@@ -40,12 +42,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from simulations.protocol.coordinator.releases import GROUP_VERSION
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Resource, read_operation
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
+from simulations.world.scenario.brokers import DOWN_MS, apart_after_ms, read_level, read_release, rolled
 from simulations.world.scenario.classic import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
-from simulations.world.scenario.config import read_group_config
+from simulations.world.scenario.config import GROUP_VERSION_MAX, read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.topics import read_name, read_racks, read_rate, read_regex, read_topic_id
@@ -67,6 +71,8 @@ class Who(StrEnum):
     GROUP = "group"
     SETTINGS = "settings"
     NETWORK = "network"
+    FEATURE = "feature"
+    BROKERS = "brokers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +118,9 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
     Verb.DENY: Form(needs=("operation",), one_of=("group", "topic")),
     Verb.ALLOW: Form(needs=("operation",), one_of=("group", "topic")),
+    Verb.UPGRADE_FEATURE: Form(who=Who.FEATURE),
+    Verb.DOWNGRADE_FEATURE: Form(who=Who.FEATURE),
+    Verb.ROLL: Form(who=Who.BROKERS, takes=("release", "for", "loading")),
 }
 """Each verb, and what it needs."""
 
@@ -136,6 +145,7 @@ _EVERY_KEY: Final = (
     "operation",
     "group",
     "topic",
+    "release",
 )
 
 
@@ -175,9 +185,13 @@ def read_line(line: Node, names: Names) -> list[Action]:
     for key in form.keys:
         if key in found and key != "with":
             told |= _EXTRAS[key](found[key], verb, names)
+    apart_ms = 0
+    if verb is Verb.ROLL:
+        # One broker after the other: the next one stops when the last one has been back for a while.
+        apart_ms = apart_after_ms(told.setdefault("length_ms", DOWN_MS))
     return [
-        _action(at_ms, verb, who, told, more, _changed(found.get("with"), who, names))
-        for who, more in _said_of(found[verb], form.who, names)
+        _action(at_ms + place * apart_ms, verb, who, told, more, _changed(found.get("with"), who, names))
+        for place, (who, more) in enumerate(_said_of(found[verb], form.who, names))
     ]
 
 
@@ -208,6 +222,10 @@ def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields
             return [(EVERYTHING, {"rates": rates})]
         case Who.ENDS:
             return [_ends(node, names)]
+        case Who.FEATURE:
+            return [(GROUP_VERSION, {"level": read_level(node, GROUP_VERSION_MAX)})]
+        case Who.BROKERS:
+            return [(name, {}) for name in rolled(node)]
         case Who.COORDINATOR:
             return [(node.choice((COORDINATOR,), "broker"), {})]
         case Who.GROUP:
@@ -257,7 +275,8 @@ def _partitions(node: Node, verb: Verb, names: Names) -> ActionFields:
 _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "offset": lambda node, verb, names: {"offset": node.integer(0, OFFSET_MAX)},
     "for": _length(UNTIL_MAX_MS),
-    "loading": _length(UNTIL_MAX_MS),
+    "loading": lambda node, verb, names: {"loading_ms": node.duration_ms(UNTIL_MAX_MS)},
+    "release": lambda node, verb, names: {"release": read_release(node)},
     "by": _length(UNTIL_MAX_MS, signed=True),
     "topics": _topics,
     "regex": lambda node, verb, names: {"regex": read_regex(node)},

@@ -15,15 +15,20 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * One member of a group, driven by lines on standard input: "join", "commit", "stall 3000" (does not poll for so many
- * milliseconds), "subscribe foo,bar" (to these from now on), "leave" (closes and ends).
+ * milliseconds), "subscribe foo,bar" (to these from now on), "count" (tells how many records it has read), "leave" (closes and ends).
  * It tells on standard output what happens: "ready", "assigned ID orders-0 orders-1", "revoked …", "lost …",
- * "committed", "refused" (a commit, which is tried again), "left". When standard input ends it leaves too, so that it never outlives the test.
+ * "committed", "refused" (a commit, which is tried again), "read 12", "threw GroupAuthorizationException" (out of poll()), "left".
+ * When standard input ends it leaves too, so that it never outlives the test.
  *
  * Arguments: topics (comma; or one "regex:" and a pattern that the broker resolves), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
+ * Two settings are the program's own: "member.commits.revoked=true" commits in onPartitionsRevoked, and "member.goes.on=true" polls
+ * again when poll() has thrown, where else the program ends.
  */
 public class GroupMember {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final String REGEX = "regex:";
+    private static final String COMMITS_REVOKED = "member.commits.revoked";
+    private static final String GOES_ON = "member.goes.on";
 
     public static void main(String[] args) throws Exception {
         long revokeMs = Long.parseLong(args[1]);
@@ -34,6 +39,8 @@ public class GroupMember {
             int equals = args[i].indexOf('=');
             settings.put(args[i].substring(0, equals), args[i].substring(equals + 1));
         }
+        boolean commitsRevoked = "true".equals(settings.remove(COMMITS_REVOKED));
+        boolean goesOn = "true".equals(settings.remove(GOES_ON));
         ConcurrentLinkedQueue<String> commands = new ConcurrentLinkedQueue<>();
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings);
         Thread reader = new Thread(() -> read(commands));
@@ -43,25 +50,36 @@ public class GroupMember {
 
         boolean joined = false;
         int commits = 0;
+        long records = 0;
         while (true) {
             String command = commands.poll();
             if ("leave".equals(command)) break;
             if ("join".equals(command)) {
-                subscribe(consumer, args[0], revokeMs);
+                subscribe(consumer, args[0], revokeMs, commitsRevoked);
                 joined = true;
             }
             if (command != null && command.startsWith("subscribe ")) {
-                subscribe(consumer, command.substring("subscribe ".length()), revokeMs);
+                subscribe(consumer, command.substring("subscribe ".length()), revokeMs, commitsRevoked);
                 joined = true;
             }
             if (command != null && command.startsWith("stall ")) {
                 Thread.sleep(Long.parseLong(command.substring("stall ".length())));
                 say("stalled", List.of());
             }
+            if ("count".equals(command)) say("read " + records, List.of());
             if ("commit".equals(command)) commits++;
             if (commits > 0 && committed(consumer)) commits--;
-            if (joined) consumer.poll(POLL);
-            else Thread.sleep(POLL.toMillis());
+            if (!joined) {
+                Thread.sleep(POLL.toMillis());
+                continue;
+            }
+            try {
+                records += consumer.poll(POLL).count();
+            } catch (KafkaException thrown) {
+                if (!goesOn) throw thrown;
+                say("threw " + thrown.getClass().getSimpleName(), List.of());
+                Thread.sleep(POLL.toMillis());
+            }
         }
         consumer.close();
         say("left", List.of());
@@ -79,13 +97,13 @@ public class GroupMember {
         return true;
     }
 
-    private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, long revokeMs) {
-        ConsumerRebalanceListener listener = listener(consumer, revokeMs);
+    private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, long revokeMs, boolean commitsRevoked) {
+        ConsumerRebalanceListener listener = listener(consumer, revokeMs, commitsRevoked);
         if (to.startsWith(REGEX)) consumer.subscribe(new SubscriptionPattern(to.substring(REGEX.length())), listener);
         else consumer.subscribe(Arrays.asList(to.split(",")), listener);
     }
 
-    private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, long revokeMs) {
+    private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, long revokeMs, boolean commitsRevoked) {
         return new ConsumerRebalanceListener() {
             @Override public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
                 say("assigned " + consumer.groupMetadata().memberId(), partitions);
@@ -98,6 +116,7 @@ public class GroupMember {
                 } catch (InterruptedException ended) {
                     Thread.currentThread().interrupt();
                 }
+                if (commitsRevoked) committed(consumer);
             }
 
             @Override public void onPartitionsLost(Collection<TopicPartition> partitions) {

@@ -78,15 +78,15 @@ AROUND: Final = (
     _m(
         "load-keeps-uncommitted",
         CLUSTER,
-        "shard.load(self.committed.read(clean=compacted))",
+        "shard.load(records)",
         "shard = last.shard",
         "a new coordinator knows of what was never committed",
     ),
     _m(
         "load-misses-last",
         CLUSTER,
-        "shard.load(self.committed.read(clean=compacted))",
-        "shard.load(list(self.committed.read(clean=compacted))[:-1])",
+        "shard.load(records)",
+        "shard.load(records[:-1])",
         "a new coordinator does not read the log's last record",
     ),
     _m(

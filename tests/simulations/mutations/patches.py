@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.simulations.mutations.beyond_assignments import BEYOND
 from tests.simulations.mutations.mutation import Mutation
+from tests.simulations.mutations.of_consumption import CONSUMING
 from tests.simulations.mutations.of_reconciliation import RECONCILING, STATIC_MEMBERS
 from tests.simulations.mutations.of_targets import ASSIGNING
 from tests.simulations.mutations.of_the_rest import AROUND, CLIENTS
@@ -17,4 +18,5 @@ MUTATIONS: Final[tuple[Mutation, ...]] = (
     *AROUND,
     *CLIENTS,
     *BEYOND,
+    *CONSUMING,
 )

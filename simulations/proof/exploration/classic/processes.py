@@ -1,66 +1,53 @@
-"""A process of a world: a client of either protocol, what is on its way, and the checker's account of it."""
+"""A process of a group with classic members; its client speaks either protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
 
-from simulations.proof.exploration.canonical import FIELDS, as_they_are, canonical
-from simulations.proof.exploration.classic.entries import GroupAnswer
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+from simulations.invariants.classic_clients import CALLBACKS
+from simulations.invariants.classic_rounds import JOINS_WITH, OWNED_VERSION
+from simulations.invariants.mixed import FENCES
+from simulations.invariants.violations import named
+from simulations.proof.exploration.canonical import Rename, of_message
+from simulations.proof.exploration.coordinator_entries import NOW_MS, Answer
 from simulations.proof.exploration.coordinators import Wrongs
+from simulations.proof.exploration.partition_bits import Bits
+from simulations.proof.exploration.processes import Client, Done, Process, Processes, tells_nothing
 from simulations.protocol.client.classic import ClassicConsumer
-from simulations.protocol.client.classic.untimed import plain
-from simulations.protocol.client.consumer import Call, Consumer
+from simulations.protocol.client.classic.errors import MEMBER_ID_REQUIRED
+from simulations.protocol.client.consumer import Call, Callback, Effect
+from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.classic.messages import (
     NO_GENERATION,
+    NO_MEMBER_ID,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    SyncAnswer,
 )
-
-Client = Consumer | ClassicConsumer
-
-NOBODY: Final = -1
-"""In the place of a line of the script: no other process is to start."""
+from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicProcess:
-    """One state; the client is never changed, a step takes a copy of it.
+class ClassicProcess(Process):
+    """``ids`` counts the ids that were asked for beyond the first, ``asked``: one is asked for now.
 
-    ``requests`` are on their way to the coordinator, each with whether its answer is still wanted and the id under which it was sent;
-    ``parked`` are those that arrived and are not answered, by ticket; ``answers`` come back, oldest first. ``stale``: the
-    coordinator has moved, and the process does not know it yet. ``follows`` is the line of the script that is to start
-    another process of the member when this one has closed.
-
-    ``ids`` counts the ids that were asked for beyond the first, ``asked``: one is asked for now.
-
-    The rest is the checker's own account: ``owned`` by callbacks, ``lapsed`` what of it comes from a membership that is
-    over, ``generation`` what the coordinator told it last, ``out``: it was fenced or has left, and may not know it yet.
-    ``said``, ``misunderstood`` and ``unbegun`` are those of ``exploration.processes.Process``, for the consumer protocol.
+    Of the checker's own account: ``lapsed`` is what of ``owned`` comes from a membership that is over, ``generation`` what the
+    coordinator told it last, ``out``: it was fenced or has left, and may not know it yet.
     """
 
-    consumer: Client
-    alive: bool = True
-    paused: bool = False
-    follows: int = NOBODY
-    requests: tuple[tuple[Request, bool, str], ...] = ()
-    parked: tuple[tuple[int, Request], ...] = ()
-    answers: tuple[tuple[Request, GroupAnswer], ...] = ()
-    stale: bool = False
     ids: int = 0
     asked: bool = False
-    owned: int = 0
     lapsed: int = 0
     generation: int = NO_GENERATION
     out: bool = False
-    said: int = 0
-    misunderstood: int = 0
-    unbegun: int = 0
-    calling: Call | None = None
 
     @property
     def member_id(self) -> str:
-        """The id that it has, or will be given next."""
         first = self.consumer.config.member_id
         if not self.ids:
             return first
@@ -71,80 +58,177 @@ class ClassicProcess:
         return isinstance(self.consumer, ClassicConsumer)
 
     @property
-    def runs(self) -> bool:
-        return self.alive and not self.paused
-
-    @property
-    def reads(self) -> int:
-        """What it reads, but for what the group took it to be rid of by a heartbeat that could not know of it."""
-        return self.owned & ~self.misunderstood
-
-    @property
-    def counts(self) -> bool:
-        """Whether the group may be expected to have it as a member."""
-        return self.runs and not self.consumer.closed and not self.consumer.ended
-
-    @property
     def deaf(self) -> bool:
-        """Whether no answer means anything to it any more."""
-        over = self.consumer.closed or self.consumer.ended
-        return not self.alive or (self.follows == NOBODY and over and self.calling is None)
+        return not self.alive or (not self.follows and self.over and self.calling is None)
 
     @property
     def has_closed(self) -> bool:
-        """Whether the process that is to follow it may start."""
-        over = self.consumer.closed or self.consumer.ended
-        return self.follows != NOBODY and over and self.calling is None
+        return self.follows and self.over and self.calling is None
 
     @property
     def idle(self) -> bool:
         """Whether nothing of it is under way."""
         return not (self.requests or self.parked or self.answers or self.stale or self.calling)
 
-    def key(self) -> Hashable:
-        requests = tuple((said(request), wanted, who) for request, wanted, who in self.requests)
-        if not self.alive:
-            return self.consumer.config.member_id, self.ids, requests
-        consumer, awaits = self.consumer, self.consumer.awaits
+    @property
+    def rests(self) -> bool:
+        return self.idle and (not isinstance(self.consumer, ClassicConsumer) or self.consumer.rests)
+
+    def beside(self, rename: Rename) -> tuple[Hashable, ...]:
+        awaits = self.consumer.awaits
         return (
-            self.consumer.config.member_id,
-            self.ids,
-            requests,
-            consumer.canonical()
-            if isinstance(consumer, ClassicConsumer)
-            else consumer.canonical(as_they_are),
-            tuple(awaits(request) for request, wanted, _ in self.requests if wanted),
-            tuple((ticket, said(request), awaits(request)) for ticket, request in self.parked),
-            tuple((said(answer), said(request), awaits(request)) for request, answer in self.answers),
-            self.paused,
-            self.follows,
-            self.stale,
+            tuple((ticket, of_message(request, rename), awaits(request)) for ticket, request in self.parked),
+            tuple(of_message(request, rename) for request, _ in self.answers),
             self.asked,
-            self.owned,
             self.lapsed,
             self.generation,
             self.out,
-            self.said & self.owned if self.requests else 0,
-            self.misunderstood,
-            self.unbegun,
-            self.calling.callback if self.calling is not None else None,
         )
 
 
-def said(message: object) -> Hashable:
-    """A request or an answer by what decides something."""
-    return canonical(message, as_they_are) if type(message) in FIELDS else plain(message)
+class ClassicProcesses(Processes[ClassicProcess]):
+    """Takes the steps of processes; partitions stand under topic names."""
+
+    def __init__(self, bits: Bits, names: dict[str, str], *, reduced: bool) -> None:
+        super().__init__(bits, names)
+        self._reduced = reduced
+
+    def fresh(self, client: Client) -> ClassicProcess:
+        return ClassicProcess(consumer=client)
+
+    def mask(self, partitions: Partitions) -> int:
+        return self.bits.of(
+            (self.names.get(topic, topic), number)
+            for topic, numbers in partitions.items()
+            for number in numbers
+        )
+
+    def killed(self, process: ClassicProcess) -> Done[ClassicProcess]:
+        return Done(replace(super().killed(process).after, ids=process.ids))
+
+    def hears(self, process: ClassicProcess, request: Request, answer: Answer) -> ClassicProcess:
+        if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
+            assert isinstance(answer, JoinAnswer)
+            if answer.error_code not in (0, MEMBER_ID_REQUIRED):
+                # Nobody drew an id for it, so that the one it was to have is still to be had.
+                return replace(process, asked=False)
+        return process
+
+    def goes_on(self, process: ClassicProcess, client: Client) -> list[Effect]:
+        if not isinstance(client, ClassicConsumer) or process.paused or not client.waits(NOW_MS):
+            return []
+        return client.go_on(NOW_MS)
+
+    def takes_no_time(self, process: ClassicProcess, call: Call) -> bool:
+        """A classic member that takes what it was given is not waited for by anybody, and it reads that from the beginning on."""
+        if not process.speaks_classic or call.callback is not Callback.ASSIGNED:
+            return False
+        return self._reduced or not call.partitions
+
+    def given_up(self, process: ClassicProcess, call: Call) -> ClassicProcess:
+        after = super().given_up(process, call)
+        return replace(after, lapsed=after.lapsed & after.owned)
+
+    def unanswered(self, process: ClassicProcess, ticket: int) -> Done[ClassicProcess]:
+        """It gives up waiting for a request that is never answered."""
+        process, request = _unparked(process, ticket)
+        assert request is not None
+        client = process.consumer.copy()
+        return self.after(process, client, client.failed(request, Failure.TIMED_OUT, NOW_MS))
+
+    # What the coordinator answers.
+
+    def told(self, process: ClassicProcess, ticket: int, answer: Answer) -> Done[ClassicProcess]:
+        """The coordinator answers the request with this ticket; nothing if nobody waits for that."""
+        process, request = _unparked(process, ticket)
+        if request is None or process.deaf:
+            return Done(process)
+        process, kept = self._noted(process, answer)
+        process = replace(process, answers=(*process.answers, (request, answer)))
+        if self._reduced and process.runs and _is_quiet(process):
+            return replace(self.answered(process), kept=kept)
+        return Done(process, kept=kept)
+
+    def _noted(self, process: ClassicProcess, answer: Answer) -> tuple[ClassicProcess, int]:
+        """The checker's account of what the coordinator has told, from when it says so."""
+        code = getattr(answer, "error_code", 0)
+        if code in FENCES or isinstance(answer, LeaveAnswer):
+            return replace(process, out=True), 0
+        if isinstance(answer, JoinAnswer) and not code:
+            return replace(process, generation=answer.generation, out=False), 0
+        if isinstance(answer, HeartbeatAnswer) and not code:
+            return replace(process, out=answer.member_epoch < 0), 0
+        if isinstance(answer, SyncAnswer) and not code and process.lapsed:
+            kept = self._mask_of_bytes(answer.assignment) & process.lapsed
+            return replace(process, lapsed=process.lapsed & ~kept), kept
+        return process, 0
+
+    # What is wrong with what its client does.
+
+    def sends(
+        self, process: ClassicProcess, client: Client, request: Request
+    ) -> tuple[ClassicProcess, Wrongs]:
+        wrong: Wrongs = ()
+        if isinstance(request, JoinGroup):
+            if request.member_id == NO_MEMBER_ID:
+                ids, lapsed = process.ids + process.asked, process.owned
+                process = replace(process, ids=ids, asked=True, lapsed=lapsed, generation=NO_GENERATION)
+            claims = self._claimed(request)
+            if claims is not None and (which := claims ^ process.owned):
+                who, what = process.member_id, named(self.bits.partitions(which))
+                wrong = ((JOINS_WITH, f"{who} joins, and what it names and what it owns differ by {what}"),)
+        return super().sends(process, client, request)[0], wrong
+
+    def begins(self, process: ClassicProcess, call: Call) -> Wrongs:
+        """Of a client of the consumer protocol nothing is asked here."""
+        if not process.speaks_classic:
+            return ()
+        who, mask, wrong = process.member_id, self.mask(call.partitions), []
+        if process.calling is not None:
+            wrong.append((CALLBACKS, f"{who} runs {call.callback} while {process.calling.callback} runs"))
+        if call.callback is Callback.ASSIGNED:
+            if again := mask & process.owned:
+                what = named(self.bits.partitions(again))
+                wrong.append((CALLBACKS, f"{who} is assigned {what}, which it owns"))
+        elif strange := mask & ~process.owned:
+            what = named(self.bits.partitions(strange))
+            wrong.append((CALLBACKS, f"{who} runs {call.callback} for {what}, which it does not own"))
+        return tuple(wrong)
+
+    # What members write to each other.
+
+    def _claimed(self, request: JoinGroup) -> int | None:
+        """What a JoinGroup names as owned; ``None`` where its client is too old to name anything."""
+        if not request.protocols:
+            return None
+        told = decode_subscription(request.protocols[0][1])
+        if told["version"] < OWNED_VERSION:
+            return None
+        return self.bits.of(
+            (topic["topic"], number)
+            for topic in told.get("ownedPartitions", ())
+            for number in topic["partitions"]
+        )
+
+    def _mask_of_bytes(self, assignment: bytes) -> int:
+        """Bits of what SyncGroup gave."""
+        given = decode_assignment(assignment)["assignedPartitions"] if assignment else ()
+        return self.bits.of((topic["topic"], number) for topic in given for number in topic["partitions"])
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A step of a process. ``gained``: what it began to read; ``kept``: what it may go on reading from a membership that is over.
+def _unparked(process: ClassicProcess, ticket: int) -> tuple[ClassicProcess, Request | None]:
+    """The process without the parked request of this ticket, and that request if it is there."""
+    request = dict(process.parked).get(ticket)
+    if request is None:
+        return process, None
+    return replace(process, parked=tuple(each for each in process.parked if each[0] != ticket)), request
 
-    ``called``: callbacks that began and returned within the step.
-    """
 
-    after: ClassicProcess
-    wrong: Wrongs = ()
-    gained: int = 0
-    kept: int = 0
-    called: tuple[Call, ...] = ()
+def _is_quiet(process: ClassicProcess) -> bool:
+    """Whether its only answer tells it nothing but that it may go on."""
+    if len(process.answers) != 1:
+        return False
+    ((request, answer),) = process.answers
+    if isinstance(answer, ClassicHeartbeatAnswer):
+        return not answer.error_code
+    return isinstance(answer, LeaveAnswer) or tells_nothing(process, request, answer)

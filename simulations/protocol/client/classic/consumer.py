@@ -18,7 +18,7 @@ ones do otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from copy import copy
 from typing import Final
 
@@ -30,6 +30,7 @@ from simulations.protocol.client.classic import (
     embedding,
     joining,
     leading,
+    rounds,
     untimed,
 )
 from simulations.protocol.client.classic.config import ClassicConfig
@@ -156,8 +157,8 @@ class ClassicConsumer:
         twin._assignors = {name: copy(assignor) for name, assignor in self._assignors.items()}
         return twin
 
-    def canonical(self) -> Hashable:
-        """All that decides what it will do, but for times."""
+    def canonical(self, _rename: Callable[[int], int]) -> Hashable:
+        """All that decides what it will do, but for times; generations as they are."""
         return untimed.canonical(self._m), untimed.remembered(self._assignors)
 
     def awaits(self, request: object) -> bool:
@@ -352,47 +353,8 @@ class ClassicConsumer:
             effects.append(Alarm(at_ms=self._m.alarm_ms))
         return effects
 
-    # Rounds, until nothing more is to do.
-
     def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
-        m = self._m
-        if not m.known and now_ms >= m.lookup_ms:
-            m.known = True
-        while (
-            application.step(m, now_ms, effects)
-            or application.wishes(m, now_ms, effects)
-            or committing.step(m, now_ms, effects)
-            or beating.step(m, now_ms, effects)
-            or self._joins(now_ms, effects)
-        ):
-            pass
-        alarm_ms = self._due_ms(now_ms)
-        told = alarm_ms if alarm_ms < FOREVER else None
-        if told != m.alarm_ms:
-            m.alarm_ms = told
-            effects.append(Alarm(at_ms=told))
-        return effects
-
-    def _joins(self, now_ms: int, effects: list[Effect]) -> bool:
-        m = self._m
-        if not m.subscribed or m.fatal or m.wish is not None or m.events or not m.polls(now_ms):
-            return False
-        return joining.step(m, now_ms, effects, self._assignors)
-
-    def _due_ms(self, now_ms: int) -> int:
-        m = self._m
-        if m.closed or not m.subscribed:
-            return FOREVER
-        due = min(beating.due_ms(m, now_ms), committing.due_ms(m, now_ms))
-        if not m.known:
-            due = min(due, m.lookup_ms)
-        if now_ms < m.busy_until_ms:
-            due = min(due, m.busy_until_ms)
-        elif m.polls(now_ms):
-            due = min(due, m.metadata_ms)
-            if m.rejoin_needed and now_ms < m.retry_ms:
-                due = min(due, m.retry_ms)
-        return due
+        return rounds.settle(self._m, self._assignors, now_ms, effects)
 
     @property
     def asks_for_id(self) -> bool:

@@ -53,6 +53,7 @@ from simulations.protocol.coordinator.classic.messages import (
     SyncAnswer,
     SyncGroup,
 )
+from simulations.protocol.messages.groups import Partitions
 
 JOIN_MARGIN_MS: Final = 5_000
 """How much longer than a rebalance may last its JoinGroup is waited for (``JOIN_GROUP_TIMEOUT_LAPSE``)."""
@@ -349,4 +350,15 @@ def take(m: Memory, now_ms: int) -> None:
         m.ask_to_rejoin(NEED_TO_REVOKE)
     m.remembered, m.remembered_generation = m.to_take, m.generation
     m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
+    if not _knows(m, m.to_take):
+        # Who is to fetch from a partition whose leader it does not know asks for metadata (``AbstractFetch``).
+        m.metadata_ms = min(m.metadata_ms, now_ms)
     m.events += (Event(Purpose.TAKE, Callback.ASSIGNED, minus(m.to_take, m.owned)),)
+
+
+def _knows(m: Memory, partitions: Partitions) -> bool:
+    """Whether metadata tell of all of them: a leader may have known of more."""
+    return all(
+        topic in m.metadata and max(numbers, default=0) < m.metadata[topic].partitions
+        for topic, numbers in partitions.items()
+    )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulations.protocol.client.consumer import fetching, leaving, membership, reconciling
-from simulations.protocol.client.consumer.effects import Call, Callback, Effect, Operation, Returned, minus
+from simulations.protocol.client.consumer.effects import (
+    Call,
+    Callback,
+    Effect,
+    Operation,
+    Returned,
+    minus,
+    thrown,
+)
 from simulations.protocol.client.consumer.state import FOREVER, UNSUBSCRIBED, ClientState, Event, Purpose
 from simulations.protocol.client.consumer.states import RECEIVING, MemberState
 
@@ -51,6 +59,8 @@ def _run(m: ClientState, event: Event, now_ms: int, effects: list[Effect]) -> No
         event = replace(event, partitions=partitions)
     if not partitions and not m.config.calls_for_nothing:
         _returned(m, event, now_ms)
+        if event.error_code:
+            effects.append(thrown(event.error_code))
         return
     m.calling = event
     effects.append(Call(callback=event.callback, partitions=partitions, length_ms=length_ms))
@@ -62,10 +72,13 @@ def called(m: ClientState, now_ms: int, raised: bool, effects: list[Effect]) -> 
     if event is None:
         return
     m.polled_ms = now_ms
+    if event.error_code:
+        # It came first, whatever the callback throws.
+        effects.append(thrown(event.error_code))
     if not raised:
         _returned(m, event, now_ms)
         return
-    if event.purpose in (Purpose.RECONCILE, Purpose.LOSE):
+    if not event.error_code and event.purpose in (Purpose.RECONCILE, Purpose.LOSE):
         # The exception leaves poll(), and whoever catches it takes a while to poll again.
         effects.append(Returned(operation=Operation.POLL, exception="KafkaException"))
         m.busy_until_ms = max(m.busy_until_ms, now_ms + 1)

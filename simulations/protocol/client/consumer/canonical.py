@@ -9,7 +9,10 @@ from simulations.protocol.client.consumer.state import NONE, ClientState, Event,
 
 
 def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
-    """Local epochs are only ever compared: what is as old as the target, and what was told, is all they say."""
+    """Local epochs are only ever compared: what is as old as the target, and what was told, is all they say.
+
+    No time in it says whether something is due: a twin goes on a moment later (``later``).
+    """
     target, current, sent = m.target, m.current, m.sent.current
     return (
         m.state,
@@ -22,6 +25,7 @@ def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
         current.local_epoch == target.local_epoch,
         sent is None,
         sent == current,
+        sent == NONE,  # What is current is that again once it leaves.
         sent is not None and sent.local_epoch == target.local_epoch,
         m.sent.subscription,
         m.in_flight is not None,
@@ -56,6 +60,13 @@ def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
     )
 
 
+def later(m: ClientState) -> ClientState:
+    """A copy for the next step: what was not to leave in the same millisecond as what it repeats may leave by now."""
+    twin = m.copy()
+    twin.not_before_ms = 0
+    return twin
+
+
 def _reconciliation(m: ClientState, reconciliation: Reconciliation | None) -> Hashable:
     if reconciliation is None:
         return None
@@ -73,4 +84,5 @@ def _event(m: ClientState, event: Event) -> Hashable:
         frozen(event.partitions),
         event.reconciliation is not None and event.reconciliation is m.reconciliation,
         _reconciliation(m, event.reconciliation),
+        event.error_code,
     )

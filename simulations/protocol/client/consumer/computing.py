@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from simulations.protocol.assignors.client_side import ClientAssignor, Offer
 from simulations.protocol.client.consumer.assigning import Assigning, Computing
+from simulations.protocol.client.consumer.canonical import later
 from simulations.protocol.client.consumer.config import ConsumerConfig
 from simulations.protocol.client.consumer.consumer import Consumer
 from simulations.protocol.client.consumer.effects import Effect, Send
@@ -49,7 +50,7 @@ class ComputingConsumer(Consumer):
 
     def copy(self) -> ComputingConsumer:
         twin = object.__new__(ComputingConsumer)
-        twin._m = self._m.copy()
+        twin._m = later(self._m)
         twin._assigning = self._assigning.copy()
         twin._told, twin._asked, twin._expires_ms = self._told, self._asked, self._expires_ms
         return twin

@@ -37,13 +37,19 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
-from simulations.protocol.client.consumer import application, committing, fetching, heartbeats, lookup, rounds
-from simulations.protocol.client.consumer.canonical import canonical
+from simulations.protocol.client.consumer import (
+    answers,
+    application,
+    committing,
+    heartbeats,
+    rounds,
+)
+from simulations.protocol.client.consumer.canonical import canonical, later
 from simulations.protocol.client.consumer.config import CloseOption, ConsumerConfig
 from simulations.protocol.client.consumer.effects import Alarm, Effect, Operation, Returned, Send, tidy
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.reading import Reading, reading
-from simulations.protocol.client.consumer.requests import Answer, FindCoordinatorAnswer, Request
+from simulations.protocol.client.consumer.requests import Answer, Request
 from simulations.protocol.client.consumer.state import (
     FOREVER,
     UNSUBSCRIBED,
@@ -58,14 +64,11 @@ from simulations.protocol.client.consumer.state import (
 from simulations.protocol.client.consumer.states import BEATING, RECEIVING, MemberState
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
-    CommitAnswer,
     CommittedOffset,
     Heartbeat,
     HeartbeatAnswer,
-    OffsetCommit,
     Partitions,
 )
-from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
 
 
 class Consumer:
@@ -166,9 +169,9 @@ class Consumer:
         )
 
     def copy(self) -> Consumer:
-        """A twin that goes on by itself: whatever is held is a value, so that both may share it."""
+        """A twin that goes on by itself, a moment later: whatever is held is a value, so that both may share it."""
         twin = object.__new__(Consumer)
-        twin._m = self._m.copy()
+        twin._m = later(self._m)
         return twin
 
     def canonical(self, rename: Callable[[int], int]) -> Hashable:
@@ -312,42 +315,15 @@ class Consumer:
 
     def receive(self, request: Request, answer: Answer, now_ms: int) -> list[Effect]:
         """The answer to a request; one that nobody waits for any more is nothing."""
-        m = self._m
         effects: list[Effect] = []
-        if request is m.in_flight:
-            assert isinstance(answer, HeartbeatAnswer)
-            heartbeats.answered(m, answer, now_ms, effects)
-        elif isinstance(answer, CommitAnswer):
-            assert isinstance(request, OffsetCommit)
-            commit = committing.find(m, request)
-            if commit is None:
-                return []
-            committing.answered(m, commit, answer, now_ms, effects)
-        elif isinstance(answer, FetchAnswer):
-            assert isinstance(request, OffsetFetch)
-            fetch = fetching.find(m, request)
-            if fetch is None:
-                return []
-            fetching.answered(m, fetch, answer, now_ms, effects)
-        elif request is m.lookup.request and isinstance(answer, FindCoordinatorAnswer):
-            lookup.answered(m, answer, now_ms)
-        else:
+        if not answers.answered(self._m, request, answer, now_ms, effects):
             return []
         return self._settle(now_ms, effects)
 
     def failed(self, request: Request, failure: Failure, now_ms: int) -> list[Effect]:
         """There will be no answer. Both failures are alike to it: a connection on which one timed out is closed."""
-        m = self._m
         effects: list[Effect] = []
-        if request is m.in_flight:
-            heartbeats.failed(m, now_ms)
-        elif request is m.lookup.request:
-            lookup.failed(m, now_ms)
-        elif isinstance(request, OffsetCommit) and (commit := committing.find(m, request)) is not None:
-            committing.failed(m, commit, now_ms, effects)
-        elif isinstance(request, OffsetFetch) and (fetch := fetching.find(m, request)) is not None:
-            fetching.failed(m, fetch, now_ms)
-        else:
+        if not answers.failed(self._m, request, now_ms, effects):
             return []
         return self._settle(now_ms, effects)
 
@@ -373,16 +349,7 @@ class Consumer:
         effects: list[Effect] = []
         if not m.quiet and now_ms >= application.quiescence_ends_ms(m, now_ms):
             heartbeats.poll_expired(m, now_ms, effects)
-        if m.in_flight is not None and now_ms >= m.expires_ms:
-            heartbeats.failed(m, now_ms)
-        if m.lookup.request is not None and now_ms >= m.lookup.expires_ms:
-            lookup.failed(m, now_ms)
-        for commit in m.commits:
-            if commit.request is not None and now_ms >= commit.expires_ms:
-                committing.failed(m, commit, now_ms, effects)
-        for fetch in m.fetches:
-            if fetch.request is not None and now_ms >= fetch.expires_ms:
-                fetching.failed(m, fetch, now_ms)
+        answers.overdue(m, now_ms, effects)
         self._settle(now_ms, effects)
         if not effects or not isinstance(effects[-1], Alarm):
             effects.append(Alarm(at_ms=m.alarm_ms))

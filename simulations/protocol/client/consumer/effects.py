@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from simulations.protocol.client.consumer.errors import JAVA_EXCEPTIONS
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.messages.groups import Partitions
 
@@ -97,3 +98,9 @@ def tidy(partitions: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]
 def frozen(partitions: Partitions) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """The same as a value that can be hashed, whatever the order of its topics."""
     return tuple(sorted(partitions.items()))
+
+
+def thrown(code: int) -> Returned:
+    """``poll()`` throws what stands for an error of a heartbeat."""
+    exception = JAVA_EXCEPTIONS.get(code, "UnknownServerException")
+    return Returned(operation=Operation.POLL, error_code=code, exception=exception)

@@ -56,3 +56,19 @@ LOOKED_UP: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, REQUES
 
 RETRIABLE: Final = LOOKED_UP | {COORDINATOR_LOAD_IN_PROGRESS, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID}
 """Errors of a commit that may pass: a waiting one is sent again, another one fails as retriable."""
+
+JAVA_EXCEPTIONS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        29: "TopicAuthorizationException",
+        30: "GroupAuthorizationException",
+        35: "UnsupportedVersionException",
+        42: "InvalidRequestException",
+        69: "GroupIdNotFoundException",
+        81: "GroupMaxSizeReachedException",
+        82: "FencedInstanceIdException",
+        111: "UnreleasedInstanceIdException",
+        112: "UnsupportedAssignorException",
+        128: "InvalidRegularExpression",
+    }
+)
+"""What ``poll()`` throws; for any other code it is an ``UnknownServerException``."""

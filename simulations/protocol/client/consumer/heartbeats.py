@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from simulations.protocol.client.consumer import leaving, lookup, membership
-from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send, tidy
+from simulations.protocol.client.consumer.effects import Effect, Send, thrown, tidy
 from simulations.protocol.client.consumer.errors import HEARTBEAT_REACTIONS, Reaction
 from simulations.protocol.client.consumer.state import FOREVER, NOTHING_SENT, ClientState, Sent
 from simulations.protocol.client.consumer.states import BEATING, RECEIVING, MemberState
 from simulations.protocol.messages.groups import JOIN_EPOCH, UNCHANGED_TIMEOUT, Heartbeat, HeartbeatAnswer
-
-JAVA_EXCEPTIONS: Final = {
-    29: "TopicAuthorizationException",
-    30: "GroupAuthorizationException",
-    35: "UnsupportedVersionException",
-    42: "InvalidRequestException",
-    69: "GroupIdNotFoundException",
-    81: "GroupMaxSizeReachedException",
-    82: "FencedInstanceIdException",
-    111: "UnreleasedInstanceIdException",
-    112: "UnsupportedAssignorException",
-    128: "InvalidRegularExpression",
-}
-"""What ``poll()`` throws; for any other code it is an ``UnknownServerException``."""
-
 
 # Sending.
 
@@ -232,20 +215,14 @@ def _refused(m: ClientState, code: int, now_ms: int, effects: list[Effect]) -> N
         _fenced(m)
     elif reaction is Reaction.FATAL:
         m.sent = NOTHING_SENT
-        effects.append(_thrown(code))
-        _ends(m)
+        _ends(m, code, effects)
     else:
         _note_failure(m, now_ms)
         if reaction is Reaction.LOOK_UP:
             m.failures = m.back_off_until_ms = 0
             lookup.lose(m, now_ms)
         elif reaction is Reaction.RAISE:
-            effects.append(_thrown(code))
-
-
-def _thrown(code: int) -> Returned:
-    exception = JAVA_EXCEPTIONS.get(code, "UnknownServerException")
-    return Returned(operation=Operation.POLL, error_code=code, exception=exception)
+            effects.append(thrown(code))
 
 
 def _fenced(m: ClientState) -> None:
@@ -260,11 +237,12 @@ def _fenced(m: ClientState) -> None:
         membership.rejoin(m)
 
 
-def _ends(m: ClientState) -> None:
+def _ends(m: ClientState, code: int, effects: list[Effect]) -> None:
+    """The poll that calls ``on_partitions_lost`` throws behind it; where there is nothing to lose it throws at once."""
     left = m.state is MemberState.PREPARE_LEAVING
     m.enter(MemberState.FATAL)
     m.reconciliation = None
+    if left or not membership.lose_all(m, code):
+        effects.append(thrown(code))
     if left:
         leaving.over(m)
-    else:
-        membership.lose_all(m)

@@ -31,7 +31,7 @@ def lose(m: ClientState, now_ms: int) -> None:
 def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
     """Looks it up, if it is time."""
     lookup = m.lookup
-    if lookup.known or lookup.request is not None or now_ms < lookup.next_ms or not wanted(m):
+    if lookup.request is not None or now_ms < lookup.next_ms or not wanted(m):
         return False
     if not m.config.finds_coordinator:
         m.lookup = replace(lookup, known=True)

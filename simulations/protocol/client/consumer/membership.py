@@ -25,9 +25,10 @@ def take_target(m: ClientState, partitions: Partitions) -> None:
         m.enter(MemberState.STABLE)
 
 
-def lose_all(m: ClientState) -> bool:
+def lose_all(m: ClientState, error_code: int = 0) -> bool:
     """Has ``on_partitions_lost`` called for what is owned as of now; ``False`` if that is nothing.
 
+    ``error_code``: that of a heartbeat that was the last, which ``poll()`` throws when the callback is over.
     An assignment that still waits for the application to poll is told before; it goes with the rest.
     """
     lost = dict(m.owned)
@@ -38,7 +39,7 @@ def lose_all(m: ClientState) -> bool:
     if not lost:
         m.owned, m.given_up, m.events = {}, {}, ()
         return False
-    m.events += (Event(Purpose.LOSE, Callback.LOST, lost),)
+    m.events += (Event(Purpose.LOSE, Callback.LOST, lost, error_code=error_code),)
     return True
 
 

@@ -83,12 +83,13 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A callback that waits for the application to poll, or runs."""
+    """A callback that waits for the application to poll, or runs. ``error_code``: of what that poll throws behind it."""
 
     purpose: Purpose
     callback: Callback
     partitions: Partitions
     reconciliation: Reconciliation | None = None
+    error_code: int = 0
 
 
 @dataclass(frozen=True, slots=True)

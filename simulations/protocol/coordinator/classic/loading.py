@@ -34,7 +34,7 @@ def group_of_records(recorded: ClassicGroup, now_ms: int) -> Group:
     """
     if not recorded.recorded:
         return Group(state_timestamp_ms=now_ms)
-    group = Group(protocol_type=recorded.protocol_type or None, leader=recorded.leader)
+    group = Group()
     for member in recorded.members.values():
         timeout_ms = member.rebalance_timeout_ms
         loaded = Member(

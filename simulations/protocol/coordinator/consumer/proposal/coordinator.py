@@ -43,7 +43,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
     Outcome,
     Resolution,
 )
-from simulations.protocol.coordinator.consumer.proposal import client_mode, metadata, migrating
+from simulations.protocol.coordinator.consumer.proposal import client_mode, disabling, metadata, migrating
 from simulations.protocol.coordinator.consumer.proposal.computing import compute
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import fence, regular
 from simulations.protocol.coordinator.consumer.proposal.joining import join, replaced, static_leave
@@ -144,6 +144,9 @@ class KipCoordinator(ClassicCoordinator):
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
         return metadata.image_changed(seen(context), names)
+
+    def no_longer_served(self, context: Context) -> Outcome[None]:
+        return disabling.lost(seen(context))
 
     def loaded(self, context: Context) -> Outcome[None]:
         if classic_group(context) is not None:

@@ -1,4 +1,9 @@
-"""The coordinator of the released Kafka (4.3.1) for groups of the consumer protocol."""
+"""The coordinator of the released Kafka (4.3.1) for groups of the consumer protocol.
+
+``coordinator`` is the way in; ``heartbeat`` and ``leaving`` are what members ask for; ``advancing`` bumps the group epoch, computes
+the target and moves the member a step on. ``upgrading`` and ``downgrading`` convert a group, ``classic_members`` answers members
+of the classic protocol in it, and ``fast_path`` a heartbeat that changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -58,9 +58,6 @@ class KafkaCoordinator(ClassicCoordinator):
         quick = steady(context, request)
         if quick is not None:
             return quick
-        if not context.settings.group_version:
-            # The broker itself answers, before the request reaches the coordinator; no message goes with it.
-            return Outcome(answer=HeartbeatAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
         try:
             check_request(request, context.settings)
             if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
@@ -115,6 +112,10 @@ class KafkaCoordinator(ClassicCoordinator):
 
     def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]:
         return expressions.regexes_resolved(context, resolution)
+
+    def no_longer_served(self, context: Context) -> Outcome[None]:
+        """Nothing: the group stays as it is, and its members go as their sessions end."""
+        return Outcome(answer=None)
 
     def loaded(self, context: Context) -> Outcome[None]:
         if classic_group(context) is not None:

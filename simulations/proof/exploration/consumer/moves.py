@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simulations.proof.exploration.actions import ActionKind, Step, packed
-from simulations.proof.exploration.canonical import as_they_are, canonical
-from simulations.proof.exploration.coordinators import Answer, Wrongs
-from simulations.proof.exploration.processes import Done, Process
+from simulations.proof.exploration.canonical import as_they_are, of_message
+from simulations.proof.exploration.consumer.processes import ConsumerProcess
+from simulations.proof.exploration.coordinator_entries import Answer
+from simulations.proof.exploration.coordinators import Wrongs
+from simulations.proof.exploration.plan import STARTS
+from simulations.proof.exploration.processes import Done
 from simulations.proof.exploration.state_layout import COORDINATOR, DUPLICATES, LOSSES, SCRIPT, UNBORN, World
-from simulations.protocol.messages.groups import Heartbeat
 from simulations.world.scenario import Verb
 
 if TYPE_CHECKING:
-    from simulations.proof.exploration.world import Worlds
+    from simulations.proof.exploration.consumer.world import ConsumerWorlds
 
 TELLS: Final = frozenset({Verb.SUBSCRIBE, Verb.COMMIT})
 """Lines of the script after which the next heartbeat of a process may be another one."""
-
-STARTS: Final = frozenset({Verb.JOIN, Verb.RESTART})
 
 Taken = tuple[Step, int, int, int, int, Wrongs]
 """A step of a process: the coordinator and the process after it, what it takes of losses and duplicates."""
@@ -29,11 +29,11 @@ Taken = tuple[Step, int, int, int, int, Wrongs]
 class Moves:
     """Takes the steps of processes. ``reduced`` leaves out orders that nobody can tell apart."""
 
-    def __init__(self, worlds: Worlds, *, reduced: bool) -> None:
+    def __init__(self, worlds: ConsumerWorlds, *, reduced: bool) -> None:
         self._worlds = worlds
         self._acting = worlds.acting
         self._reduced = reduced
-        self._beaten: dict[int, Done] = {}
+        self._beaten: dict[int, Done[ConsumerProcess]] = {}
         self._requested: dict[int, Hashable] = {}
         self._alone: dict[Hashable, Taken] = {}
         self._told: dict[Hashable, tuple[int, Wrongs]] = {}
@@ -82,7 +82,12 @@ class Moves:
             yield lost[0], coordinator, lost[2], 1, 0, lost[5]
 
     def _by_itself(
-        self, kind: ActionKind, world: World, slot: int, number: int, take: Callable[[], Done]
+        self,
+        kind: ActionKind,
+        world: World,
+        slot: int,
+        number: int,
+        take: Callable[[], Done[ConsumerProcess]],
     ) -> Taken:
         """A step that the coordinator has no part in, taken once."""
         place = (kind, world[SCRIPT], number)
@@ -93,7 +98,9 @@ class Moves:
             known = self._alone[place] = (packed(kind, slot), UNBORN, after, 0, 0, done.wrong)
         return known[0], world[COORDINATOR], *known[2:]
 
-    def _arrive(self, kind: ActionKind, world: World, slot: int, process: Process, number: int) -> Taken:
+    def _arrive(
+        self, kind: ActionKind, world: World, slot: int, process: ConsumerProcess, number: int
+    ) -> Taken:
         """The oldest request arrives; of a duplicate the connection breaks then, and its client asks again.
 
         ``number`` tells the process from all others.
@@ -102,49 +109,42 @@ class Moves:
         coordinator, before = world[COORDINATOR], self._worlds.coordinators.parts[world[COORDINATOR]]
         if process.stale:
             return self._by_itself(kind, world, slot, number, lambda: self._acting.moved(process))
-        request, _ = process.requests[0]
+        request, _, who = process.requests[0]
         asked = self._requested.get(number)
         if asked is None:
-            asked = self._requested[number] = canonical(request, as_they_are)
+            asked = self._requested[number] = of_message(request, as_they_are)
         known = self._worlds.coordinate(
-            coordinator, asked, lambda node: self._worlds.coordinating.handle(node, request)
+            coordinator, asked, lambda node: self._worlds.coordinating.handle(node, request, who, 0)
         )
-        who = process.member_id
+        ((_, answer, said),) = known.answers
         held = self._worlds.coordinators.parts[known.after].held.get(who, 0)
-        gone = before.held.get(who, 0) & ~held if isinstance(request, Heartbeat) else 0
-        unsaid = gone & process.owned & ~process.said
-        # Only who says what it owns can leave out what it has not begun with.
-        unnamed = gone if isinstance(request, Heartbeat) and request.owned is not None else 0
-        unbegun = self._acting.may_begin(process, unnamed | process.unbegun & ~held)
-        place = (kind, world[SCRIPT], number, known.said, unsaid, unbegun)
+        missed = self._acting.misses(process, request, before.held.get(who, 0), held)
+        place = (kind, world[SCRIPT], number, said, missed)
         told = self._told.get(place)
         if told is None:
-            told = self._told[place] = self._handled(
-                world, slot, process, known.answer, (unsaid, unbegun), breaks=breaks
-            )
+            told = self._told[place] = self._handled(world, slot, process, answer, missed, breaks=breaks)
         return packed(kind, slot), known.after, told[0], 0, int(breaks), known.wrong + told[1]
 
     def _handled(
         self,
         world: World,
         slot: int,
-        process: Process,
-        answer: Answer | None,
-        taken: tuple[int, int],
+        process: ConsumerProcess,
+        answer: Answer,
+        missed: tuple[int, int],
         *,
         breaks: bool,
     ) -> tuple[int, Wrongs]:
         """The number of the process after its oldest request was handled, and what it breaks by the answer.
 
-        ``taken``: what the request could not say that it owns, and what it may yet begin with; it was taken away.
+        ``missed``: what was taken away, though it owns it, and though it may yet begin with it.
         """
-        assert answer is not None
-        unsaid, unbegun = taken
+        unsaid, unbegun = missed
         process = replace(process, misunderstood=process.misunderstood | unsaid, unbegun=unbegun)
         if breaks:
             lost = self._acting.disconnected(process)
             return self.settled(world, slot, lost.after), lost.wrong
-        (request, wanted), *rest = process.requests
+        (request, wanted, _), *rest = process.requests
         answers = (*process.answers, (request, answer)) if wanted else process.answers
         process = replace(process, requests=tuple(rest), answers=answers)
         wrong: Wrongs = ()
@@ -160,7 +160,7 @@ class Moves:
         script = self._worlds.plan.script
         return world[SCRIPT] < len(script) and script[world[SCRIPT]].who == self._worlds.plan.slots[slot][0]
 
-    def _is_quiet(self, world: World, slot: int, process: Process) -> bool:
+    def _is_quiet(self, world: World, slot: int, process: ConsumerProcess) -> bool:
         """Whether an answer can arrive at once; not if the script may still tell its process something meanwhile."""
         return not self._is_said(world, slot, TELLS) and self._acting.is_quiet(process)
 
@@ -173,15 +173,15 @@ class Moves:
             known = self._said[place] = any(a.who == name and a.verb in verbs for a in rest)
         return known
 
-    def settled(self, world: World, slot: int, process: Process) -> int:
+    def settled(self, world: World, slot: int, process: ConsumerProcess) -> int:
         """The number of the process; one that has closed is as good as gone if nothing starts it again."""
-        if process.alive and process.deaf and not self._is_said(world, slot, STARTS):
+        if process.deaf and not self._is_said(world, slot, STARTS):
             process = self._acting.killed(process).after
         if self._reduced and process.stale and process.runs and not process.answers:
             process = self._found_out(process)
         return self._worlds.processes.add(process)
 
-    def _found_out(self, process: Process) -> Process:
+    def _found_out(self, process: ConsumerProcess) -> ConsumerProcess:
         """It tries its old coordinator in vain, now instead of later: what matters is that it tells all anew then."""
         if not process.requests:
             process = self._acting.beat(process).after

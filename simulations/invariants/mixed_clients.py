@@ -1,0 +1,60 @@
+"""Clients of a run with members of both protocols: what they read, and what of that no record of the group tells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from groups.history.entries import NotedTopic
+from simulations.invariants.model import Member, Topics
+from simulations.invariants.violations import Partition
+
+
+@dataclass(slots=True)
+class Client:
+    """What its callbacks say it owns; ``generation`` is what its last JoinGroup was answered."""
+
+    owned: dict[Partition, int] = field(default_factory=dict)
+    generation: int = -1
+
+
+class Unwritten:
+    """What clients read beside what the group's records say they have."""
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self._deleted: dict[str, int] = {}
+        """Topic → the entry that told last that it is gone, or another one by now."""
+        self._beyond: dict[str, dict[Partition, int]] = {}
+        """What a classic member owned beyond what was written down as it became a member of the consumer group."""
+
+    def topics_told(self, told: Mapping[str, NotedTopic | None], sequence: int) -> None:
+        """Ahead of whoever goes by what is told."""
+        for name, topic in told.items():
+            known = self._topics.ids.get(name)
+            if known is not None and (topic is None or topic.get("id") not in (None, known)):
+                self._deleted[name] = sequence
+
+    def begins(self, who: str, client: Client, member: Member) -> None:
+        """A classic member is new to the consumer group."""
+        written = self._written(member)
+        self._beyond[who] = {key: since for key, since in client.owned.items() if key not in written}
+
+    def of_others(
+        self, who: str, client: Client, member: Member, keys: Collection[Partition]
+    ) -> tuple[set[Partition], set[Partition]]:
+        """Of what the client reads and another begins with: what the rules are broken by, and what is a known fault.
+
+        Callbacks name topics: a part of a topic that was deleted is none of the next one of its name.
+        """
+        written, beyond = self._written(member), self._beyond.get(who, {})
+        left = {
+            key
+            for key in keys
+            if key in written or client.owned[key] >= self._deleted.get(key[0], client.owned[key])
+        }
+        known = {key for key in left - written if beyond.get(key) == client.owned[key]}
+        return left - known, known
+
+    def _written(self, member: Member) -> set[Partition]:
+        return set(self._topics.named(self._topics.present(member.held())))
