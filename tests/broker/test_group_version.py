@@ -108,6 +108,15 @@ def wait_until_loaded(connection: Connection, group: str) -> None:
     raise AssertionError(f"the coordinator of {group} did not load")
 
 
+def set_level(connection: Connection, level: int, group: str, *, downgrade: bool = False) -> None:
+    """Returns when the broker has heard of it, which is a moment after its controller has answered."""
+    assert connection.update_feature(FEATURE, level, downgrade=downgrade) == (0, None)
+    deadline = time.monotonic() + 60
+    while (connection.describe_consumer_group(group)["errorCode"] == UNSUPPORTED_VERSION) is not (level == 0):
+        assert time.monotonic() < deadline, f"the broker did not hear of level {level}"
+        time.sleep(0.1)
+
+
 def is_offered(connection: Connection) -> bool:
     """Whether ApiVersions names ConsumerGroupHeartbeat."""
     told = connection.ask("ApiVersions", 3, {"clientSoftwareName": "t", "clientSoftwareVersion": "1"})
@@ -127,7 +136,7 @@ def test_a_lowered_feature_refuses_every_heartbeat_and_leaves_the_group_and_its_
         code, message = connection.update_feature(FEATURE, 0)
         assert code == INVALID_UPDATE_VERSION
         assert "without setting the upgrade type" in str(message), "an upgrade never lowers"
-        assert connection.update_feature(FEATURE, 0, downgrade=True) == (0, None)
+        set_level(connection, 0, group, downgrade=True)
 
         for member, at in (("a", epoch), ("new", 0), ("a", -1)):
             assert heartbeat(connection, group, member, at) == (UNSUPPORTED_VERSION, None), (member, at)
@@ -149,7 +158,7 @@ def test_a_classic_client_joins_the_group_meanwhile_and_who_was_refused_is_still
         assert (joined["errorCode"], joined["leader"]) == (0, "")
         assert listed(connection, group)[0] == "consumer"
 
-        assert connection.update_feature(FEATURE, 1) == (0, None)
+        set_level(connection, 1, group)
         members = connection.describe_consumer_group(group)["members"]
         assert {each["memberType"] for each in members} == {0, 1}
         kept = next(each for each in members if each["memberId"] == "a")
@@ -174,7 +183,7 @@ def test_a_coordinator_that_loads_while_the_feature_is_0_has_the_group_with_its_
             wait_for_coordinator(node, "loaded")
             assert heartbeat(connection, "loaded", "a", 0) == (0, None)
             epoch = connection.describe_consumer_group("loaded")["members"][0]["memberEpoch"]
-            assert connection.update_feature(FEATURE, 0, downgrade=True) == (0, None)
+            set_level(connection, 0, "loaded", downgrade=True)
         node.stop()
         node.start(same_ports=True)
         with node.connect() as connection:
@@ -182,7 +191,7 @@ def test_a_coordinator_that_loads_while_the_feature_is_0_has_the_group_with_its_
             assert listed(connection, "loaded")[0] == "consumer"
             assert heartbeat(connection, "loaded", "a", epoch) == (UNSUPPORTED_VERSION, None)
             assert commit(connection, "loaded", "a", epoch) == 0
-            assert connection.update_feature(FEATURE, 1) == (0, None)
+            set_level(connection, 1, "loaded")
             assert heartbeat(connection, "loaded", "a", epoch) == (0, None)
     finally:
         node.stop()

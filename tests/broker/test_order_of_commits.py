@@ -23,7 +23,7 @@ from .real_classic_clients import ASSIGNORS
 
 pytestmark = [pytest.mark.broker, pytest.mark.once]
 
-REVOKE_MS: Final = 1_500
+CALLBACK_MS: Final = 1_500
 """Long enough that a line of the client arrives before whatever the client does next."""
 
 SETTLE_S: Final = 4
@@ -42,7 +42,7 @@ protocol: classic
 topics: {{orders: {{partitions: 4}}}}
 config: {{initial_rebalance_delay_ms: 0}}
 members:
-  A: {{subscribe: [orders], assignors: [{assignor}], auto_commit: {auto}, auto_commit_interval_ms: {never}, revoke_commits: {revoked}, callback_ms: 1500}}
+  A: {{subscribe: [orders], assignors: [{assignor}], auto_commit: {auto}, auto_commit_interval_ms: {never}, revoke_commits: {revoked}, callback_ms: {callback}}}
   B: {{subscribe: [orders], assignors: [{assignor}]}}
 script:
   - {{at: 0s, join: A}}
@@ -88,6 +88,7 @@ def played(node: Node, case: Case, leftovers: contextlib.ExitStack) -> tuple[flo
         "enable.auto.commit": str(case.auto).lower(),
         "auto.commit.interval.ms": NEVER_MS,
         "member.commits.revoked": str(case.revoked).lower(),
+        "member.assigned.ms": CALLBACK_MS,
     }
     first = Member(
         node,
@@ -95,7 +96,7 @@ def played(node: Node, case: Case, leftovers: contextlib.ExitStack) -> tuple[flo
         case.group,
         case.group,
         settings,
-        REVOKE_MS,
+        CALLBACK_MS,
         on_line=lambda line: told.append((time.time() * 1000, line)),
     )
     other = {**CLASSIC, "partition.assignment.strategy": case.assignor}
@@ -158,6 +159,7 @@ def simulated(case: Case) -> list[str]:
         auto=str(case.auto).lower(),
         revoked=str(case.revoked).lower(),
         never=NEVER_MS,
+        callback=CALLBACK_MS,
     )
     did = []
     for entry in run(load(text, "orders")):

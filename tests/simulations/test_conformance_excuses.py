@@ -15,6 +15,7 @@ from simulations.proof.conformance.position import (
     CLOCK_SLACK_MS,
     IMAGE_LAG_LEAST_MS,
     IMAGE_LAG_MOST_MS,
+    IMAGE_SHOWN_LAG_MS,
     LOG_DELAY_MOST_MS,
     Log,
     Position,
@@ -53,23 +54,23 @@ def log(*requests: RecordedRequest, written: tuple[Written, ...] = (), slowest_m
     return Log(Recording(group="g", asked=requests, written=written, images=changes, slowest_ms=slowest_ms))
 
 
-def test_metadata_is_heard_of_within_two_seconds_where_no_request_is_slow() -> None:
+def test_metadata_is_heard_of_within_a_while_where_no_request_is_slow() -> None:
     assert log(asked(0, 3)).known_ms == (1_000 + IMAGE_LAG_LEAST_MS, 9_000 + IMAGE_LAG_LEAST_MS)
 
 
 def test_metadata_may_be_heard_of_later_on_a_machine_whose_slowest_request_shows_that_it_stood_still() -> (
     None
 ):
-    assert log(asked(0, 3), asked(10, 510)).known_ms == (1_000 + 10_000, 9_000 + 10_000)
+    assert log(asked(0, 3), asked(10, 1_510)).known_ms == (1_000 + 30_000, 9_000 + 30_000)
     assert log(asked(0, 90_000)).known_ms[0] == 1_000 + IMAGE_LAG_MOST_MS
     # Another group's request shows it as well.
-    assert log(asked(0, 3), slowest_ms=500).known_ms == (1_000 + 10_000, 9_000 + 10_000)
+    assert log(asked(0, 3), slowest_ms=1_500).known_ms == (1_000 + 30_000, 9_000 + 30_000)
 
 
 def test_a_result_of_expressions_shows_how_new_an_image_the_broker_had() -> None:
     slow = asked(0, 90_000)
     assert log(slow, written=(resolved(2_000, 5),)).known_ms == (
-        2_000 + IMAGE_LAG_LEAST_MS,
+        2_000 + IMAGE_SHOWN_LAG_MS,
         9_000 + IMAGE_LAG_MOST_MS,
     )
     assert log(slow, written=(resolved(2_000, 4),)).known_ms[0] == 1_000 + IMAGE_LAG_MOST_MS

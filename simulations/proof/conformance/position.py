@@ -32,13 +32,17 @@ than it was handled. The first guess is that it was not."""
 LOG_DELAY_MOST_MS: Final = 5_000
 """As late is believed where nothing else explains what was recorded: a machine that stands still for seconds was seen."""
 
-IMAGE_LAG_LEAST_MS: Final = 2_000
-"""How long after a change of the metadata the coordinator may not have heard of it, as far as nothing is slow: a broker
-hears of it in milliseconds, and half a second was seen on a busy machine."""
+IMAGE_LAG_LEAST_MS: Final = 20_000
+"""How long after a change of the metadata the coordinator may not have heard of it, as far as nothing is slow. A broker at
+rest hears of it in milliseconds; one that makes a hundred topics hears of them one after another, up to fifteen seconds
+late, and answers requests at once meanwhile."""
+
+IMAGE_SHOWN_LAG_MS: Final = 2_000
+"""The same once a record of the group has shown that its broker had the image."""
 
 IMAGE_LAG_SLOWEST: Final = 20
 """As many times the slowest request of the recording may it be where something is: a machine that stands still again and
-again lets requests wait for it, too. Fifteen seconds were seen while a hundred topics were made."""
+again lets requests wait for it, too."""
 
 IMAGE_LAG_MOST_MS: Final = 60_000
 """Later than this is believed of no machine."""
@@ -245,7 +249,7 @@ def _known_ms(recording: Recording) -> tuple[int, ...]:
     ]
     known: list[int] = []
     for change in recording.images:
-        proofs = [at_ms + IMAGE_LAG_LEAST_MS for at_ms, version in shown if version >= change.version]
+        proofs = [at_ms + IMAGE_SHOWN_LAG_MS for at_ms, version in shown if version >= change.version]
         known.append(min([change.at_ms + lag_ms, *proofs]))
     return tuple(known)
 

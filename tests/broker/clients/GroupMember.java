@@ -21,17 +21,21 @@ import org.apache.kafka.common.TopicPartition;
  * When standard input ends it leaves too, so that it never outlives the test.
  *
  * Arguments: topics (comma; or one "regex:" and a pattern that the broker resolves), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
- * Two settings are the program's own: "member.commits.revoked=true" commits in onPartitionsRevoked, and "member.goes.on=true" polls
- * again when poll() has thrown, where else the program ends.
+ * Three settings are the program's own: "member.commits.revoked=true" commits in onPartitionsRevoked, "member.assigned.ms" are
+ * milliseconds to spend in onPartitionsAssigned, and "member.goes.on=true" polls again when poll() has thrown, where else the program ends.
  */
 public class GroupMember {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final String REGEX = "regex:";
     private static final String COMMITS_REVOKED = "member.commits.revoked";
+    private static final String ASSIGNED_MS = "member.assigned.ms";
     private static final String GOES_ON = "member.goes.on";
 
+    /** What its callbacks do beside telling that they were called. */
+    private record Callbacks(long revokeMs, long assignedMs, boolean commitsRevoked) {
+    }
+
     public static void main(String[] args) throws Exception {
-        long revokeMs = Long.parseLong(args[1]);
         Properties settings = new Properties();
         settings.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
         settings.put("value.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
@@ -39,7 +43,10 @@ public class GroupMember {
             int equals = args[i].indexOf('=');
             settings.put(args[i].substring(0, equals), args[i].substring(equals + 1));
         }
+        long assignedMs = Long.parseLong((String) settings.getOrDefault(ASSIGNED_MS, "0"));
+        settings.remove(ASSIGNED_MS);
         boolean commitsRevoked = "true".equals(settings.remove(COMMITS_REVOKED));
+        Callbacks callbacks = new Callbacks(Long.parseLong(args[1]), assignedMs, commitsRevoked);
         boolean goesOn = "true".equals(settings.remove(GOES_ON));
         ConcurrentLinkedQueue<String> commands = new ConcurrentLinkedQueue<>();
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings);
@@ -55,11 +62,11 @@ public class GroupMember {
             String command = commands.poll();
             if ("leave".equals(command)) break;
             if ("join".equals(command)) {
-                subscribe(consumer, args[0], revokeMs, commitsRevoked);
+                subscribe(consumer, args[0], callbacks);
                 joined = true;
             }
             if (command != null && command.startsWith("subscribe ")) {
-                subscribe(consumer, command.substring("subscribe ".length()), revokeMs, commitsRevoked);
+                subscribe(consumer, command.substring("subscribe ".length()), callbacks);
                 joined = true;
             }
             if (command != null && command.startsWith("stall ")) {
@@ -97,32 +104,37 @@ public class GroupMember {
         return true;
     }
 
-    private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, long revokeMs, boolean commitsRevoked) {
-        ConsumerRebalanceListener listener = listener(consumer, revokeMs, commitsRevoked);
+    private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, Callbacks callbacks) {
+        ConsumerRebalanceListener listener = listener(consumer, callbacks);
         if (to.startsWith(REGEX)) consumer.subscribe(new SubscriptionPattern(to.substring(REGEX.length())), listener);
         else consumer.subscribe(Arrays.asList(to.split(",")), listener);
     }
 
-    private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, long revokeMs, boolean commitsRevoked) {
+    private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, Callbacks callbacks) {
         return new ConsumerRebalanceListener() {
             @Override public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
                 say("assigned " + consumer.groupMetadata().memberId(), partitions);
+                spend(callbacks.assignedMs());
             }
 
             @Override public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
                 say("revoked", partitions);
-                try {
-                    Thread.sleep(revokeMs);
-                } catch (InterruptedException ended) {
-                    Thread.currentThread().interrupt();
-                }
-                if (commitsRevoked) committed(consumer);
+                spend(callbacks.revokeMs());
+                if (callbacks.commitsRevoked()) committed(consumer);
             }
 
             @Override public void onPartitionsLost(Collection<TopicPartition> partitions) {
                 say("lost", partitions);
             }
         };
+    }
+
+    private static void spend(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void read(ConcurrentLinkedQueue<String> commands) {
