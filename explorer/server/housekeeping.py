@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 
 from channels.db import database_sync_to_async
@@ -82,6 +83,8 @@ async def keep_sweeping() -> None:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:
             log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
-        all_of_it = looks.is_due(hub().ended, time.monotonic())
+        all_of_it = looks.is_due(hub().ended, time.monotonic(), sys.getallocatedblocks())
         await asyncio.to_thread(memory.give_back, all_of_it=all_of_it)
+        if all_of_it:
+            looks.looked(sys.getallocatedblocks())
         await asyncio.sleep(SWEEP_EVERY_S)

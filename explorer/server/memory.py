@@ -28,7 +28,8 @@ what it sees, to 32 MB, and answers then leave holes between small things."""
 
 
 def keep_little() -> None:
-    """Call it before the first threads."""
+    """Call it before the first threads: once a second one has asked for memory, GNU's library has settled how many arenas
+    there may be, eight for each processor, and hears of no other number."""
     with contextlib.suppress(AttributeError, OSError):
         library = ctypes.CDLL(None)
         library.mallopt(M_ARENA_MAX, ARENAS_MOST)
@@ -37,6 +38,11 @@ def keep_little() -> None:
 
 ENDED_MOST: Final = 100
 """Sockets that ended since all was looked through: they refer to themselves, 30 KB each (measured)."""
+
+MORE_BLOCKS_MOST: Final = 50_000
+"""Blocks that Python may hold beyond those after the last look, some 3 MB of small things. A request leaves 36 that refer
+to themselves (measured: its thread's database connection). Those of minutes would take new pages, and whatever lives on
+beside them keeps the pages when they are gone."""
 
 LOOK_EVERY_S: Final = 300.0
 """What else refers to itself is little, and waits for so long."""
@@ -54,13 +60,25 @@ class Looks:
 
     ended: int = 0
     at_s: float = float("-inf")
+    blocks: int | None = None
+    """What Python held after the last look, or less since; null before that is known."""
 
-    def is_due(self, ended: int, now_s: float) -> bool:
-        """``ended`` counts the sockets that ended since the process began."""
-        if ended - self.ended < ENDED_MOST and now_s - self.at_s < LOOK_EVERY_S:
+    def is_due(self, ended: int, now_s: float, blocks: int) -> bool:
+        """``ended`` counts the sockets that ended since the process began, ``blocks`` is what Python holds
+        (``sys.getallocatedblocks()``)."""
+        self.blocks = blocks if self.blocks is None else min(self.blocks, blocks)
+        if (
+            ended - self.ended < ENDED_MOST
+            and now_s - self.at_s < LOOK_EVERY_S
+            and blocks - self.blocks < MORE_BLOCKS_MOST
+        ):
             return False
         self.ended, self.at_s = ended, now_s
         return True
+
+    def looked(self, blocks: int) -> None:
+        """All was looked through, which left so much: only what comes from here on can be worth another look."""
+        self.blocks = blocks
 
 
 def give_back(*, all_of_it: bool) -> None:

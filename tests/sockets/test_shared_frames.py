@@ -17,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from explorer.access.connections import BoundedConnection, RefusableSocket
 from explorer.access.shared_frames import FRAMES_MOST, SharedFrames, framed
-from explorer.server.memory import ENDED_MOST, LOOK_EVERY_S, Looks
+from explorer.server.memory import ENDED_MOST, LOOK_EVERY_S, MORE_BLOCKS_MOST, Looks
 
 PING_EVERY_S = 20.0
 TEXTS = ["", "short", '{"type":"changes"}' * 5_000, "\N{GREEK SMALL LETTER EPSILON}" * 300]
@@ -117,8 +117,23 @@ def test_a_frame_is_read_back_as_the_text_that_it_was_made_of(text: str, window_
 
 def test_all_that_a_server_holds_is_looked_through_when_enough_sockets_ended_or_after_minutes() -> None:
     looks = Looks()
-    assert looks.is_due(0, 1_000.0)
-    assert not looks.is_due(ENDED_MOST - 1, 1_010.0)
-    assert looks.is_due(ENDED_MOST, 1_020.0)
-    assert not looks.is_due(ENDED_MOST, 1_030.0)
-    assert looks.is_due(ENDED_MOST, 1_020.0 + LOOK_EVERY_S)
+    assert looks.is_due(0, 1_000.0, 0)
+    assert not looks.is_due(ENDED_MOST - 1, 1_010.0, 0)
+    assert looks.is_due(ENDED_MOST, 1_020.0, 0)
+    assert not looks.is_due(ENDED_MOST, 1_030.0, 0)
+    assert looks.is_due(ENDED_MOST, 1_020.0 + LOOK_EVERY_S, 0)
+
+
+def test_all_that_a_server_holds_is_looked_through_when_it_holds_so_much_more_than_the_last_look_left() -> (
+    None
+):
+    looks = Looks()
+    assert looks.is_due(0, 1_000.0, 700_000)
+    looks.looked(690_000)
+    assert not looks.is_due(0, 1_010.0, 690_000 + MORE_BLOCKS_MOST - 1)
+    assert looks.is_due(0, 1_020.0, 690_000 + MORE_BLOCKS_MOST)
+    looks.looked(720_000)
+    # What lives on is not looked for again; what went by itself makes room that is counted anew.
+    assert not looks.is_due(0, 1_030.0, 690_000 + MORE_BLOCKS_MOST)
+    assert not looks.is_due(0, 1_040.0, 700_000)
+    assert looks.is_due(0, 1_050.0, 700_000 + MORE_BLOCKS_MOST)

@@ -20,6 +20,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
 from explorer.access.connections import BoundedConnection, RefusableSocket
+from explorer.server import memory
 from explorer.server.staticfiles import PLOTLY
 from groups import database
 from groups.command_line import in_one_line, whole_number
@@ -67,6 +68,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Before the case studies, whose children have threads: from then on the C library's bound cannot be moved.
+        memory.keep_little()
         host, port = options["host"], options["port"]
         settings.LINKS_ONLY = options["links_only"]
         if not settings.LINKS_ONLY and not is_loopback(host):
