@@ -14,6 +14,7 @@ import pytest
 
 from explorer.server import housekeeping, memory
 from explorer.server.memory import ARENAS_MOST, MORE_BLOCKS_MOST
+from groups import reserve
 from tests.serving import served
 
 pytestmark = pytest.mark.once
@@ -55,7 +56,7 @@ async def test_a_server_looks_through_all_once_requests_have_left_much_and_then_
     monkeypatch.setattr(memory, "give_back", give_back)
     monkeypatch.setattr(sys, "getallocatedblocks", lambda: lives + garbage)
     monkeypatch.setattr(housekeeping, "sweep", lambda: None)
-    monkeypatch.setattr(housekeeping.reserve, "fill", lambda: None)
+    monkeypatch.setattr(reserve, "fill", lambda: None)
     monkeypatch.setattr(housekeeping, "SWEEP_EVERY_S", 0.0)
     sweeping = asyncio.create_task(housekeeping.keep_sweeping())
     while len(looks) < 9:
