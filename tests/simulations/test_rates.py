@@ -149,6 +149,24 @@ def test_a_run_that_forgets_who_reads_a_topic_that_was_made_again_is_found(
     assert broken.invariant == "reads_what_it_has"
 
 
+def test_who_hears_of_an_added_partition_before_the_coordinator_reads_it_from_when_that_one_hears() -> None:
+    path = (
+        ROOT
+        / "tests/simulations/fixtures/found/kafka-classic-reads-a-partition-before-the-coordinator-knows-it.yaml"
+    )
+    found = [
+        (entry.at_ms, partition)
+        for entry, _, state in states_of(run(load(path.read_text(encoding="utf-8"), "orders")))
+        if state.consumption is not None
+        and (partition := state.consumption.topics["foo"].partitions.get(1)) is not None
+    ]
+    assert [(at_ms, set(partition.readers)) for at_ms, partition in found[:2]] == [
+        (3_112, set()),
+        (3_112, {"A~2"}),
+    ]
+    assert found[-1][1].unread_ms == 50, "until its owner is back"
+
+
 def test_without_a_commit_the_next_reader_leaves_out_what_came_meanwhile() -> None:
     """``auto.offset.reset=latest``, and nobody commits."""
     entries = entries_of("{at: 30s, kill: A}; {at: 31s, join: B}", more="")

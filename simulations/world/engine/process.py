@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -83,6 +83,7 @@ class Process:
         self._told = NOTHING
         self._told_as = self.member_id
         self._told_denied: list[str] = []
+        self._told_ahead: tuple[tuple[str, int], ...] = ()
         self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
@@ -176,6 +177,7 @@ class Process:
         if now == before and denied == self._told_denied and not moved and not self._forgotten(names):
             return
         self._told, self._told_as, self._told_denied = now, self.member_id, denied
+        self._told_ahead = self._ahead(names)
         note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
         if denied:
             note["denied"] = denied
@@ -185,13 +187,30 @@ class Process:
             note["former"] = former
         self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
 
-    def _forgotten(self, names: Iterable[str]) -> bool:
-        """Whether a topic was deleted and made again since it told that it reads it: under its name it reads on."""
+    def _forgotten(self, names: Mapping[str, Sequence[int]]) -> bool:
+        """Whether a topic was deleted and made again since it told that it reads it: under its name it reads on. Or whether it
+        told so of partitions that the coordinator had not heard of, and now has."""
         consumption = self._log.state.consumption
         if consumption is None:
             return False
-        told = consumption.members.get(self.member_id, {})
-        return any(name in consumption.topics and name not in told for name in names)
+        told, topics = consumption.members.get(self.member_id, {}), consumption.topics
+        return any(name in topics and name not in told for name in names) or any(
+            number in topics[name].partitions
+            and self.member_id not in topics[name].partitions[number].readers
+            for name, number in self._told_ahead
+        )
+
+    def _ahead(self, names: Mapping[str, Sequence[int]]) -> tuple[tuple[str, int], ...]:
+        """Partitions that are added, of which it hears before the coordinator."""
+        consumption = self._log.state.consumption
+        topics = consumption.topics if consumption is not None else {}
+        return tuple(
+            (name, number)
+            for name, numbers in names.items()
+            if name in topics and numbers and max(numbers) >= len(topics[name].partitions)
+            for number in numbers
+            if number not in topics[name].partitions
+        )
 
     def _ask_for_id(self) -> None:
         """The coordinator draws an id for each who has none; the first of a process is the process's own name."""

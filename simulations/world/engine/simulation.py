@@ -173,7 +173,7 @@ class Simulation:
         self.cluster.committed.append(records)
 
     def topics_told(self, cause: int) -> None:
-        """Who reads a topic of this name says so anew, where another one has it now."""
+        """Who reads a topic of this name says so anew, where another one has it now, or has partitions that it read already."""
         if self.rates:
             self.acting.tell_reading(cause)
 
