@@ -47,6 +47,7 @@ PLANTED = {
     "groups.pipeline.reading.rows": ["groups.pipeline.job", "django.db"],
     "simulations.invariants.rules": ["simulations.protocol.messages", "threading"],
     "simulations.protocol.messages.groups": ["simulations.protocol.client.consumer"],
+    "simulations.protocol.client.classic.errors": ["simulations.protocol.coordinator.errors"],
     "simulations.proof.fuzzing.generator": ["os", "simulations.world.studies"],
     "simulations.world.scenario.values": ["simulations.world.engine.queue", "asyncio"],
     "simulations.sweeps.cases": ["pyspark.sql", "simulations.jobs.sweep_runs"],

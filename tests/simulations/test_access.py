@@ -243,7 +243,7 @@ def checked(log: Iterable[Entry], text: str) -> list[Violation]:
 def test_a_broker_that_does_not_keep_the_acls_is_found(
     monkeypatch: pytest.MonkeyPatch, protocol: str, mistake: str
 ) -> None:
-    from simulations.protocol.coordinator.errors import ErrorCode
+    from simulations.protocol.messages.errors import ErrorCode
 
     deny = "[{member: B, operation: read, group: orders}, {member: A, operation: read, topic: bar}]"
     text = text_of(protocol, deny)

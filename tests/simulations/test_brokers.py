@@ -13,11 +13,11 @@ from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from simulations.invariants import SERVED_INVARIANTS, ServedChecker, as_table
 from simulations.proof.exploration import NotExplorable, explore
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommittedOffset, Heartbeat, OffsetCommit
 from simulations.world.engine import run
 from simulations.world.engine.brokers import Broker

@@ -6,10 +6,8 @@ import pytest
 
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from simulations.protocol.assignors.interface import Topic
-from simulations.protocol.coordinator.classic.messages import (
-    JoinGroup,
-    SyncGroup,
-)
+from simulations.protocol.messages.join_group import JoinGroup
+from simulations.protocol.messages.sync_group import SyncGroup
 from tests.simulations.classic_application import (
     BACK_OFF_MS,
     INTERVAL_MS,

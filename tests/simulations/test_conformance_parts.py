@@ -21,9 +21,11 @@ from simulations.proof.conformance.splitting import HANDLED_MS, NotJudged, bound
 from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
-from simulations.protocol.coordinator.classic.messages import CLASSIC_HEARTBEAT_API, LEAVE_API, SYNC_API
 from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
+from simulations.protocol.messages.leave_group import LEAVE_API
+from simulations.protocol.messages.sync_group import SYNC_API
 from tests.simulations.broker import Broker
 from tests.simulations.test_conformance_excuses import asked
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.world import studies
 from simulations.world.engine import run
 from tests.simulations.rows import step_frames

@@ -16,13 +16,13 @@ from simulations.protocol.assignors.client_side import (
 from simulations.protocol.assignors.streams_like import Reason, StreamsError, StreamsLike, read
 from simulations.protocol.client.consumer.assigning import Assigning, AssigningStep, Computing
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     metadata_of,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 

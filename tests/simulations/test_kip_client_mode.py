@@ -23,7 +23,6 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerCancel,
     TimerStart,
 )
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
@@ -31,6 +30,7 @@ from simulations.protocol.messages.client_mode import (
     PrepareAnswer,
     PrepareAssignment,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import FOO, GROUP, Broker
 

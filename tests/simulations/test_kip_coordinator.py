@@ -15,10 +15,10 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerStart,
     VolatileState,
 )
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.image import ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 

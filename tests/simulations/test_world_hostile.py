@@ -8,7 +8,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario.environment import NetworkRates
 from tests.simulations.worlds import THREE, Disturbed, rough

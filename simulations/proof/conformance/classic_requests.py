@@ -12,23 +12,23 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulations.proof.conformance.recording import Fields
-from simulations.protocol.coordinator.classic.messages import (
-    BATCH_LEAVE_VERSION,
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.heartbeat import (
     CLASSIC_HEARTBEAT_API,
-    JOIN_API,
-    LEAVE_API,
-    NO_MEMBER_ID,
-    SYNC_API,
     ClassicHeartbeat,
     ClassicHeartbeatAnswer,
-    JoinGroup,
+)
+from simulations.protocol.messages.join_group import JOIN_API, JoinGroup
+from simulations.protocol.messages.leave_group import (
+    BATCH_LEAVE_VERSION,
+    LEAVE_API,
     LeaveAnswer,
     LeaveGroup,
     LeavingMember,
-    SyncGroup,
 )
-from simulations.protocol.coordinator.consumer.outcome import Outcome
-from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.sync_group import SYNC_API, SyncGroup
 
 DRAWN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22}")
 """A ``java.util.UUID`` in a classic group, a ``Uuid`` of Kafka's in a consumer group."""

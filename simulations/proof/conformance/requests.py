@@ -13,16 +13,10 @@ from typing import Final, TypeVar
 from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_classic
 from simulations.proof.conformance.recording import Fields, RecordedRequest
 from simulations.proof.conformance.versions import of_version
-from simulations.protocol.coordinator.classic.messages import (
-    CLASSIC_HEARTBEAT_API,
-    JOIN_API,
-    LEAVE_API,
-    SYNC_API,
-)
 from simulations.protocol.coordinator.classic.parking import ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
     TOPIC_ID_VERSION,
@@ -30,7 +24,11 @@ from simulations.protocol.messages.groups import (
     Heartbeat,
     OffsetCommit,
 )
+from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
+from simulations.protocol.messages.join_group import JOIN_API
+from simulations.protocol.messages.leave_group import LEAVE_API
 from simulations.protocol.messages.offsets import FetchedTopic, OffsetDelete, OffsetFetch
+from simulations.protocol.messages.sync_group import SYNC_API
 
 HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
 COMMIT: Final = "OFFSET_COMMIT"

@@ -11,14 +11,12 @@ from typing import Final
 from groups.history.entries import Kind
 from groups.history.state.group import State
 from simulations.protocol.client.consumer.requests import Request
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    LeaveAnswer,
-    SyncAnswer,
-)
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, TimerCancel
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer
+from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.leave_group import LeaveAnswer
+from simulations.protocol.messages.sync_group import SyncAnswer
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.requests import APIS
 

@@ -22,9 +22,9 @@ from simulations.protocol.coordinator.classic.subscribed import is_subscribed
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.fetching import partitions_in_order, topics_in_order
 from simulations.protocol.coordinator.image import ImageTopic
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.offsets import DeleteAnswer, OffsetDelete, OffsetDeleteAnswer
 
 

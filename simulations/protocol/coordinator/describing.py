@@ -13,12 +13,12 @@ from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.group import Protocol
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import HashOrder, string_hash, uuid_hash
-from simulations.protocol.coordinator.classic.messages import ListedGroup
 from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.subscriptions import described_assignor
 from simulations.protocol.coordinator.consumer.targets import timeline_order
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.list_groups import ListedGroup
 
 NOT_ASKED: Final = -2147483648
 """``authorizedOperations`` of a request that does not ask for them."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from groups.history.state.group import Offset
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS, TimelineOrder, int_hash, string_hash
 from simulations.protocol.coordinator.consumer.outcome import TOPICS, Context, Outcome
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import TOPIC_ID_VERSION
 from simulations.protocol.messages.offsets import FetchAnswer, FetchedOffset, FetchedTopic, OffsetFetch
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from groups.history.state.group import Semantics
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Resolution
 from simulations.protocol.coordinator.consumer.proposal import KipCoordinator
 from simulations.protocol.coordinator.consumer.released import KafkaCoordinator
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     PrepareAssignment,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
+from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class Coordinator(Protocol):

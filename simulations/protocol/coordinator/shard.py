@@ -18,16 +18,6 @@ from simulations.protocol.coordinator import deletion, describing, fetching, gro
 from simulations.protocol.coordinator.batch_size import check_fits
 from simulations.protocol.coordinator.classic import describing as classic_describing
 from simulations.protocol.coordinator.classic.group import Group
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    DescribedGroup,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    ListedGroup,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer import loading
 from simulations.protocol.coordinator.consumer.counts import CountsCache
@@ -41,7 +31,6 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerStart,
     VolatileState,
 )
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.group_config import GroupConfig
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.interface import COORDINATORS
@@ -52,7 +41,13 @@ from simulations.protocol.messages.client_mode import (
     PrepareAnswer,
     PrepareAssignment,
 )
+from simulations.protocol.messages.describe_groups import DescribedGroup
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
+from simulations.protocol.messages.list_groups import ListedGroup
 from simulations.protocol.messages.offsets import (
     DeleteAnswer,
     FetchAnswer,
@@ -60,6 +55,7 @@ from simulations.protocol.messages.offsets import (
     OffsetDeleteAnswer,
     OffsetFetch,
 )
+from simulations.protocol.messages.sync_group import SyncGroup
 
 A = TypeVar("A")
 

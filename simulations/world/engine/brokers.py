@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, NotRequired, TypedDict
 
 from simulations.protocol.client.consumer import Request
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.releases import GROUP_VERSION, BrokerRelease
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat
 
 OF_CONSUMER_PROTOCOL: Final = (Heartbeat, PrepareAssignment, InstallAssignment)

@@ -11,7 +11,7 @@ from typing import Final
 
 from simulations.protocol.client.consumer import Failure, FindCoordinator, FindCoordinatorAnswer, Request
 from simulations.protocol.client.consumer.requests import FIND_COORDINATOR_API
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.world.engine.access import Access
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.cluster import Cluster

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from simulations.protocol.client.consumer import Request
-from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.coordinator.consumer.outcome import REBALANCE, SESSION, Outcome, TimerStart
 from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat, HeartbeatAnswer
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.narration import Seen
 from simulations.world.engine.requests import APIS, Answer

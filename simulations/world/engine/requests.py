@@ -6,24 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from simulations.protocol.coordinator.classic.messages import (
-    CLASSIC_HEARTBEAT_API,
-    JOIN_API,
-    LEAVE_API,
-    SYNC_API,
-    ClassicAnswer,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    SyncAnswer,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.consumer.outcome import Outcome
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.classic_requests import ClassicAnswer
 from simulations.protocol.messages.client_mode import (
     INSTALL_API,
     PREPARE_API,
@@ -32,6 +17,7 @@ from simulations.protocol.messages.client_mode import (
     PrepareAnswer,
     PrepareAssignment,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     COMMIT_API,
     FETCH_API,
@@ -41,7 +27,15 @@ from simulations.protocol.messages.groups import (
     HeartbeatAnswer,
     OffsetCommit,
 )
+from simulations.protocol.messages.heartbeat import (
+    CLASSIC_HEARTBEAT_API,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+)
+from simulations.protocol.messages.join_group import JOIN_API, JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LEAVE_API, LeaveAnswer, LeaveGroup
 from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
+from simulations.protocol.messages.sync_group import SYNC_API, SyncAnswer, SyncGroup
 
 TURNED_AWAY: Final = (
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,

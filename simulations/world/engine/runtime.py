@@ -24,8 +24,8 @@ from simulations.protocol.coordinator.consumer.outcome import (
     ResolveRegexes,
     TimerStart,
 )
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     CommitAnswer,
     HeartbeatAnswer,

@@ -16,20 +16,16 @@ from simulations.proof.exploration.coordinators import Wrongs
 from simulations.proof.exploration.partition_bits import Bits
 from simulations.proof.exploration.processes import Client, Done, Process, Processes, tells_nothing
 from simulations.protocol.client.classic import ClassicConsumer
-from simulations.protocol.client.classic.errors import MEMBER_ID_REQUIRED
 from simulations.protocol.client.consumer import Call, Callback, Effect
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.requests import Request
-from simulations.protocol.coordinator.classic.messages import (
-    NO_GENERATION,
-    NO_MEMBER_ID,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    SyncAnswer,
-)
+from simulations.protocol.messages.classic_fields import NO_GENERATION, NO_MEMBER_ID
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
+from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +105,7 @@ class ClassicProcesses(Processes[ClassicProcess]):
     def hears(self, process: ClassicProcess, request: Request, answer: Answer) -> ClassicProcess:
         if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
             assert isinstance(answer, JoinAnswer)
-            if answer.error_code not in (0, MEMBER_ID_REQUIRED):
+            if answer.error_code not in (0, ErrorCode.MEMBER_ID_REQUIRED):
                 # Nobody drew an id for it, so that the one it was to have is still to be had.
                 return replace(process, asked=False)
         return process

@@ -11,22 +11,15 @@ from typing import Final
 
 from simulations.protocol.client.classic import joining
 from simulations.protocol.client.classic.errors import (
-    FENCED_INSTANCE_ID,
-    ILLEGAL_GENERATION,
     LOOKED_UP,
-    REBALANCE_IN_PROGRESS,
-    UNKNOWN_MEMBER_ID,
     error_name,
     exception_of,
 )
 from simulations.protocol.client.classic.state import FOREVER, JoinState, Memory
 from simulations.protocol.client.consumer.effects import Effect, Send
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    LeaveGroup,
-    LeavingMember,
-)
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember
 
 REBALANCING: Final = "group is already rebalancing"
 LEAVES_BY_ITSELF: Final = "consumer pro-actively leaving the group"
@@ -97,7 +90,7 @@ def answered(
     m.heartbeat = None
     code = answer.error_code
     current = (request.generation, request.member_id) == (m.generation, m.member_id)
-    if code in (0, REBALANCE_IN_PROGRESS):
+    if code in (0, ErrorCode.REBALANCE_IN_PROGRESS):
         m.failures = 0
         m.session_ms = now_ms + m.config.session_timeout_ms
         if code and m.state is JoinState.STABLE:
@@ -105,11 +98,11 @@ def answered(
         return
     if code in LOOKED_UP:
         m.lose_coordinator(now_ms)
-    elif code in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION) and current:
-        keeps_id = code == ILLEGAL_GENERATION and m.config.release.keeps_id
+    elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION) and current:
+        keeps_id = code == ErrorCode.ILLEGAL_GENERATION and m.config.release.keeps_id
         m.reset(f"encountered {error_name(code)} from HEARTBEAT response", keeps_id=keeps_id)
         return
-    elif code == FENCED_INSTANCE_ID and current:
+    elif code == ErrorCode.FENCED_INSTANCE_ID and current:
         joining.die(m, exception_of(code), effects)
         return
     m.next_beat_ms = now_ms + m.back_off_ms()

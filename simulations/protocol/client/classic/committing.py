@@ -10,18 +10,15 @@ from dataclasses import replace
 from typing import Final
 
 from simulations.protocol.client.classic.errors import (
-    FENCED_INSTANCE_ID,
-    ILLEGAL_GENERATION,
     LOOKED_UP,
     NAMES,
-    REBALANCE_IN_PROGRESS,
     RETRIED,
-    UNKNOWN_MEMBER_ID,
     error_name,
     exception_of,
 )
 from simulations.protocol.client.classic.state import FOREVER, Commit, CommitKind, JoinState, Memory
 from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit
 
 COMMIT_REFUSED: Final = "offset commit failed since group is already rebalancing"
@@ -112,19 +109,21 @@ def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effec
         again(m, commit, now_ms)
         return
     _forget(m, commit)
-    if code == UNKNOWN_MEMBER_ID and current:
+    if code == ErrorCode.UNKNOWN_MEMBER_ID and current:
         m.reset(f"encountered {error_name(code)} from OFFSET_COMMIT response")
-    elif code == ILLEGAL_GENERATION and current:
+    elif code == ErrorCode.ILLEGAL_GENERATION and current:
         m.reset(
             f"encountered {error_name(code)} from OFFSET_COMMIT response", keeps_id=m.config.release.keeps_id
         )
-    elif code == REBALANCE_IN_PROGRESS:
+    elif code == ErrorCode.REBALANCE_IN_PROGRESS:
         m.ask_to_rejoin(COMMIT_REFUSED)
     if code and commit.kind is CommitKind.ASYNC:
         exception = exception_of(code) if code in NAMES else "KafkaException"
         if code in RETRIED:
             exception = "RetriableCommitFailedException"
-        elif code in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION) or (code == FENCED_INSTANCE_ID and not current):
+        elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION) or (
+            code == ErrorCode.FENCED_INSTANCE_ID and not current
+        ):
             exception = "CommitFailedException"
         effects.append(Returned(operation=Operation.COMMIT_ASYNC, error_code=code, exception=exception))
 

@@ -41,18 +41,12 @@ from simulations.protocol.client.consumer.effects import Alarm, Effect
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.reading import Reading
 from simulations.protocol.client.consumer.requests import Answer, Request
-from simulations.protocol.coordinator.classic.messages import (
-    NO_MEMBER_ID,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveGroup,
-    Offered,
-    SyncAnswer,
-    SyncGroup,
-)
+from simulations.protocol.messages.classic_fields import NO_MEMBER_ID, Offered
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LeaveGroup
+from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 ENFORCED: Final = "rebalance enforced by user"
 

@@ -6,46 +6,43 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-REQUEST_TIMED_OUT: Final = 7
-OFFSET_METADATA_TOO_LARGE: Final = 12
-COORDINATOR_LOAD_IN_PROGRESS: Final = 14
-COORDINATOR_NOT_AVAILABLE: Final = 15
-NOT_COORDINATOR: Final = 16
-ILLEGAL_GENERATION: Final = 22
-UNKNOWN_MEMBER_ID: Final = 25
-REBALANCE_IN_PROGRESS: Final = 27
-TOPIC_AUTHORIZATION_FAILED: Final = 29
-GROUP_AUTHORIZATION_FAILED: Final = 30
-MEMBER_ID_REQUIRED: Final = 79
-FENCED_INSTANCE_ID: Final = 82
+from simulations.protocol.messages.errors import ErrorCode
 
-LOOKED_UP: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})
+LOOKED_UP: Final = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR})
 """After these the coordinator is looked up."""
 
-RETRIED: Final = LOOKED_UP | {COORDINATOR_LOAD_IN_PROGRESS, REQUEST_TIMED_OUT, 3}
+RETRIED: Final = LOOKED_UP | {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+}
 """Errors of a commit after which it is sent again, if somebody waits for it."""
 
 NAMES: Final[Mapping[int, str]] = MappingProxyType(
     {
-        REQUEST_TIMED_OUT: "REQUEST_TIMED_OUT",
-        OFFSET_METADATA_TOO_LARGE: "OFFSET_METADATA_TOO_LARGE",
-        COORDINATOR_LOAD_IN_PROGRESS: "COORDINATOR_LOAD_IN_PROGRESS",
-        COORDINATOR_NOT_AVAILABLE: "COORDINATOR_NOT_AVAILABLE",
-        NOT_COORDINATOR: "NOT_COORDINATOR",
-        ILLEGAL_GENERATION: "ILLEGAL_GENERATION",
-        23: "INCONSISTENT_GROUP_PROTOCOL",
-        24: "INVALID_GROUP_ID",
-        UNKNOWN_MEMBER_ID: "UNKNOWN_MEMBER_ID",
-        26: "INVALID_SESSION_TIMEOUT",
-        REBALANCE_IN_PROGRESS: "REBALANCE_IN_PROGRESS",
-        TOPIC_AUTHORIZATION_FAILED: "TOPIC_AUTHORIZATION_FAILED",
-        GROUP_AUTHORIZATION_FAILED: "GROUP_AUTHORIZATION_FAILED",
-        35: "UNSUPPORTED_VERSION",
-        MEMBER_ID_REQUIRED: "MEMBER_ID_REQUIRED",
-        81: "GROUP_MAX_SIZE_REACHED",
-        FENCED_INSTANCE_ID: "FENCED_INSTANCE_ID",
+        code: code.name
+        for code in (
+            ErrorCode.REQUEST_TIMED_OUT,
+            ErrorCode.OFFSET_METADATA_TOO_LARGE,
+            ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+            ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            ErrorCode.NOT_COORDINATOR,
+            ErrorCode.ILLEGAL_GENERATION,
+            ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+            ErrorCode.INVALID_GROUP_ID,
+            ErrorCode.UNKNOWN_MEMBER_ID,
+            ErrorCode.INVALID_SESSION_TIMEOUT,
+            ErrorCode.REBALANCE_IN_PROGRESS,
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            ErrorCode.GROUP_AUTHORIZATION_FAILED,
+            ErrorCode.UNSUPPORTED_VERSION,
+            ErrorCode.MEMBER_ID_REQUIRED,
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            ErrorCode.FENCED_INSTANCE_ID,
+        )
     }
 )
+"""Errors that a classic consumer has a name for; every other one is an UNKNOWN_SERVER_ERROR."""
 
 
 _OTHERWISE_NAMED: Final[Mapping[str, str]] = MappingProxyType(

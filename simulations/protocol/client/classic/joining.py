@@ -23,15 +23,7 @@ from simulations.protocol.assignors.interface import Assignor
 from simulations.protocol.client.classic import committing, embedding, leading
 from simulations.protocol.client.classic.config import AFTER_ERROR_MS
 from simulations.protocol.client.classic.errors import (
-    COORDINATOR_LOAD_IN_PROGRESS,
-    FENCED_INSTANCE_ID,
-    GROUP_AUTHORIZATION_FAILED,
-    ILLEGAL_GENERATION,
     LOOKED_UP,
-    MEMBER_ID_REQUIRED,
-    REBALANCE_IN_PROGRESS,
-    TOPIC_AUTHORIZATION_FAILED,
-    UNKNOWN_MEMBER_ID,
     error_name,
     exception_of,
 )
@@ -45,15 +37,11 @@ from simulations.protocol.client.consumer.effects import (
     Send,
     minus,
 )
-from simulations.protocol.coordinator.classic.messages import (
-    CONSUMER_PROTOCOL_TYPE,
-    SYNC_PROTOCOL_VERSION,
-    JoinAnswer,
-    JoinGroup,
-    SyncAnswer,
-    SyncGroup,
-)
+from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Partitions
+from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
+from simulations.protocol.messages.sync_group import SYNC_PROTOCOL_VERSION, SyncAnswer, SyncGroup
 
 JOIN_MARGIN_MS: Final = 5_000
 """How much longer than a rebalance may last its JoinGroup is waited for (``JOIN_GROUP_TIMEOUT_LAPSE``)."""
@@ -124,7 +112,13 @@ def step(m: Memory, now_ms: int, effects: list[Effect], assignors: dict[str, Ass
     if m.unauthorized:
         # Once for each answer that holds the error (``Metadata.maybeThrowAnyException``).
         m.unauthorized = False
-        throw(m, exception_of(TOPIC_AUTHORIZATION_FAILED), now_ms, effects, TOPIC_AUTHORIZATION_FAILED)
+        throw(
+            m,
+            exception_of(ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+            now_ms,
+            effects,
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        )
         return True
     if m.in_flight is not None or m.preparing or not m.known or now_ms < m.retry_ms or not needed(m):
         return False
@@ -193,13 +187,13 @@ def _joined(
 ) -> None:
     m.in_flight = None
     code = answer.error_code
-    if code == MEMBER_ID_REQUIRED:
+    if code == ErrorCode.MEMBER_ID_REQUIRED:
         m.member_id = answer.member_id
         m.ask_to_rejoin(f"need to re-join with the given member-id: {answer.member_id}")
     elif code:
         _failed(m, code, JOIN_GROUP, now_ms, effects)
     elif m.state is not JoinState.PREPARING_REBALANCE:
-        _again(m, ILLEGAL_GENERATION)
+        _again(m, ErrorCode.ILLEGAL_GENERATION)
     else:
         m.state = JoinState.COMPLETING_REBALANCE
         m.generation, m.member_id, m.protocol_name = (
@@ -256,7 +250,7 @@ def answered_sync(m: Memory, answer: SyncAnswer, now_ms: int, effects: list[Effe
         current = m.generation == request.generation and m.member_id == request.member_id
         _failed(m, answer.error_code, SYNC_GROUP, now_ms, effects, current=current)
     elif not m.has_generation or m.state is not JoinState.COMPLETING_REBALANCE:
-        _again(m, ILLEGAL_GENERATION)
+        _again(m, ErrorCode.ILLEGAL_GENERATION)
     else:
         m.state = JoinState.STABLE
         m.reason, m.rejoin_needed = "", False
@@ -276,25 +270,25 @@ def _failed(
     m: Memory, code: int, api: str, now_ms: int, effects: list[Effect], *, current: bool = True
 ) -> None:
     match code:
-        case _ if code == UNKNOWN_MEMBER_ID:
+        case _ if code == ErrorCode.UNKNOWN_MEMBER_ID:
             if current:
                 m.reset(f"encountered {error_name(code)} from {api} response")
-        case _ if code == ILLEGAL_GENERATION:
+        case _ if code == ErrorCode.ILLEGAL_GENERATION:
             if current:
                 m.reset(
                     f"encountered {error_name(code)} from {api} response", keeps_id=m.config.release.keeps_id
                 )
-        case _ if code == REBALANCE_IN_PROGRESS:
+        case _ if code == ErrorCode.REBALANCE_IN_PROGRESS:
             pass
         case _ if code in LOOKED_UP:
             m.lose_coordinator(now_ms)
             m.retry_ms = now_ms + m.config.retry_back_off_ms
-        case _ if code == COORDINATOR_LOAD_IN_PROGRESS and api == JOIN_GROUP:
+        case _ if code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and api == JOIN_GROUP:
             m.retry_ms = now_ms + m.config.retry_back_off_ms
-        case _ if code == FENCED_INSTANCE_ID:
+        case _ if code == ErrorCode.FENCED_INSTANCE_ID:
             die(m, exception_of(code), effects)
             return
-        case _ if api == SYNC_GROUP and code != GROUP_AUTHORIZATION_FAILED:
+        case _ if api == SYNC_GROUP and code != ErrorCode.GROUP_AUTHORIZATION_FAILED:
             # Its handler expects no other error, be it one that may pass.
             throw(m, UNEXPECTED, now_ms, effects, code)
             m.ask_to_rejoin(f"rebalance failed due to {UNEXPECTED}")

@@ -24,7 +24,8 @@ from simulations.protocol.assignors.interface import (
 )
 from simulations.protocol.client.classic import embedding
 from simulations.protocol.client.classic.state import Memory, Snapshot
-from simulations.protocol.coordinator.classic.messages import JoinAnswer, Offered
+from simulations.protocol.messages.classic_fields import Offered
+from simulations.protocol.messages.join_group import JoinAnswer
 
 
 class AssignmentFailed(Exception):

@@ -33,7 +33,6 @@ from simulations.protocol.assignors.client_side import (
     Offer,
     unchanged,
 )
-from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -41,6 +40,7 @@ from simulations.protocol.messages.client_mode import (
     PrepareAssignment,
     metadata_of,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer
 
 Computing = PrepareAssignment | InstallAssignment

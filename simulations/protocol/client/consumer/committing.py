@@ -9,13 +9,10 @@ from simulations.protocol.client.consumer import leaving, lookup, reconciling
 from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send
 from simulations.protocol.client.consumer.errors import (
     LOOKED_UP,
-    REQUEST_TIMED_OUT,
     RETRIABLE,
-    STALE_MEMBER_EPOCH,
-    UNKNOWN_MEMBER_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
 )
 from simulations.protocol.client.consumer.state import FOREVER, ClientState, Commit, CommitKind
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, OffsetCommit
 
 BY_ID: Final = 10
@@ -37,7 +34,7 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
         if commit.request is not None:
             continue
         if now_ms >= commit.deadline_ms:
-            _finish(m, commit, REQUEST_TIMED_OUT, now_ms, effects)
+            _finish(m, commit, ErrorCode.REQUEST_TIMED_OUT, now_ms, effects)
             return True
         if m.lookup.known and now_ms >= commit.next_ms:
             request = request_for(m, commit)
@@ -103,14 +100,14 @@ def failed(m: ClientState, commit: Commit, now_ms: int, effects: list[Effect]) -
     if commit.kind in _WAITING and now_ms < commit.deadline_ms:
         _later(m, commit, now_ms)
     else:
-        _finish(m, commit, REQUEST_TIMED_OUT, now_ms, effects)
+        _finish(m, commit, ErrorCode.REQUEST_TIMED_OUT, now_ms, effects)
 
 
 def _again(m: ClientState, commit: Commit, code: int) -> bool:
     if commit.kind is CommitKind.BEFORE_REVOCATION:
-        if code == STALE_MEMBER_EPOCH:
+        if code == ErrorCode.STALE_MEMBER_EPOCH:
             return m.epoch > 0
-        if code == UNKNOWN_TOPIC_OR_PARTITION:
+        if code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             return False
     return commit.kind in _WAITING and code in RETRIABLE
 
@@ -138,11 +135,13 @@ def _finish(m: ClientState, commit: Commit, code: int, now_ms: int, effects: lis
 def _exception(kind: CommitKind, code: int) -> str:
     if kind is CommitKind.ASYNC and code in RETRIABLE:
         return "RetriableCommitFailedException"
-    if code == REQUEST_TIMED_OUT:
+    if code == ErrorCode.REQUEST_TIMED_OUT:
         return "TimeoutException"
-    if code == UNKNOWN_MEMBER_ID or (kind is CommitKind.SYNC and code == STALE_MEMBER_EPOCH):
+    if code == ErrorCode.UNKNOWN_MEMBER_ID or (
+        kind is CommitKind.SYNC and code == ErrorCode.STALE_MEMBER_EPOCH
+    ):
         return "CommitFailedException"
-    return "StaleMemberEpochException" if code == STALE_MEMBER_EPOCH else "KafkaException"
+    return "StaleMemberEpochException" if code == ErrorCode.STALE_MEMBER_EPOCH else "KafkaException"
 
 
 def request_for(m: ClientState, commit: Commit) -> OffsetCommit:

@@ -7,16 +7,7 @@ from enum import Enum, StrEnum, auto
 from types import MappingProxyType
 from typing import Final
 
-UNKNOWN_TOPIC_OR_PARTITION: Final = 3
-REQUEST_TIMED_OUT: Final = 7
-COORDINATOR_LOAD_IN_PROGRESS: Final = 14
-COORDINATOR_NOT_AVAILABLE: Final = 15
-NOT_COORDINATOR: Final = 16
-UNKNOWN_MEMBER_ID: Final = 25
-TOPIC_AUTHORIZATION_FAILED: Final = 29
-UNKNOWN_TOPIC_ID: Final = 100
-FENCED_MEMBER_EPOCH: Final = 110
-STALE_MEMBER_EPOCH: Final = 113
+from simulations.protocol.messages.errors import ErrorCode
 
 
 class Failure(StrEnum):
@@ -41,34 +32,40 @@ class Reaction(Enum):
 
 HEARTBEAT_REACTIONS: Final[Mapping[int, Reaction]] = MappingProxyType(
     {
-        COORDINATOR_NOT_AVAILABLE: Reaction.LOOK_UP,
-        NOT_COORDINATOR: Reaction.LOOK_UP,
-        COORDINATOR_LOAD_IN_PROGRESS: Reaction.RETRY,
-        TOPIC_AUTHORIZATION_FAILED: Reaction.RAISE,
-        FENCED_MEMBER_EPOCH: Reaction.FENCE,
-        UNKNOWN_MEMBER_ID: Reaction.FENCE,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE: Reaction.LOOK_UP,
+        ErrorCode.NOT_COORDINATOR: Reaction.LOOK_UP,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: Reaction.RETRY,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED: Reaction.RAISE,
+        ErrorCode.FENCED_MEMBER_EPOCH: Reaction.FENCE,
+        ErrorCode.UNKNOWN_MEMBER_ID: Reaction.FENCE,
     }
 )
 """Every other code is fatal, also one that the client does not know (``AbstractHeartbeatRequestManager.onErrorResponse``)."""
 
-LOOKED_UP: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, REQUEST_TIMED_OUT})
+LOOKED_UP: Final = frozenset(
+    {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT}
+)
 """Errors of a commit or a fetch after which the coordinator is looked up."""
 
-RETRIABLE: Final = LOOKED_UP | {COORDINATOR_LOAD_IN_PROGRESS, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID}
+RETRIABLE: Final = LOOKED_UP | {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+}
 """Errors of a commit that may pass: a waiting one is sent again, another one fails as retriable."""
 
 JAVA_EXCEPTIONS: Final[Mapping[int, str]] = MappingProxyType(
     {
-        29: "TopicAuthorizationException",
-        30: "GroupAuthorizationException",
-        35: "UnsupportedVersionException",
-        42: "InvalidRequestException",
-        69: "GroupIdNotFoundException",
-        81: "GroupMaxSizeReachedException",
-        82: "FencedInstanceIdException",
-        111: "UnreleasedInstanceIdException",
-        112: "UnsupportedAssignorException",
-        128: "InvalidRegularExpression",
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED: "TopicAuthorizationException",
+        ErrorCode.GROUP_AUTHORIZATION_FAILED: "GroupAuthorizationException",
+        ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
+        ErrorCode.INVALID_REQUEST: "InvalidRequestException",
+        ErrorCode.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
+        ErrorCode.GROUP_MAX_SIZE_REACHED: "GroupMaxSizeReachedException",
+        ErrorCode.FENCED_INSTANCE_ID: "FencedInstanceIdException",
+        ErrorCode.UNRELEASED_INSTANCE_ID: "UnreleasedInstanceIdException",
+        ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
+        ErrorCode.INVALID_REGULAR_EXPRESSION: "InvalidRegularExpression",
     }
 )
 """What ``poll()`` throws; for any other code it is an ``UnknownServerException``."""

@@ -10,14 +10,10 @@ from dataclasses import replace
 from simulations.protocol.client.consumer import lookup
 from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send
 from simulations.protocol.client.consumer.errors import (
-    COORDINATOR_LOAD_IN_PROGRESS,
     LOOKED_UP,
-    REQUEST_TIMED_OUT,
-    STALE_MEMBER_EPOCH,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
 )
 from simulations.protocol.client.consumer.state import FOREVER, ClientState, Fetch
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Partitions
 from simulations.protocol.messages.offsets import FetchAnswer, FetchedTopic, OffsetFetch
 
@@ -35,7 +31,7 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
         if fetch.request is not None:
             continue
         if now_ms >= fetch.deadline_ms:
-            _finish(m, fetch, REQUEST_TIMED_OUT, effects)
+            _finish(m, fetch, ErrorCode.REQUEST_TIMED_OUT, effects)
             return True
         if m.lookup.known and now_ms >= fetch.next_ms:
             request = _request(m, fetch)
@@ -66,11 +62,11 @@ def answered(m: ClientState, fetch: Fetch, answer: FetchAnswer, now_ms: int, eff
     if code in LOOKED_UP:
         lookup.lose(m, now_ms)
     passing = code in LOOKED_UP or code in (
-        COORDINATOR_LOAD_IN_PROGRESS,
-        UNKNOWN_TOPIC_OR_PARTITION,
-        UNKNOWN_TOPIC_ID,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
     )
-    if passing or (code == STALE_MEMBER_EPOCH and m.epoch > 0):
+    if passing or (code == ErrorCode.STALE_MEMBER_EPOCH and m.epoch > 0):
         _later(m, fetch, now_ms)
     else:
         _finish(m, fetch, code, effects)
@@ -91,7 +87,7 @@ def _later(m: ClientState, fetch: Fetch, now_ms: int) -> None:
 def _finish(m: ClientState, fetch: Fetch, code: int, effects: list[Effect]) -> None:
     m.fetches = tuple(other for other in m.fetches if other is not fetch)
     if code:
-        exception = "TimeoutException" if code == REQUEST_TIMED_OUT else "KafkaException"
+        exception = "TimeoutException" if code == ErrorCode.REQUEST_TIMED_OUT else "KafkaException"
         effects.append(Returned(operation=Operation.POLL, error_code=code, exception=exception))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
-from simulations.protocol.coordinator.classic.messages import ClassicAnswer, ClassicRequest
+from simulations.protocol.messages.classic_requests import ClassicAnswer, ClassicRequest
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

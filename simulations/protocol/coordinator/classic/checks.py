@@ -6,7 +6,7 @@ Kafka: ``ClassicGroup.validateMember``, ``GroupCoordinatorService.isGroupIdNotEm
 from __future__ import annotations
 
 from simulations.protocol.coordinator.classic.group import DEAD, Group
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 
 
 def check_group(group_id: str | None) -> ErrorCode:

@@ -14,19 +14,6 @@ from simulations.protocol.coordinator.classic.checks import check_group
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.join_phase import join_timer_expired
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.messages import (
-    NO_MEMBER_ID,
-    SYNC_PROTOCOL_VERSION,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    LeftMember,
-    SyncAnswer,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import (
     AssignmentAppended,
@@ -44,7 +31,13 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerCancel,
 )
 from simulations.protocol.coordinator.deletion import group_gone
-from simulations.protocol.coordinator.errors import AnotherProtocol, ErrorCode
+from simulations.protocol.coordinator.errors import AnotherProtocol
+from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeftMember
+from simulations.protocol.messages.sync_group import SYNC_PROTOCOL_VERSION, SyncAnswer, SyncGroup
 
 
 class ClassicCoordinator:

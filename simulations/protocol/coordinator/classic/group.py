@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from simulations.protocol.assignors.java_orders import DEFAULT_TABLE, HashOrder, string_hash
-from simulations.protocol.coordinator.classic.messages import CONSUMER_PROTOCOL_TYPE, Offered
+from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, Offered
 
 NO_ASSIGNMENT: Final = b""
 

@@ -18,11 +18,12 @@ from simulations.protocol.coordinator.classic.group import (
     Group,
     InitialDelay,
 )
-from simulations.protocol.coordinator.classic.messages import JoinAnswer, JoinedMember, SyncAnswer
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.consumer.outcome import JOIN, SESSION, SYNC
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.join_group import JoinAnswer, JoinedMember
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 def rebalance_or_complete(operation: Operation) -> None:

@@ -23,15 +23,11 @@ from simulations.protocol.coordinator.classic.group import (
     Parked,
 )
 from simulations.protocol.coordinator.classic.join_phase import joined, rebalance_or_complete
-from simulations.protocol.coordinator.classic.messages import (
-    MEMBER_ID_REQUIRED_VERSION,
-    NO_MEMBER_ID,
-    JoinAnswer,
-    JoinGroup,
-)
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Context
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
 
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60 * 1000
 """How long a new member may wait for its first join phase: it has no session before it knows its id

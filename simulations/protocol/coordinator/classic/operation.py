@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from simulations.protocol.coordinator.classic.group import Group, Member
-from simulations.protocol.coordinator.classic.messages import JoinAnswer, SyncAnswer
 from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import (
     SESSION,
@@ -21,6 +20,8 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerCommand,
     TimerStart,
 )
+from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 A = TypeVar("A")
 

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulations.protocol.coordinator.classic.group import Member
-from simulations.protocol.coordinator.classic.messages import JoinAnswer, SyncAnswer
 from simulations.protocol.coordinator.timers import TimerStart
+from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,17 +13,12 @@ from simulations.protocol.coordinator.classic.join_phase import (
     complete_join_phase,
     rebalance_or_complete,
 )
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    JoinAnswer,
-    LeaveAnswer,
-    LeaveGroup,
-    LeavingMember,
-    LeftMember,
-)
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.consumer.outcome import SESSION
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat
+from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeavingMember, LeftMember
 
 
 def heartbeat(operation: Operation, request: ClassicHeartbeat) -> ErrorCode:

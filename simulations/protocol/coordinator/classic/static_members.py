@@ -16,15 +16,11 @@ from simulations.protocol.coordinator.classic.join_phase import (
     prepare_rebalance,
     rebalance_or_complete,
 )
-from simulations.protocol.coordinator.classic.messages import (
-    SKIP_ASSIGNMENT_VERSION,
-    JoinAnswer,
-    JoinGroup,
-    SyncAnswer,
-)
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ReplacementAppended
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.join_group import SKIP_ASSIGNMENT_VERSION, JoinAnswer, JoinGroup
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 def take_over(operation: Operation, request: JoinGroup, ticket: int, holder: str, member_id: str) -> None:

@@ -24,11 +24,11 @@ from simulations.protocol.coordinator.classic.join_phase import (
     rebalance_or_complete,
     withdraw_assignments,
 )
-from simulations.protocol.coordinator.classic.messages import SyncAnswer, SyncGroup
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import AssignmentAppended
 from simulations.protocol.coordinator.consumer.outcome import SESSION, SYNC
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 
 def sync(operation: Operation, request: SyncGroup, ticket: int) -> None:

@@ -15,7 +15,7 @@ from simulations.protocol.coordinator.classic import commit_checks
 from simulations.protocol.coordinator.classic.loading import classic_group, group_of_records
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
-from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import TOPIC_ID_VERSION, CommitAnswer, CommittedOffset, OffsetCommit
 
 MEMBER_EPOCH_VERSION: Final = 9

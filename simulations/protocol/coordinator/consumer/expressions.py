@@ -22,7 +22,8 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.consumer.regexes import description
 from simulations.protocol.coordinator.consumer.subscriptions import abandoned_regex
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 
 LEAST_BETWEEN_RESOLUTIONS_MS: Final = 10_000
 """How long after a resolution no other is started, also for a new expression; no setting of Kafka's."""

@@ -26,7 +26,8 @@ from groups.history.state.consumer import (
 )
 from groups.history.state.epochs import NO_PARTITION_EPOCH, Assignment
 from simulations.protocol.assignors.java_orders import HashOrder, int_hash, uuid_hash
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Partitions
 
 UNKNOWN_STATE = (

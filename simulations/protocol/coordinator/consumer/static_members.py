@@ -12,7 +12,8 @@ from typing import Final
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from simulations.protocol.assignors.java_orders import HashOrder, int_hash, uuid_hash
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, STATIC_LEAVE_EPOCH, Heartbeat
 
 EPOCH_OF_KEPT_PARTITIONS: Final = 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from simulations.protocol.assignors.java_orders import HashOrder, string_hash
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
     LEAVE_EPOCH,

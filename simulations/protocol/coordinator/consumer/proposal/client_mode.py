@@ -52,7 +52,7 @@ from simulations.protocol.coordinator.consumer.proposal.metadata import assignme
 from simulations.protocol.coordinator.consumer.proposal.validation import check_computing
 from simulations.protocol.coordinator.consumer.subscriptions import all_names, subscribed_ids
 from simulations.protocol.coordinator.consumer.targets import same_partitions
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -60,6 +60,7 @@ from simulations.protocol.messages.client_mode import (
     PrepareAssignment,
     note_of,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer
 
 GIVEN_TO_NOBODY = "unassigned"

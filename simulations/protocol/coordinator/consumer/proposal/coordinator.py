@@ -26,14 +26,6 @@ from __future__ import annotations
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.group import EMPTY
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
@@ -66,6 +58,10 @@ from simulations.protocol.messages.groups import (
     HeartbeatAnswer,
     OffsetCommit,
 )
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
+from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class KipCoordinator(ClassicCoordinator):

@@ -34,7 +34,8 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
 )
 from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
 from simulations.protocol.coordinator.consumer.static_members import left_statically, replacement_of
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 
 A = TypeVar("A")

@@ -24,20 +24,6 @@ from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.join_requests import drawn
-from simulations.protocol.coordinator.classic.messages import (
-    CONSUMER_PROTOCOL_TYPE,
-    MEMBER_ID_REQUIRED_VERSION,
-    NO_MEMBER_ID,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    LeftMember,
-    SyncAnswer,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended
 from simulations.protocol.coordinator.consumer import records
@@ -65,8 +51,14 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
 from simulations.protocol.coordinator.consumer.proposal.metadata import bump, seen
 from simulations.protocol.coordinator.consumer.released import classic_members as members
 from simulations.protocol.coordinator.consumer.released import downgrading, upgrading
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeftMember
+from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 A = TypeVar("A")
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from simulations.protocol.assignors.assignor_choice import Preference
 from simulations.protocol.coordinator.consumer.regexes import description
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Heartbeat
 
 

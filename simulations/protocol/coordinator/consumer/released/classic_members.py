@@ -20,21 +20,6 @@ from groups.history.state.epochs import NO_PARTITION_EPOCH
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
 from simulations.protocol.coordinator.classic.join_requests import drawn
-from simulations.protocol.coordinator.classic.messages import (
-    CONSUMER_PROTOCOL_TYPE,
-    MEMBER_ID_REQUIRED_VERSION,
-    NO_MEMBER_ID,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    LeavingMember,
-    LeftMember,
-    SyncAnswer,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended, ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import (
     JOIN,
@@ -52,8 +37,14 @@ from simulations.protocol.coordinator.consumer.released.advancing import NotAdva
 from simulations.protocol.coordinator.consumer.released.leaving import remove
 from simulations.protocol.coordinator.consumer.static_members import replacement_of
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeavingMember, LeftMember
+from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 
 def join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:

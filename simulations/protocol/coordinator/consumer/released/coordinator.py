@@ -9,14 +9,6 @@ from dataclasses import replace
 
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.messages import (
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-    JoinGroup,
-    LeaveAnswer,
-    LeaveGroup,
-    SyncGroup,
-)
 from simulations.protocol.coordinator.consumer import commits, expressions, loading
 from simulations.protocol.coordinator.consumer.outcome import (
     JOIN,
@@ -34,13 +26,14 @@ from simulations.protocol.coordinator.consumer.released.heartbeat import answer_
 from simulations.protocol.coordinator.consumer.released.leaving import leave, remove
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
 from simulations.protocol.coordinator.consumer.validation import check_request
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     PrepareAssignment,
 )
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
@@ -49,6 +42,10 @@ from simulations.protocol.messages.groups import (
     HeartbeatAnswer,
     OffsetCommit,
 )
+from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinGroup
+from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
+from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class KafkaCoordinator(ClassicCoordinator):

@@ -35,7 +35,8 @@ from simulations.protocol.coordinator.consumer.static_members import (
     replacement_of,
 )
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions
 
 

@@ -22,7 +22,8 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.consumer.released import downgrading
 from simulations.protocol.coordinator.consumer.static_members import check_member, left_statically
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 
 A = TypeVar("A")

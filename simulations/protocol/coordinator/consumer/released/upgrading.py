@@ -29,7 +29,6 @@ from simulations.protocol.assignors.java_orders import (
 )
 from simulations.protocol.coordinator.classic.group import EMPTY, Group, Member
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.messages import JoinAnswer, SyncAnswer
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.counts import CountsCache
@@ -41,9 +40,12 @@ from simulations.protocol.coordinator.consumer.outcome import (
     Refresh,
     TimerStart,
 )
-from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
+from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.sync_group import SyncAnswer
 
 CUSTOM_ASSIGNOR: Final = (
     "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default assignor "
