@@ -16,7 +16,8 @@ from typing import Any, cast
 from groups.history.entries import RecordPayload
 from groups.history.replay.record_types import OFFSET_TYPES
 from groups.pipeline.reading.recognising import FileKind
-from groups.pipeline.reading.splitting import Source, list_sources
+from groups.pipeline.reading.sources import Source
+from groups.pipeline.reading.splitting import list_sources
 from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log

@@ -14,8 +14,9 @@ from groups.pipeline.compaction import compaction_of
 from groups.pipeline.folding.context import Compaction, LostOffsets, log_of
 from groups.pipeline.reading.datasource import Task
 from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.sources import Source
 from groups.pipeline.reading.split_facts import SplitFacts
-from groups.pipeline.reading.splitting import Listing, Source
+from groups.pipeline.reading.splitting import Listing
 from groups.pipeline.reading.transactions import ABORTED, OPEN, Ends, LeftOut, Log
 from groups.pipeline.topics.facts import Known, metadata_story
 from groups.pipeline.topics.naming import COMMIT, TOPICS_FILE

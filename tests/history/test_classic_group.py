@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from groups.history.entries import Kind
+from groups.history.evidence.between import step_between
 from groups.history.evidence.ownership import Ownership
-from groups.history.evidence.steps import step_between
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from tests.history.logs import FOO, STABLE, Log, Records, record
 

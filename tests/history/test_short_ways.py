@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.evidence import steps
+from groups.history.evidence import between
+from groups.history.evidence.between import step_between
 from groups.history.evidence.paces import Place
 from groups.history.evidence.rhythm import Rhythm
-from groups.history.evidence.steps import step_between
 from groups.history.findings import Finder
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import replay, replay_unit
@@ -49,7 +49,7 @@ def test_records_of_a_unit_replayed_at_once_give_what_they_give_one_by_one(log: 
 @pytest.mark.parametrize("log", LOGS, ids=[log.name for log in LOGS])
 def test_a_step_in_which_members_only_move_is_found_to_be_what_any_other_way_finds(log: CorpusLog) -> None:
     short, long = finder_of(log), Finder()
-    with mock.patch.object(steps, "_moves_only", return_value=False):
+    with mock.patch.object(between, "_moves_only", return_value=False):
         long = finder_of(log)
     assert orjson.dumps(to_plain(short)) == orjson.dumps(to_plain(long))
 

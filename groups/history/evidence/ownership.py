@@ -10,15 +10,26 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
-from groups.history.entries import Entry, Kind
+from groups.history.evidence.holdings import holdings
+from groups.history.evidence.holes import is_hole
+from groups.history.evidence.intervals import (
+    WAITS_KEPT_MAX,
+    Free,
+    Ownerless,
+    Wait,
+    Waited,
+    ownerless_by_length,
+    wait_began,
+    waits_by_length,
+)
 from groups.history.evidence.lives import EAGER
-from groups.history.evidence.steps import Key, Step, holdings, keys
+from groups.history.evidence.steps import Key, Step, keys
 from groups.history.state.declared import ROWS, As, Named, document
-from groups.history.state.group import EPOCH_JUMP, Protocol
+from groups.history.state.group import Protocol
 
 _CLASSIC: Final = Protocol.CLASSIC
 _SHARE: Final = Protocol.SHARE
@@ -26,8 +37,6 @@ _SHARE: Final = Protocol.SHARE
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
 
-WAITS_KEPT_MAX: Final = 100
-"""The longest waits that are kept; all are counted. Each names at most as many partitions."""
 
 LANES_MAX: Final = 2_000
 """Processes of which is counted how many moves followed their coming and going; as many as have names."""
@@ -36,59 +45,8 @@ GAPS_KEPT_MAX: Final = 100
 """The longest times without an owner that are kept; all are counted."""
 
 
-class Ownerless(NamedTuple):
-    """A time without an owner; ordered by length, longest last."""
-
-    length_ms: int
-    topic: str
-    partition: int
-    from_ms: int
-    from_sequence: int
-    to_sequence: int
-    before: str | None
-    """``None`` where it had no owner before."""
-    after: str
-
-
 Move = tuple[str, int, str, str, int, int, int]
 """Topic (its id, or its name), partition, who had it, who has it, the steps of its release and of its taking, and the time of that."""
-
-
-@dataclass(slots=True)
-class Waited:
-    """A time in which ``waiter`` waited for ``holder``; ``given_up``: the holder released, and was not removed."""
-
-    length_ms: int
-    from_ms: int
-    holder: str
-    waiter: str
-    from_sequence: int
-    to_sequence: int
-    given_up: bool
-    places: list[Key]
-
-    @property
-    def order(self) -> tuple[int, int, str, str]:
-        """Longest first."""
-        return (-self.length_ms, self.from_sequence, self.holder, self.waiter)
-
-
-class Free(NamedTuple):
-    """A partition that is free now: since when, and whose it was. ``given_up``: its owner acknowledged, or left."""
-
-    since_ms: int
-    sequence: int
-    owner: str | None
-    given_up: bool
-
-
-class Wait(NamedTuple):
-    """A partition that somebody else should have: ``waiter`` waits for ``holder``."""
-
-    since_ms: int
-    sequence: int
-    holder: str
-    waiter: str
 
 
 def _of_members(owner: Mapping[Key, str]) -> dict[str, dict[str, list[int]]]:
@@ -111,14 +69,6 @@ def _of_partitions(owners: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[Ke
     }
 
 
-def _longest_first(ownerless: Iterable[Ownerless]) -> list[Ownerless]:
-    return sorted(ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition))
-
-
-def _longest_waits(waited: Iterable[Waited]) -> list[Waited]:
-    return sorted(waited, key=lambda one: one.order)[:WAITS_KEPT_MAX]
-
-
 @document
 @dataclass(slots=True)
 class Ownership:
@@ -132,7 +82,7 @@ class Ownership:
     """Topics (by id, or name), and how many partitions each has at least: one more than the highest that had an owner or a
     target owner."""
     waits: Annotated[dict[Key, Wait], ROWS] = field(default_factory=dict)
-    ownerless: Annotated[list[Ownerless], As(list[Ownerless], _longest_first, sorted)] = field(
+    ownerless: Annotated[list[Ownerless], As(list[Ownerless], ownerless_by_length, sorted)] = field(
         default_factory=list
     )
     """A heap; a sorted list is one, too."""
@@ -143,7 +93,7 @@ class Ownership:
     overlapped: bool = False
     """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
     earlier, or after its owner was removed, who may not know of that for a while."""
-    waited: Annotated[list[Waited], As(list[Waited], _longest_waits, list)] = field(default_factory=list)
+    waited: Annotated[list[Waited], As(list[Waited], waits_by_length, list)] = field(default_factory=list)
     waited_count: int = 0
     moved: Annotated[dict[Key, None], As(list[Key], sorted, dict.fromkeys)] = field(default_factory=dict)
     """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
@@ -398,7 +348,7 @@ class Ownership:
 
     def longest_waits(self) -> list[Waited]:
         """The longest first."""
-        self.waited = _longest_waits(self.waited)
+        self.waited = waits_by_length(self.waited)
         return self.waited
 
     def still_waited(self) -> dict[str, tuple[Key, Wait]]:
@@ -406,28 +356,12 @@ class Ownership:
         longest: dict[str, tuple[Key, Wait]] = {}
         for key, wait in self.waits.items():
             known = longest.get(wait.holder)
-            if known is None or (wait.since_ms, wait.sequence, key) < (*_since(known[1]), known[0]):
+            if known is None or (wait.since_ms, wait.sequence, key) < (*wait_began(known[1]), known[0]):
                 longest[wait.holder] = (key, wait)
         return longest
 
     def longest_first(self) -> list[Ownerless]:
-        return _longest_first(self.ownerless)
-
-
-def _since(wait: Wait) -> tuple[int, int]:
-    return wait.since_ms, wait.sequence
-
-
-def is_hole(step: Step) -> bool:
-    """Whether something is missing right before this step: a gap, or changes of the group that nobody saw."""
-    if any(anomaly.kind == EPOCH_JUMP for anomaly in step.anomalies):
-        return True
-    return any(is_gap(entry) and not entry.payload.get("compacted") for entry in step.entries)
-
-
-def is_gap(entry: Entry) -> bool:
-    """Whether the entry tells of records that are missing: here, or (``compacted``) here and there from here on."""
-    return entry.kind is Kind.NOTE and entry.payload.get("note") == "gap"
+        return ownerless_by_length(self.ownerless)
 
 
 def _is_empty(step: Step) -> bool:

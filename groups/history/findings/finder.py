@@ -9,9 +9,10 @@ from typing import Annotated, Final, NamedTuple, TypedDict
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
 from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.holes import is_hole
 from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
-from groups.history.evidence.ownership import Ownership, is_hole
+from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step

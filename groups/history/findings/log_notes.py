@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, NotRequired, TypedDict, cast
 
 from groups.history.entries import Entry, Kind
+from groups.history.evidence.holes import is_gap
 from groups.history.evidence.lives import COMINGS_KEPT_MAX
-from groups.history.evidence.ownership import is_gap
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping
 from groups.history.state.declared import Named, document

@@ -12,8 +12,9 @@ from typing import Final
 
 from groups.history.digests.coarse import coarse_members, is_mapped
 from groups.history.entries import Entry, Kind, Provenance
+from groups.history.evidence.between import step_between
 from groups.history.evidence.commit_runs import CommitRun, replay_commits
-from groups.history.evidence.steps import epoch_of, step_between
+from groups.history.evidence.steps import epoch_of
 from groups.history.findings import Counts, Finder
 from groups.history.frames.frame import frame
 from groups.history.frames.shapes import Frame

@@ -16,8 +16,8 @@ from groups.history.digests import Digester
 from groups.history.digests.levels import levels
 from groups.history.digests.packed import Packed
 from groups.history.entries import Entry
+from groups.history.evidence.between import step_between
 from groups.history.evidence.holders import Holders
-from groups.history.evidence.steps import step_between
 from groups.history.findings import Finder
 from groups.history.findings.finding import Finding
 from groups.history.frames.changes import Change, apply, diff, to_json

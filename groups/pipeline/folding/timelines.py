@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -21,8 +20,9 @@ from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.folding.context import Context, LostOffsets
 from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord, entry_text
+from groups.pipeline.folding.notes import compaction_note, gap_note, leader_note, lost_between, split_due
 from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
-from groups.pipeline.topics.naming import Note, Plan
+from groups.pipeline.topics.naming import Plan
 
 _RECORD: Final = Kind.RECORD
 _RECORDED: Final = Provenance.RECORDED
@@ -321,75 +321,37 @@ class TimelineFolding:
             self._add_note({"note": "settings", "settings": dict(self.context.settings)}, at_ms)
 
     def _add_gap(self, lost: LostOffsets, partition: int | None, at_ms: int) -> None:
-        self._add_note(
-            {
-                "note": "gap",
-                "partition": partition,
-                "from_offset": lost.from_offset,
-                "to_offset": lost.to_offset,
-                "reason": lost.reason,
-            },
-            at_ms,
-        )
+        self._add_note(gap_note(lost, partition), at_ms)
 
     def _gaps_before(self, partition: int | None, offset: int, at_ms: int) -> None:
-        """What is missing between the last record of this timeline and the next one."""
+        """What is missing between the last record of this timeline and the next one, and who leads from there on."""
         if partition not in self.begun:
             self._compaction_before(partition, offset, at_ms)
-        for lost in self._lost_before(partition, offset):
-            self._add_gap(lost, partition, at_ms)
-        self._leader_before(partition, offset, at_ms)
-
-    def _leader_before(self, partition: int | None, offset: int, at_ms: int) -> None:
-        """Another broker, or the same one after a restart, leads the partition, and so the group, from this record on."""
         reached = self.reached.get(partition)
-        led = self.context.leaders.get(partition, ())
-        epochs = [epoch for at, epoch in led if reached is not None and reached < at <= offset]
-        if epochs:
-            self._add_note({"note": "coordinator", "leader_epoch": epochs[-1]}, at_ms)
+        for lost in lost_between(self.context.lost.get(partition, ()), reached, offset):
+            self._add_gap(lost, partition, at_ms)
+        leader = leader_note(self.context.leaders.get(partition, ()), reached, offset)
+        if leader is not None:
+            self._add_note(leader, at_ms)
 
     def _compaction_before(self, partition: int | None, offset: int, at_ms: int) -> None:
-        """Before a timeline's first record: from there on records may be missing that compaction took."""
+        """Before a timeline's first record."""
         some = self.context.compacted.get(partition)
         if some is not None and offset <= some.last:
-            self._add_note(
-                {
-                    "note": "gap",
-                    "partition": partition,
-                    "from_offset": some.first,
-                    "to_offset": some.last,
-                    "reason": "compacted",
-                    "compacted": True,
-                    **({"missing": some.missing, "offsets": some.offsets} if some.missing else {}),
-                },
-                at_ms,
-            )
-
-    def _lost_before(self, partition: int | None, offset: int) -> Iterator[LostOffsets]:
-        reached = self.reached.get(partition)
-        if reached is None:
-            return
-        for lost in self.context.lost.get(partition, ()):
-            if reached < lost.from_offset <= offset:
-                yield lost
+            self._add_note(compaction_note(some, partition), at_ms)
 
     def _notes_until(self, offset: int, at_ms: int) -> None:
         """Notes about topics that hold from this unit on, merged by source; a topic told anew replaces the old."""
         if not self.notes:
             return
-        due: dict[str, dict[str, Any]] = {}
-        later: list[Note] = []
-        for note in self.notes:
-            by_offset = note.offset is not None and note.offset <= offset
-            if by_offset or (note.at_ms is not None and note.at_ms <= at_ms):
-                due.setdefault(note.source, {}).update(note.topics)
-                for name, topic in note.topics.items():
-                    if topic is not None:
-                        self.named[topic["id"]] = {"id": topic["id"], "name": name, "source": note.source}
-            else:
-                later.append(note)
-        self.notes = later
-        for source, topics in due.items():
+        due, self.notes = split_due(self.notes, offset, at_ms)
+        sources: dict[str, dict[str, Any]] = {}
+        for note in due:
+            sources.setdefault(note.source, {}).update(note.topics)
+            for name, topic in note.topics.items():
+                if topic is not None:
+                    self.named[topic["id"]] = {"id": topic["id"], "name": name, "source": note.source}
+        for source, topics in sources.items():
             self._add_note({"note": "topics", "topics": topics, "source": source}, at_ms)
 
     def _mentions(self, record: GroupRecord) -> None:

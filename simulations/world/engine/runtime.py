@@ -8,8 +8,7 @@ operation started and its answer behind them (``PartitionLog``). A request's own
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
@@ -19,24 +18,19 @@ from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
     Outcome,
-    Record,
     Resolution,
     ResolveRegexes,
     TimerStart,
 )
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import (
-    CommitAnswer,
-    HeartbeatAnswer,
-    OffsetCommit,
-)
-from simulations.world.engine.access import Access
+from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer, OffsetCommit
 from simulations.world.engine.in_flight import InFlightRequest
-from simulations.world.engine.log import COORDINATOR, Log
+from simulations.world.engine.log import COORDINATOR
 from simulations.world.engine.narration import Seen
+from simulations.world.engine.operation import Operation, RuntimeEnvironment
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
-from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.queue import Priority
 from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, told_by
 from simulations.world.engine.requests import APIS, Answer, Park
 from simulations.world.engine.timers import Notice, Timers
@@ -44,47 +38,6 @@ from simulations.world.scenario import Event
 
 RETRY_MS: Final = 500
 """After so long a timer's operation is tried again that could not be written (``CoordinatorRuntime``)."""
-
-
-class RuntimeEnvironment(Protocol):
-    """What a coordinator needs of the world."""
-
-    queue: EventQueue
-    log: Log
-    access: Access
-
-    def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
-        """The answer leaves for its client."""
-
-    def waits(self, exchange: InFlightRequest) -> None:
-        """The answer has to wait for the log."""
-
-    def settled(self, *told: Seen) -> None:
-        """A moment of the run is over, and these events were part of it."""
-
-    def appended(self, records: Sequence[Record]) -> None:
-        """Records were committed."""
-
-    def topics_told(self, cause: int) -> None:
-        """``cause`` is the note of how topics are from here on."""
-
-
-@dataclass(slots=True)
-class _Operation:
-    """What is to be told of an operation once it takes effect.
-
-    ``begins`` writes the entry that it is the effect of, where that has to stand in the order of effects.
-    """
-
-    outcome: Outcome[Any]
-    """``Any``: of an operation with an exchange its ``Answer``, else whatever nobody is told."""
-    notices: list[Notice]
-    cause: int | None = None
-    begins: Callable[[], int] | None = None
-    exchange: InFlightRequest | None = None
-    told: tuple[Seen, ...] = ()
-    matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What expressions match after it, where no record tells."""
 
 
 class CoordinatorRuntime:
@@ -134,7 +87,7 @@ class CoordinatorRuntime:
         # The timers of who is in the log already wait for no record, even where loading writes some.
         for notice in self._timed(outcome):
             self.timers.tell(notice, cause)
-        self._add(_Operation(outcome, [], cause, told=((Event.LOADED, None),)))
+        self._add(Operation(outcome, [], cause, told=((Event.LOADED, None),)))
 
     def operate(
         self,
@@ -145,7 +98,7 @@ class CoordinatorRuntime:
     ) -> None:
         """An operation that no client waits for; ``begins`` writes the entry that causes it, when it takes effect."""
         outcome = handle(self.shard, self.now_ms)
-        self._add(_Operation(outcome, self._timed(outcome), cause, begins=begins, told=told))
+        self._add(Operation(outcome, self._timed(outcome), cause, begins=begins, told=told))
 
     def handle(self, exchange: InFlightRequest) -> None:
         """A request has arrived."""
@@ -188,7 +141,7 @@ class CoordinatorRuntime:
             return
         told = told_by(exchange, outcome)
         self._wait(exchange, entry)
-        self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+        self._add(Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
 
     def _handled(self, exchange: InFlightRequest) -> Outcome[Answer]:
         """What the coordinator does about a request; of a commit only what the broker passes on."""
@@ -222,7 +175,7 @@ class CoordinatorRuntime:
         except RecordTooLarge as failure:
             self._fail_parked(exchange, failure, entry)
             return
-        self._add(_Operation(outcome, self._timed(outcome), entry))
+        self._add(Operation(outcome, self._timed(outcome), entry))
         if exchange in self._unanswered:
             self._world.waits(exchange)
 
@@ -233,9 +186,9 @@ class CoordinatorRuntime:
             self.refuse(exchange, ErrorCode.UNKNOWN_SERVER_ERROR, entry)
             return
         for outcome in self.shard.append_failed(failure.outcome, self.now_ms):
-            self._add(_Operation(outcome, self._timed(outcome), entry))
+            self._add(Operation(outcome, self._timed(outcome), entry))
 
-    def _let_go(self, operation: _Operation) -> None:
+    def _let_go(self, operation: Operation) -> None:
         """Answers what the operation lets go, at once: none of it waits for records."""
         if operation.begins is not None:
             operation.cause, operation.begins = operation.begins(), None
@@ -296,7 +249,7 @@ class CoordinatorRuntime:
         def fired() -> int:
             return self.timers.tell(notice, notice.timer.started or None)
 
-        self._add(_Operation(outcome, self._timed(outcome), begins=fired))
+        self._add(Operation(outcome, self._timed(outcome), begins=fired))
 
     def _timed(self, outcome: Outcome[object]) -> list[Notice]:
         """Runs the timer commands; what there is to tell of them. Tasks begin, too."""
@@ -321,7 +274,7 @@ class CoordinatorRuntime:
 
             self._queue.plan(self._queue.now_ms + self._regex_ms, Priority.TIMER, resolved)
 
-    def _add(self, operation: _Operation) -> None:
+    def _add(self, operation: Operation) -> None:
         self._begin_tasks(operation.outcome.tasks, operation.cause)
         if operation.outcome.parked_answers:
             self._let_go(operation)
@@ -335,7 +288,7 @@ class CoordinatorRuntime:
         if exchange is not None and exchange in self._unanswered:
             self._world.waits(exchange)
 
-    def _survive(self, operation: _Operation, batch: AppendedBatch | None) -> None:
+    def _survive(self, operation: Operation, batch: AppendedBatch | None) -> None:
         """The records reached the next coordinator; whatever else the operation did went with this one."""
         outcome, cause = operation.outcome, operation.cause
         # What these or later records are the effect of: without it nobody could understand them.
@@ -346,7 +299,7 @@ class CoordinatorRuntime:
             self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
             self._world.appended(outcome.records)
 
-    def _take_effect(self, operation: _Operation, batch: AppendedBatch | None) -> None:
+    def _take_effect(self, operation: Operation, batch: AppendedBatch | None) -> None:
         outcome, cause = operation.outcome, operation.cause
         if operation.begins is not None:
             cause = operation.begins()
@@ -364,7 +317,7 @@ class CoordinatorRuntime:
             self._respond(operation.exchange, outcome.answer, cause, *operation.told)
         if outcome.follow_up is not None:
             after = self.shard.appended(outcome.follow_up, self.now_ms)
-            self._add(_Operation(after, self._timed(after), last))
+            self._add(Operation(after, self._timed(after), last))
 
     def _tell_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
         """The proposal's coordinator resolves expressions whenever it needs to, and writes nothing of it."""
