@@ -28,6 +28,9 @@ REQUESTS_MOST = 400_000
 SETTLE_S = 90.0
 """What a server may take to give its memory back: what was begun goes on to its end, and housekeeping comes every 10 s."""
 
+BEFORE_TRACEBACK, TRACEBACK_MOST = 300, 6_000
+"""Characters of the server's log around its first traceback: what it was about stands before it."""
+
 MEMORY_AGAIN = 1.2
 """Of what the server had before."""
 
@@ -69,8 +72,10 @@ def besiege(folder: Path, *, minutes: float, seed: int, say: Callable[[str], Non
     with served(folder) as server:
         siege = asyncio.run(_besiege(Target(server), minutes * 60, random.Random(seed), say))
         siege.problems += _left_behind(folder)
-        if "Traceback" in (log := server.log.read_text(errors="replace")):
-            siege.problems.append(f"the server's log has a traceback: …{log[-1500:]}")
+        log = server.log.read_text(errors="replace")
+        if (begins := log.find("Traceback")) >= 0:
+            told = log[max(begins - BEFORE_TRACEBACK, 0) : begins + TRACEBACK_MOST]
+            siege.problems.append(f"the server's log has a traceback: …{told}…")
     return siege
 
 
