@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
-from groups.history.state.group import Protocol, State
+from groups.history.state.group import Protocol, Semantics, State
 from simulations.invariants.beside import BesideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
@@ -28,14 +28,23 @@ OLDEST_SERVING: Final = (4, 0)
 
 SERVED: Final = "served"
 
+LOWERED: Final = "lowered"
+
 SERVED_INVARIANTS: Final = {
     SERVED: Invariant(
         name=SERVED,
         number="KIP-848",
         says="A ConsumerGroupHeartbeat is answered UNSUPPORTED_VERSION where the broker does not serve the consumer protocol: `group.version` is 0, or its release is older than 4.0. Nowhere else is it.",
         source="`KafkaApis.handleConsumerGroupHeartbeat`",
-        apart="Once a broker older than 4.0 takes over a consumer group, this alone is asked.",
-    )
+        apart="Once a broker older than 4.0 takes over a consumer group, this and `lowered` alone are asked.",
+    ),
+    LOWERED: Invariant(
+        name=LOWERED,
+        number="KIP-848",
+        says="Lowering `group.version` writes no record: the group stays, and its members until their sessions end.",
+        source="`GroupCoordinatorService`, which hears of no feature; KIP-848, Broker Migration",
+        apart="In `kip` no consumer group is left where `group.version` is 0.",
+    ),
 }
 
 FORGOTTEN: Final = "a broker older than 4.0 was the coordinator of a consumer group, which it does not know"
@@ -44,21 +53,27 @@ FORGOTTEN: Final = "a broker older than 4.0 was the coordinator of a consumer gr
 class ServedChecker(BesideChecker):
     """``level`` and ``release`` are those that the run begins with; notes tell what changes."""
 
-    def __init__(self, inner: RunChecker, *, level: int, release: str) -> None:
+    def __init__(self, inner: RunChecker, *, semantics: Semantics, level: int, release: str) -> None:
         super().__init__(inner)
+        self._semantics = semantics
         self._level = level
         self._usual = release
         self._releases: dict[str, str] = {}
         self._coordinator: str | None = None
         self._forgotten = False
+        self._state: State | None = None
+        self._changed: Entry | None = None
+        """The note of the feature's last change."""
         self._asked: dict[int, tuple[Entry, bool, bool, Mapping[str, str]]] = {}
         """Heartbeats without an answer: whether nobody was to serve them, whether the coordinator was, and who ran what."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
-        payload = entry.payload
+        payload, self._state = entry.payload, state
         match entry.kind:
             case Kind.NOTE if payload["note"] == "feature":
-                self._level = payload["level"]
+                self._level, self._changed = payload["level"], entry
+            case Kind.RECORD:
+                self._written(entry)
             case Kind.NOTE if payload["note"] == "broker" and payload["event"] != "stops":
                 self._releases = {**self._releases, payload["broker"]: payload["release"]}
             case Kind.FAULT if payload["fault"] == "fail_over":
@@ -85,6 +100,7 @@ class ServedChecker(BesideChecker):
         return self._forgotten or super().has_rested(at_ms, for_ms)
 
     def demand_convergence(self) -> list[Violation]:
+        self._lost()
         return [] if self._forgotten else super().demand_convergence()
 
     @property
@@ -99,6 +115,23 @@ class ServedChecker(BesideChecker):
         known = self._releases if releases is None else releases
         release = known.get(broker or "", self._usual)
         return tuple(map(int, release.split("."))) >= OLDEST_SERVING
+
+    def _written(self, entry: Entry) -> None:
+        changed = self._changed
+        if self._semantics is Semantics.KAFKA and changed is not None and entry.cause == changed.sequence:
+            told = (
+                f"A record of type {entry.payload['type']} is written because group.version is {self._level}"
+            )
+            self._violations.add(LOWERED, told, (changed.sequence, entry.sequence), ())
+
+    def _lost(self) -> None:
+        """In the proposal a group that its coordinator has loaded by now is lost."""
+        state, changed = self._state, self._changed
+        if self._semantics is not Semantics.KIP or self._level > 0 or changed is None or state is None:
+            return
+        if state.protocol is Protocol.CONSUMER and state.consumer.group_epoch and not state.deleted:
+            told = "The consumer group is there, though group.version is 0"
+            self._violations.add(LOWERED, told, (changed.sequence,), ())
 
     def _accepted(self, entry: Entry) -> None:
         if entry.payload["api"] == HEARTBEAT_API and not (self._level > 0 and self._coordinator_serves):

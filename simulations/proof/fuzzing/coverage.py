@@ -14,8 +14,10 @@ from groups.history.state.group import Semantics
 from simulations.invariants import INVARIANTS
 from simulations.invariants.payloads import AnyAnswer, AnyRequest
 from simulations.proof.fuzzing.groups import Groups
-from simulations.proof.fuzzing.presets import PRESETS, WEIGHTS, weights_of
+from simulations.proof.fuzzing.presets import PRESETS, Preset, weights_of
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.scenario import Scenario
+from simulations.world.scenario.brokers import OF_BROKERS
 
 STATES: Final[Mapping[int, str]] = {0: "stable", 1: "unrevoked", 2: "unreleased"}
 
@@ -116,12 +118,32 @@ _MIXED_REACHED: Final = (
 )
 
 
+_ROLLING_REACHED: Final = (
+    *(f"verb {verb}" for verb in OF_BROKERS),
+    *(f"broker {event}" for event in ("starts", "stops")),
+    *(f"broker back with {release}" for release in BrokerRelease),
+    *(f"feature at {level}" for level in (0, 1)),
+)
+"""What happens to brokers of the preset ``rolling``."""
+
+_REFUSED: Final = ("error 35", "older broker skips records")
+"""And what comes of it where there are members of the consumer protocol."""
+
+
 def expected_of(groups: Groups | str, presets: Iterable[str] = PRESETS) -> list[str]:
     """``expected``, of classic and of mixed groups."""
+    presets = tuple(presets)
+    reached: tuple[str, ...] = _CLASSIC_REACHED if groups == Groups.CLASSIC else _MIXED_REACHED
+    if Preset.ROLLING in presets:
+        reached += _ROLLING_REACHED if groups == Groups.CLASSIC else (*_ROLLING_REACHED, *_REFUSED)
+    return sorted({*_verbs(presets, classic=True), *reached})
+
+
+def _verbs(presets: Iterable[str], *, classic: bool) -> set[str]:
+    """Those that are drawn; ``rolling`` draws what the others do, and beside it what happens to brokers."""
     chosen = set(presets)
-    drawn = {verb for preset in PRESETS if preset in chosen for verb in weights_of(preset, classic=True)}
-    reached = _CLASSIC_REACHED if groups == Groups.CLASSIC else _MIXED_REACHED
-    return sorted({*(f"verb {verb}" for verb in drawn), *reached})
+    rough = PRESETS if Preset.ROLLING in chosen else [preset for preset in PRESETS if preset in chosen]
+    return {f"verb {verb}" for preset in rough for verb in weights_of(preset, classic=classic)}
 
 
 def precondition(invariant: str, semantics: Semantics) -> str:
@@ -132,13 +154,14 @@ def precondition(invariant: str, semantics: Semantics) -> str:
 
 def expected(semantics: Semantics, presets: Iterable[str] = PRESETS) -> list[str]:
     """Everything that runs have to reach, by the names under which it is counted."""
-    verbs = {f"verb {verb}" for preset in PRESETS if preset in set(presets) for verb in WEIGHTS[preset]}
+    presets = tuple(presets)
+    rolling = {*_ROLLING_REACHED, *_REFUSED} if Preset.ROLLING in presets else set()
     names = {precondition(name, semantics) for name in INVARIANTS} - {""}
     states = {f"state {name}" for name in STATES.values()}
     if semantics is Semantics.KIP:
         states.discard("state unrevoked")  # The proposal's records know no such state.
     errors = {f"error {code}" for code in ERRORS[semantics]}
-    return sorted({*verbs, *names, *states, *errors, *REACHED})
+    return sorted({*_verbs(presets, classic=False), *names, *states, *errors, *REACHED, *rolling})
 
 
 class Coverage:
@@ -177,6 +200,12 @@ class Coverage:
                 self.counts[f"callback {payload['callback']}"] += 1
             case Kind.FAULT:
                 self.counts[f"fault {payload['fault']}"] += 1
+                self.counts["older broker skips records"] += bool(payload.get("skipped"))
+            case Kind.NOTE if payload["note"] == "feature":
+                self.counts[f"feature at {payload['level']}"] += 1
+            case Kind.NOTE if payload["note"] == "broker":
+                self.counts[f"broker {payload['event']}"] += 1
+                self.counts[f"broker back with {payload['release']}"] += payload["event"] == "starts"
             case Kind.REQUEST:
                 self._request(entry.actor, payload["api"], payload["body"])
             case Kind.RESPONSE:

@@ -44,6 +44,7 @@ class Document(TypedDict):
     title: str
     group: str
     semantics: str
+    brokers: NotRequired[str]
     assignor: str
     topics: dict[str, TopicDocument]
     config: dict[str, int | str]

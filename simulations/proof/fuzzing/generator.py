@@ -13,6 +13,7 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.invariants import Bounds
+from simulations.proof.fuzzing.brokers import with_brokers
 from simulations.proof.fuzzing.documents import Document, MemberDocument, TopicDocument
 from simulations.proof.fuzzing.groups import INITIAL_DELAYS_MS, POLICIES, ClassicMembers, Groups
 from simulations.proof.fuzzing.presets import LAGS_MS, PRESETS, SHARES, Preset
@@ -24,6 +25,7 @@ from simulations.proof.fuzzing.quiescence import (
     times_of,
 )
 from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
+from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
 from simulations.world.engine.network import HELD_UP
 from simulations.world.scenario import Scenario, load
@@ -80,8 +82,13 @@ def document_of(
 ) -> Document:
     """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn."""
     rules, kind = Semantics(semantics), Groups(groups)
-    random = Random(f"fuzz {rules} {seed}" if kind is Groups.CONSUMER else f"fuzz {kind} {seed}")
-    preset = Preset(random.choice(tuple(presets)))
+    stream = f"fuzz {rules} {seed}" if kind is Groups.CONSUMER else f"fuzz {kind} {seed}"
+    random = Random(stream)
+    named = preset = Preset(random.choice(tuple(presets)))
+    if named is Preset.ROLLING:
+        # The seed's usual run, and brokers' steps in it.
+        random = Random(stream)
+        preset = Preset(random.choice(PRESETS))
     racks = random.random() < 0.2
     topics = _topics(random, racks=racks)
     delay_ms = list(random.choice(DELAYS_MS if preset is Preset.CALM else DELAYS_MS[:-1]))
@@ -99,9 +106,14 @@ def document_of(
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
     drawn = draw_script(random, preset, topics, members, classic, kind)
+    release = BrokerRelease.V4_3
+    if named is Preset.ROLLING:
+        drawn, release, config["group_version"] = with_brokers(
+            Random(f"brokers of {rules} {kind} {seed}"), drawn, kind
+        )
     _rate(Random(f"rates of {rules} {kind} {seed}"), topics)
     document: Document = {
-        "title": f"Drawn from seed {seed}, {preset}",
+        "title": f"Drawn from seed {seed}, {preset}{', rolling' if named is Preset.ROLLING else ''}",
         "group": GROUP,
         "semantics": str(rules),
         "assignor": random.choice(("uniform", "uniform", "range")),
@@ -114,6 +126,8 @@ def document_of(
         "script": drawn.script,
         "seed": seed,
     }
+    if named is Preset.ROLLING:
+        document["brokers"] = str(release)
     _deny(Random(f"rights of {rules} {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))

@@ -10,14 +10,21 @@ from simulations.world.scenario import Verb
 
 
 class Preset(StrEnum):
-    """``calm``: people and deployments. ``stormy``: processes fail, too. ``hostile``: everything at once."""
+    """``calm``: people and deployments. ``stormy``: processes fail, too. ``hostile``: everything at once.
+
+    ``rolling``: what a seed draws of these three, and brokers are rolled and ``group.version`` changes beside it.
+    """
 
     CALM = "calm"
     STORMY = "stormy"
     HOSTILE = "hostile"
+    ROLLING = "rolling"
 
 
-PRESETS: Final = tuple(Preset)
+PRESETS: Final = (Preset.CALM, Preset.STORMY, Preset.HOSTILE)
+"""Those of which a seed draws one where none is named: seeds that were kept draw what they drew."""
+
+EVERY_PRESET: Final = tuple(Preset)
 
 ACTIONS_MOST: Final[Mapping[Preset, int]] = {Preset.CALM: 8, Preset.STORMY: 12, Preset.HOSTILE: 16}
 """Lines of a script after the first joins."""

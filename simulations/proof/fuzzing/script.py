@@ -65,7 +65,7 @@ _NEEDS: Final[Mapping[Verb, tuple[str, ...]]] = {
     Verb.POLL_LATE: (RUNS,),
     Verb.SUBSCRIBE: (RUNS,),
 }
-_LEADS_TO: Final[Mapping[Verb, str]] = {
+LEADS_TO: Final[Mapping[Verb, str]] = {
     Verb.JOIN: RUNS,
     Verb.RESTART: RUNS,
     Verb.BOUNCE: RUNS,
@@ -202,7 +202,7 @@ def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> N
                 topics = list(world.partitions)
                 more["topics"] = world.random.sample(topics, world.random.randint(1, len(topics)))
     world.write(verb, who, **more)
-    world.states[who] = _LEADS_TO.get(verb, world.states[who])
+    world.states[who] = LEADS_TO.get(verb, world.states[who])
 
 
 def _bounced(world: _World, who: str) -> Line:

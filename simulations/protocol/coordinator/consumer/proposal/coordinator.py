@@ -23,10 +23,12 @@ Source: KIP-848, "Consumer Group Heartbeat API", "Data Model", "Case Studies".
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.group import EMPTY
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.consumer import commits
+from simulations.protocol.coordinator.consumer import commits, records
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
     COMPUTE,
@@ -76,9 +78,14 @@ class KipCoordinator(ClassicCoordinator):
 
     def _heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         group = classic_group(context)
-        if group is not None and group.state is not EMPTY and request.member_epoch == JOIN_EPOCH:
+        if group is None or request.member_epoch != JOIN_EPOCH:
+            return self._in_group(context, request)
+        if group.state is not EMPTY:
             return migrating.converted(context, group, request, self._in_group)
-        return self._in_group(context, request)
+        # Its place is taken, as the release does it: the tombstone ends what the coordinator remembers of it.
+        outcome = self._in_group(context, request)
+        gone = records.classic_gone(context.state.group)
+        return replace(outcome, records=(gone, *outcome.records))
 
     def _in_group(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         if request.member_epoch != JOIN_EPOCH:
