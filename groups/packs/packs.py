@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import cramjam
-import orjson
 
 from groups.packs.files import DamagedFile, Files, Writing
 
@@ -164,7 +163,3 @@ def read_blob(files: Files, place: Place) -> bytes:
     except cramjam.DecompressionError as error:
         raise DamagedFile(f"{place.pack} is damaged at byte {place.offset}: import its log again") from error
     return blob[place.begin : place.begin + place.size] if place.size else blob
-
-
-def read_json(files: Files, place: Place) -> Any:
-    return orjson.loads(read_blob(files, place))

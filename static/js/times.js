@@ -55,7 +55,6 @@ function zone() {
 }
 
 export const chosen = () => choice;
-export const zoneOfLogs = () => ofLogs;
 
 /** @param {Choice} wanted @param {string} [name] of the logs' zone */
 export function choose(wanted, name = ofLogs) {

@@ -34,8 +34,11 @@ def test_a_copy_is_as_frozen_as_what_it_was_made_of() -> None:
 
 def test_what_a_group_keeps_for_itself_is_not_carried_into_a_copy() -> None:
     group = ConsumerGroup(target={"A": {"foo": (0,)}})
-    assert group.inverted_target == {"foo": {0: "A"}}
-    assert replace(group, target={"B": {"foo": (0,)}}).inverted_target == {"foo": {0: "B"}}
+    copied = replace(group, target={"B": {"foo": (0,)}})
+    assert [each.derived("owners", None, lambda each=each: [*each.target]) for each in (group, copied)] == [
+        ["A"],
+        ["B"],
+    ]
 
 
 def test_a_draft_is_changed_in_place_until_it_is_sealed() -> None:

@@ -189,13 +189,6 @@ def test_a_commit_that_tells_no_metadata_has_an_empty_one() -> None:
     assert [offset.metadata for offset in after(without, null).offsets["foo"].values()] == ["", ""]
 
 
-def test_the_inverted_target_follows_the_target() -> None:
-    group = after(R.target("A", 0, 1), R.target("B", 2)).consumer
-    assert group.inverted_target == {FOO: {0: "A", 1: "A", 2: "B"}}
-    moved = after(R.target("A", 0, 1), R.target("B", 2), R.target("A", 0), R.target("B", 1, 2)).consumer
-    assert moved.inverted_target == {FOO: {0: "A", 1: "B", 2: "B"}}
-
-
 def test_an_entry_that_touches_one_member_leaves_the_others_the_same_objects() -> None:
     before = after(R.current("A", 2, 0, STABLE, {0: 2}), R.current("B", 2, 0, STABLE, {1: 2}))
     log = Log()

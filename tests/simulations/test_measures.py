@@ -13,10 +13,9 @@ from simulations.protocol.assignors.measures import (
     RebalanceProtocol,
     concluded,
     measure,
-    per_topic,
     protocol_of,
 )
-from simulations.protocol.assignors.optimum import least_moves
+from tests.simulations.optimum import least_moves
 
 Owned = dict[str, list[int]]
 
@@ -90,14 +89,6 @@ def test_a_partition_is_local_where_a_replica_stands_in_its_readers_rack() -> No
     answer = GroupAssignment(members={"A": {"T": [0, 1]}, "B": {"T": [3]}, "C": {"T": [2]}})
     told = figures(spec, answer)
     assert (told["local"], told["placed"]) == (1, 4)
-
-
-def test_each_topic_has_a_balance_of_its_own_among_its_subscribers() -> None:
-    spec = group({"T1": 3, "T2": 2, "T3": 5}, A=("T1 T2", {}), B=("T1", {}), C=("T1 nowhere", {}))
-    assert per_topic(spec, {"A": {"T1": [0, 1], "T2": [0, 1]}, "B": {"T1": [2]}}) == {
-        "T1": (0, 2),
-        "T2": (2, 2),
-    }
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from groups.wire.embedded.consumer_protocol import (
     ASSIGNMENT,
     SUBSCRIPTION,
     as_the_client_writes,
-    as_the_leader_writes,
     decode_assignment,
     decode_subscription,
     encode_assignment,
@@ -101,14 +100,6 @@ def test_kafkas_client_sorts_what_it_subscribes_to_and_owns_by_javas_order_of_st
         "ownedPartitions": [{"topic": "a", "partitions": [1]}, {"topic": "b", "partitions": [0, 1, 2]}],
     }
     assert as_the_client_writes({"version": 0, "topics": ["b", "a"]}) == {"version": 0, "topics": ["a", "b"]}
-
-
-def test_kafkas_leader_writes_each_topic_once_in_the_order_of_assigning():
-    assigned = [("b", 2), ("a", 1), ("b", 0)]
-    entries = [{"topic": topic, "partitions": [partition]} for topic, partition in assigned]
-    assert as_the_leader_writes({"assignedPartitions": entries}) == {
-        "assignedPartitions": [{"topic": "b", "partitions": [2, 0]}, {"topic": "a", "partitions": [1]}]
-    }
 
 
 def test_what_is_left_out_is_written_as_kafkas_default():

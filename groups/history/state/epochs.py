@@ -113,18 +113,6 @@ class ModernGroup:
             kept = self._cache[name] = (source, make())
         return kept[1]
 
-    @property
-    def inverted_target(self) -> Mapping[str, Mapping[int, str]]:
-        """Topic id → partition → the member whose target holds it; computed once for each object."""
-        return self.derived("inverted target", None, self._inverted_target)
-
-    def _inverted_target(self) -> Mapping[str, Mapping[int, str]]:
-        inverted: dict[str, dict[int, str]] = {}
-        for member_id, target in self.target.items():
-            for topic_id, partitions in target.items():
-                inverted.setdefault(topic_id, {}).update(dict.fromkeys(partitions, member_id))
-        return inverted
-
     def without_target(self, member_id: str) -> Self:
         return replace(self, target=drop(self.target, member_id))
 

@@ -101,7 +101,7 @@ def encode_subscription(value: Mapping[str, Value]) -> bytes:
 
 
 def encode_assignment(value: Mapping[str, Value]) -> bytes:
-    """The inverse of ``decode_assignment``, in the order given (see ``as_the_leader_writes``)."""
+    """The inverse of ``decode_assignment``, in the order given."""
     return _encode(ASSIGNMENT, value)
 
 
@@ -130,13 +130,6 @@ def as_the_client_writes(subscription: Mapping[str, Value]) -> Fields:
             for topic in sorted(grouped, key=java_order)
         ]
     return ordered
-
-
-def as_the_leader_writes(assignment: Mapping[str, Value]) -> Fields:
-    """The same assignment in the order of Kafka's leader: one entry for each topic, in the order of assigning."""
-    grouped = _by_topic(assignment["assignedPartitions"])
-    entries = [{"topic": topic, "partitions": partitions} for topic, partitions in grouped.items()]
-    return dict(assignment) | {"assignedPartitions": entries}
 
 
 def _by_topic(entries: Iterable[Mapping[str, Value]]) -> dict[str, list[int]]:

@@ -129,17 +129,6 @@ def concluded(measures: Measures, protocol: RebalanceProtocol) -> str:
     return f"{told}; only what its owner does not keep stops being read: {partitions} of {members}"
 
 
-def per_topic(spec: GroupSpec, assigned: Mapping[str, Owned]) -> dict[str, tuple[int, int]]:
-    """Of each subscribed topic that exists: partitions of the subscriber with the fewest, and with the most."""
-    sizes: dict[str, list[int]] = {topic: [] for topic in spec.topics}
-    for member_id, member in spec.members.items():
-        owned = assigned.get(member_id, {})
-        for topic in dict.fromkeys(member.topics):
-            if topic in sizes:
-                sizes[topic].append(len(owned.get(topic, ())))
-    return {topic: (min(counted), max(counted)) for topic, counted in sizes.items() if counted}
-
-
 def _moved(claims: Claims, goal: Mapping[str, Owned]) -> int:
     claimed: dict[str, set[int]] = {}
     for owned in claims.values():

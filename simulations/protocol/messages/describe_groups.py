@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
-
-DESCRIBE_API: Final = "DescribeGroups"
+from typing import TypedDict
 
 
 class DescribedMember(TypedDict):

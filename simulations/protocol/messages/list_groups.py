@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypedDict
-
-LIST_API: Final = "ListGroups"
+from typing import Literal, TypedDict
 
 
 class ListedGroup(TypedDict):

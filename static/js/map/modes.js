@@ -39,9 +39,6 @@ export const MEANINGS = [
 /** @param {import('./types').Kind} kind @param {number} mode */
 export const meaning = (kind, mode) => MEANINGS[mode][kind === 'members' ? 'member' : 'partition'];
 
-/** From here on a row is in trouble. */
-export const inTrouble = (/** @type {number} */ mode) => mode >= WAITING;
-
 /** By the worst bit of a member's flags (../source/flags.js), from MEMBER on. */
 const BY_BIT = [SETTLED, BEHIND, BEHIND, WAITING, REVOKING, TWICE, STALLED, STALLED, LOST, LOST, LOST, TWICE];
 

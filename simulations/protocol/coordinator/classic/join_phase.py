@@ -14,7 +14,6 @@ from simulations.protocol.coordinator.classic.group import (
     EMPTY,
     NO_ASSIGNMENT,
     PREPARING,
-    STABLE,
     Group,
     InitialDelay,
 )
@@ -199,8 +198,3 @@ def _next_generation(group: Group, now_ms: int) -> Group:
     group = replace(group, generation=group.generation + 1, protocol_name=name, pending_sync=frozenset())
     group = replace(group, subscribed=subscribed_topics(group))
     return group.moved(COMPLETING if group.members else EMPTY, now_ms)
-
-
-def stabilised(operation: Operation) -> None:
-    """Everybody has an assignment."""
-    operation.group = operation.group.moved(STABLE, operation.now_ms)
