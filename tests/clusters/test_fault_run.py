@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clusters.faults import kill_broker, kill_child, lacking, run, suspend_child, world_in
+from tests.clusters.faults import kill_broker, kill_child, run, suspend_child, world_in
+from tests.clusters.loaded_world import lacking
 
 TRUTH = {(0, 1): 3, (0, 2): 5, (1, 7): 3}
 

@@ -13,7 +13,8 @@ import { holdUps } from '../../static/js/map/say.js';
 import { Scale } from '../../static/js/map/scale.js';
 import * as flags from '../../static/js/source/flags.js';
 import { Timeline } from '../../static/js/timeline.js';
-import { StorySource, story } from './fixtures/map-source.js';
+import { StorySource } from './fixtures/map-source.js';
+import { story } from './fixtures/map-story.js';
 
 const DAY_MS = 86_400_000;
 const MINUTES = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];

@@ -6,7 +6,8 @@ import { paint, trace } from '../../static/js/map/paint.js';
 import { Plot } from '../../static/js/map/plot.js';
 import { clamped, LEAST, panned, revealing, Scale, zoomed } from '../../static/js/map/scale.js';
 import { Windows } from '../../static/js/map/windows.js';
-import { random, stateAt, StorySource, story } from './fixtures/map-source.js';
+import { StorySource } from './fixtures/map-source.js';
+import { random, stateAt, story } from './fixtures/map-story.js';
 
 /** Each mode has a colour of its own, without textures in thin rows. */
 const PALETTE = {

@@ -21,7 +21,8 @@ import { found, haystack, linesOf } from '../../static/js/map/rows.js';
 import { Cast } from '../../static/js/cast.js';
 import { Labels } from '../../static/js/labels.js';
 import * as flags from '../../static/js/source/flags.js';
-import { nameOf, StorySource, story } from './fixtures/map-source.js';
+import { StorySource } from './fixtures/map-source.js';
+import { nameOf, story } from './fixtures/map-story.js';
 
 const lanes = (count, name = nameOf) => new StorySource(story({ members: count, each: 1, epochs: 0, name })).lanes();
 const names = (entities, indices) => indices.map((index) => entities[index].name);

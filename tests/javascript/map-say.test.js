@@ -3,7 +3,8 @@ import { test } from 'node:test';
 
 import { LOST, REVOKING, UNASSIGNED, WAITING } from '../../static/js/map/modes.js';
 import { holdUps, memberText, partitionText, troublesOf } from '../../static/js/map/say.js';
-import { StorySource, story } from './fixtures/map-source.js';
+import { StorySource } from './fixtures/map-source.js';
+import { story } from './fixtures/map-story.js';
 
 const told = story({ members: 100, each: 4, epochs: 2, seed: 5 });
 const source = new StorySource(told);

@@ -122,6 +122,7 @@ ROOMS: Final = {
             "claims",
             "kafka_answers",
             "classic_assignors",
+            "classic_sticky",
             "classic_assignor_rules",
             "sticky_walks",
             "custom_assignors",

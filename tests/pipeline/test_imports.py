@@ -2,74 +2,35 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from groups import storage
 from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
 from groups.imports.receiving import Received
-from groups.jobs.children import close_warm_children
 from groups.models import Import, Timeline
 from groups.storage import opened
+from tests.pipeline.importing import (
+    Until,
+    _one_child_for_all,
+    announced,
+    create,
+    files,
+    perform,
+    performed,
+    queued,
+    store,
+    until,
+)
+
+__all__ = ["_one_child_for_all", "announced", "queued", "store", "until"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Until = Callable[[Callable[[], object]], None]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_child_for_all() -> Iterator[None]:
-    """Most of what a test would take is the start of its child."""
-    yield
-    close_warm_children()
-
-
-@pytest.fixture(autouse=True)
-def store(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
-    """The pretended job, and a store of the test's own."""
-    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
-    settings.VAR = tmp_path / "var"
-    settings.STORE_URL = str(tmp_path / "store")
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def queued(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What would have gone to the queue."""
-    sent: list[Any] = []
-    monkeypatch.setattr(
-        import_tasks.run_import, "apply_async", lambda arguments, **_: sent.append(arguments[0])
-    )
-    monkeypatch.setattr(import_tasks.run_import, "delay", sent.append)
-    return sent
-
-
-@pytest.fixture
-def announced(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    said: list[dict[str, Any]] = []
-    monkeypatch.setattr(lifecycle, "say", lambda import_id, message: said.append(dict(message)))
-    return said
-
-
-def create(word: str = "log", **facts: Any) -> Import:
-    return lifecycle.create(title=word, paths=[word], **facts)
-
-
-def perform(word: str = "log", **facts: Any) -> Import:
-    return lifecycle.perform(create(word, **facts).id)
-
-
-def files(store: Path) -> list[Path]:
-    return [path for path in store.rglob("*") if path.is_file()]
 
 
 def test_an_import_stores_its_timelines_and_reports_them() -> None:
@@ -211,20 +172,6 @@ def test_a_job_that_breaks_leaves_nothing_and_can_be_run_again(store: Path) -> N
     assert Timeline.objects.count() == 0
     assert files(store) == []
     assert perform().status == "complete"
-
-
-def performed(found: Import, task: Callable[[str], object]) -> threading.Thread:
-    """A thread that reads the import."""
-
-    def run() -> None:
-        try:
-            task(found.id)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
 
 
 def test_stopping_a_running_import_leaves_nothing(until: Until, store: Path) -> None:
@@ -414,14 +361,3 @@ def test_a_stage_that_begins_is_announced(announced: list[dict[str, Any]]) -> No
     assert [said["stage"] for said in progress][:1] == ["Reading"]
     assert {(said["bytes"], said["remaining_s"]) for said in progress} == {(900, None)}
     assert [said["status"] for said in announced if said["type"] == "status"] == ["running", "complete"]
-
-
-@pytest.fixture
-def until() -> Until:
-    def wait(holds: Callable[[], object]) -> None:
-        end_s = time.monotonic() + 15
-        while not holds():
-            assert time.monotonic() < end_s, "it did not come about within 15 s"
-            time.sleep(0.05)
-
-    return wait

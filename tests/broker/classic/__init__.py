@@ -5,7 +5,8 @@ module             what it is for
 =================  ==================================================================================
 ``transcript``     what was sent, answered and written, as values and as JSON
 ``line``           a connection with one request on it
-``acting``         one group's requests, sent so that some of them may wait for each other
+``acting``         one group's requests
+``conversation``   how they are sent, so that some of them may wait for each other, and answers noted
 ``exchanges``      the scripts
 ``improvised``     requests that are drawn at random
 ``repeating``      a transcript through the simulated coordinator, and what differs
