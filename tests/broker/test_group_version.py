@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from groups.history.entries import Kind
 from groups.wire.embedded.consumer_protocol import encode_subscription
+from simulations.world.engine import run
+from simulations.world.scenario import load
 
+from .members import CONSUMER, Member
 from .node import Node, running, wait_for_coordinator
 from .rpc import Connection
 
@@ -21,6 +25,9 @@ FEATURE = "group.version"
 
 SESSION_MS = 60_000
 """Nobody goes while the test looks."""
+
+HEARTBEAT_S = 1
+"""``group.consumer.heartbeat.interval.ms`` of the node."""
 
 UNSUPPORTED_VERSION, INVALID_UPDATE_VERSION, UNKNOWN_MEMBER_ID = 35, 95, 25
 
@@ -195,3 +202,115 @@ def test_a_coordinator_that_loads_while_the_feature_is_0_has_the_group_with_its_
             assert heartbeat(connection, "loaded", "a", epoch) == (0, None)
     finally:
         node.stop()
+
+
+SIMULATED = """
+topics: {foo: {partitions: 2}}
+members: {A: {subscribe: [foo]}}
+script:
+  - {at: 0s, join: A}
+  - {at: 20s, downgrade_feature: {group.version: 0}}
+  - {at: 40s, upgrade_feature: {group.version: 1}}
+  - {at: 50s, subscribe: A, topics: [foo]}
+  - {at: 70s, leave: A}
+until: 75s
+"""
+
+SIMULATED_OFF = """
+topics: {foo: {partitions: 2}}
+config: {group_version: 0}
+members: {A: {subscribe: [foo]}}
+script: [{at: 20s, join: A}, {at: 40s, upgrade_feature: {group.version: 1}}]
+until: 60s
+"""
+
+
+TOLD = ("assigned", "revoked", "lost", "threw")
+
+
+def what(lines: Iterable[str]) -> list[str]:
+    """Callbacks and exceptions of a Java consumer, without ids and partitions; what it logs is left out."""
+    named = (line.split() for line in lines)
+    return [" ".join(told) if told[0] == "threw" else told[0] for told in named if told[0] in TOLD]
+
+
+def simulated(text: str) -> tuple[list[str], int]:
+    """What a simulated member's application is told from 20 s on, and how often the member asks after its first refusal."""
+    told: list[str] = []
+    asked, refused = 0, False
+    for entry in run(load(text, "orders")):
+        payload = entry.payload
+        if entry.at_ms < 20_000:
+            continue
+        if payload.get("fault") == "poll_throws":
+            told.append(f"threw {payload['exception']}")
+        elif entry.kind is Kind.CALLBACK and payload["phase"] == "start":
+            told.append(payload["callback"].removeprefix("on_partitions_"))
+        elif entry.kind is Kind.REQUEST:
+            asked += refused
+        elif entry.kind is Kind.RESPONSE:
+            refused = refused or payload["body"].get("errorCode") == UNSUPPORTED_VERSION
+    return told, asked
+
+
+def test_a_java_consumer_that_is_refused_ends_its_membership_for_good_as_a_simulated_one_does(
+    node: Node,
+) -> None:
+    """Neither a raised feature nor a new subscription brings it back, and it does not say that it leaves."""
+    group = "java-lowered"
+    member = Member(node, group, group, group, {**CONSUMER, "member.goes.on": "true"})
+    with node.connect() as connection:
+        connection.create_topic(group, 2)
+        wait_for_coordinator(node, group)
+        member.start()
+        try:
+            member.wait_for("ready")
+            member.join()
+            member.wait_for(f"assigned {member_of(connection, group)} {group}-0 {group}-1")
+            before = len(member.lines)
+            set_level(connection, 0, group, downgrade=True)
+            member.wait_for("threw")
+            set_level(connection, 1, group)
+            member.subscribe(group)
+            time.sleep(3 * HEARTBEAT_S)
+            told = what(member.lines[before:])
+            member.leave()
+        finally:
+            member.kill()
+        assert member_of(connection, group), "its session goes on"
+    assert told == ["lost", "threw UnsupportedVersionException"]
+    assert simulated(SIMULATED) == (told, 0)
+
+
+def test_a_java_consumer_that_joins_where_the_protocol_is_off_is_refused_once_as_a_simulated_one_is(
+    node: Node,
+) -> None:
+    group = "java-off"
+    member = Member(node, group, group, group, {**CONSUMER, "member.goes.on": "true"})
+    with node.connect() as connection:
+        connection.create_topic(group, 2)
+        wait_for_coordinator(node, group)
+        set_level(connection, 0, group, downgrade=True)
+        member.start()
+        try:
+            member.wait_for("ready")
+            member.join()
+            member.wait_for("threw")
+            set_level(connection, 1, group)
+            time.sleep(3 * HEARTBEAT_S)
+            told = what(member.lines)
+        finally:
+            member.kill()
+        # GROUP_ID_NOT_FOUND
+        assert connection.describe_consumer_group(group)["errorCode"] == 69
+    assert told == ["threw UnsupportedVersionException"]
+    assert simulated(SIMULATED_OFF) == (told, 0)
+
+
+def member_of(connection: Connection, group: str) -> str:
+    """The id of the group's only member, once it has joined."""
+    deadline = time.monotonic() + 60
+    while not (found := connection.describe_consumer_group(group)["members"]):
+        assert time.monotonic() < deadline, f"nobody joins {group}"
+        time.sleep(0.1)
+    return str(found[0]["memberId"])
