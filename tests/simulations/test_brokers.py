@@ -9,6 +9,7 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import Recorder
+from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from simulations.invariants import SERVED_INVARIANTS, ServedChecker, as_table
@@ -318,6 +319,30 @@ def test_findings_and_verdict_tell_what_brokers_served_and_who_was_refused() -> 
         "broker-1, broker-2 and broker-3 were rolled from 3.9 to 4.3",
     ]
     assert "group.version was downgraded from 1 to 0" in summary["verdict"]["text"]
+
+
+def summary_of(log: Iterable[Entry]) -> Summary:
+    recorder = Recorder(group="orders")
+    for entry in log:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    return batch.summary
+
+
+def test_who_was_refused_and_removed_later_is_told_with_its_cause_and_not_as_a_member_that_vanished() -> None:
+    summary = summary_of(entries_of(LOWERED))
+    assert {one["says"] for one in summary["findings"] if one["kind"] == "removed"} == {
+        f"{who} was removed when its session expired (session timeout 45.0\u202fs)" for who in "AB"
+    }
+    assert "session_expiry" not in {one["kind"] for one in summary["findings"]}
+    assert summary["verdict"]["text"].count("xpir") == 1
+
+
+def test_a_member_that_vanishes_beside_one_that_was_refused_is_told_as_before() -> None:
+    summary = summary_of(entries_of("{at: 12s, kill: A}; " + LOWERED))
+    (found,) = [one for one in summary["findings"] if one["kind"] == "session_expiry"]
+    assert found["says"] == "Session expiry: A, session timeout 45.0\u202fs"
 
 
 def test_the_same_run_is_the_same_entry_for_entry() -> None:

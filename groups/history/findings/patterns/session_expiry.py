@@ -2,7 +2,8 @@
 
 Needs: the coordinator's log (timers), or commits, from whose end one session timeout before the removal it is inferred (``removed``).
 Claims: who, when, how long its session was, whether it came back. A static member that had left for now is ``limbo`` or
-``static_churn``. Cannot know: whether the process crashed, froze, or was cut off.
+``static_churn``. A client that ended as a broker refused it (UNSUPPORTED_VERSION) is no such member: its session does run out, and
+``refused`` and ``feature`` tell why. Cannot know: whether the process crashed, froze, or was cut off.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from groups.history.findings.patterns.pattern import (
 )
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import spans
+from groups.history.story.events import UNSUPPORTED_VERSION
 from groups.history.words import duration, listed
 
 PATTERN: Final = Pattern(
@@ -49,7 +51,18 @@ VANISHED: Final = frozenset({"session_expired", "stopped"})
 
 def found_expired(facts: Facts) -> list[Finding]:
     """``session_expiry``: all of a log as one, with each process once."""
-    sure = [going for going in facts.lives.goings if going.why == "session_expired" and not going.away]
+    ended = {
+        one["member"]: one["sequence"]
+        for one in reversed(facts.troubles.kept["refused"])
+        if one["code"] == UNSUPPORTED_VERSION
+    }
+    sure = [
+        going
+        for going in facts.lives.goings
+        if going.why == "session_expired"
+        and not going.away
+        and ended.get(going.member, going.sequence) >= going.sequence
+    ]
     guesses = [going for going in facts.lives.goings if going.why is None and not going.away]
     looks = [
         going
