@@ -1,7 +1,7 @@
 """A sweep's figures as Plotly JSON: a heat map for each assignor, and a strip of the seeds of one cell.
 
 Colours are the page's: a map's ``z`` is a step from 0 to 8 of one ramp of ink, and traces of a strip are told apart
-by ``meta``. The text colour of a cell follows from its step: from ``DARK_FROM`` on it is that of text on ink.
+by ``meta``. The text colour of a cell follows from its step (``static/js/sweep/maps.js``).
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 
 STEPS: Final = 9
-DARK_FROM: Final = 6
-"""The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark."""
 
 BINS: Final = 50
 """Places of a strip: dots that would lie upon each other stand beside each other."""

@@ -122,7 +122,6 @@ class Ask:
 
     key: int
     version: int
-    correlation_id: int
     data: bytes
 
     @property
@@ -152,7 +151,7 @@ def ask(key: int, version: int, body: Body, *, correlation_id: int, client_id: s
         "clientId": client_id,
     }
     data = encode_request({"header": header, "body": fitting}, _APIS)
-    return Ask(key=key, version=version, correlation_id=correlation_id, data=data)
+    return Ask(key=key, version=version, data=data)
 
 
 def _in_version(declared: FieldType, version: int, value: Any) -> Any:

@@ -26,8 +26,6 @@ from groups.clusters.settings import Address, ClusterSettings, settings_of, unkn
 from groups.history.polls.description import GroupKind, Undescribed
 from groups.history.state.declared import As, document
 
-STEPS: Final = ("settings", "resolve", "connect", "versions", "login", "brokers", "rights")
-
 DESCRIBE_OPERATION: Final = 8
 """``AclOperation.DESCRIBE``'s code: its bit in ``authorizedOperations``."""
 

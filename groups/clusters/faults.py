@@ -40,7 +40,6 @@ class Fault(StrEnum):
     CLOSED = "closed"
     TOO_LARGE = "too_large"
     UNREADABLE = "unreadable"
-    ADVERTISED = "advertised"
     RIGHTS = "rights"
 
 

@@ -70,7 +70,6 @@ class Fetched:
     partition: int
     error: int
     high_watermark: int
-    log_start: int
     diverging: Diverging | None
     data: bytes
 
@@ -154,7 +153,6 @@ def _fetched(row: Mapping[str, Any]) -> Fetched:
         partition=row["partitionIndex"],
         error=row["errorCode"],
         high_watermark=row["highWatermark"],
-        log_start=row.get("logStartOffset", -1),
         diverging=Diverging(diverging["epoch"], end) if end >= 0 else None,
         data=base64.b64decode(row["records"] or ""),
     )

@@ -115,14 +115,6 @@ class Redactor:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
 
 
-def redactor_of(entries: Iterable[EntryLine], key: bytes) -> Redactor:
-    """A redactor that has met all entries."""
-    redactor = Redactor(key)
-    for entry in entries:
-        redactor.meet(entry)
-    return redactor
-
-
 class _Walk:
     """Goes through an entry and replaces its texts by kind."""
 

@@ -61,10 +61,6 @@ class Text:
     field: str
 
     @property
-    def references(self) -> Iterator[str]:
-        return (part.path for part in self.parts if isinstance(part, Reference))
-
-    @property
     def terms(self) -> Iterator[str]:
         return (part.word for part in self.parts if isinstance(part, Term))
 

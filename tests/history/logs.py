@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
+from groups.history.frames.changes import apply
 from groups.history.frames.frame import frame
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.replay.fold import replay
@@ -15,6 +16,15 @@ FOO = "cLledStpRu6ixDUvA4jVgA"
 """The id of topic foo, in Kafka's base64 form."""
 
 Partitions = Mapping[str, Iterable[int]]
+
+
+def frame_at(checkpoint: dict[str, Any], changes: list[dict[str, Any]], sequence: int) -> dict[str, Any]:
+    """The frame after entry ``sequence``, from a chunk's checkpoint and the changes of that chunk, in order."""
+    assert sequence >= checkpoint["sequence"], "it lies before the checkpoint"
+    told: dict[str, Any] = apply(
+        checkpoint["frame"], (each for each in changes if each["sequence"] <= sequence)
+    )
+    return told
 
 
 class Log:

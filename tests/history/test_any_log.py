@@ -12,10 +12,11 @@ from groups.history.entries import Entry
 from groups.history.findings import Finder
 from groups.history.frames.changes import apply, diff, unapply
 from groups.history.frames.frame import FrameMaker, frame
-from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
+from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
 from groups.history.state.plain import from_plain, to_plain
+from tests.history.logs import frame_at
 from tests.history.strategies import logs
 
 ANY_LOG = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from groups.history.passes.recorder import frame_at
+from tests.history.logs import frame_at
 from tests.history.proposal import proposal_basic
 
 BATCH = proposal_basic().recorded("kip")

@@ -10,9 +10,9 @@ import pytest
 from groups.history.findings import Finder
 from groups.history.frames.frame import frame
 from groups.history.passes import recorder as recorder_module
-from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
+from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.state.plain import from_plain, to_plain
-from tests.history.logs import STABLE, Log, Records, released_basic
+from tests.history.logs import STABLE, Log, Records, frame_at, released_basic
 
 
 def test_a_batch_crosses_a_pipe_as_one_line() -> None:
@@ -87,11 +87,6 @@ def test_chunks_begin_when_their_entries_weigh_as_much_as_their_frame(
         ]
         for sequence in range(batch.first - 1, end):
             assert frame_at(orjson.loads(batch.checkpoint or b""), inside, sequence) == log.frame(at=sequence)
-
-
-def test_a_frame_before_the_checkpoint_is_refused() -> None:
-    with pytest.raises(ValueError, match="before the checkpoint at 5"):
-        frame_at({"sequence": 5, "frame": {}}, [], 4)
 
 
 def test_the_recorder_says_when_enough_waits(monkeypatch: pytest.MonkeyPatch) -> None:

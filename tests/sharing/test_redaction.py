@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.passes.recorder import Recorder
-from groups.incidents.redaction import KEY_BYTES, redactor_of
+from groups.incidents.redaction import KEY_BYTES, Redactor
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.rpc import APIS, Api, Direction
 from tests.history.corpus import CorpusLog, corpus
@@ -22,6 +23,14 @@ OTHER_KEY = bytes(reversed(range(KEY_BYTES)))
 
 LOGS = [log for log in corpus() if not log.name.startswith("broken")][::3]
 assert len(LOGS) >= 10
+
+
+def redactor_of(entries: Iterable[EntryLine], key: bytes) -> Redactor:
+    """A redactor that has met all entries."""
+    redactor = Redactor(key)
+    for entry in entries:
+        redactor.meet(entry)
+    return redactor
 
 
 def redacted(entries: list[Entry], key: bytes = KEY) -> list[dict[str, Any]]:

@@ -138,11 +138,6 @@ class FollowedGroup:
         }
         return [self._note(at_ms, {"note": "topics", "topics": told, "source": "cluster"})]
 
-    def unnamed(self, topics: Topics) -> bool:
-        """Whether records spoke of a topic that ``topics`` does not have."""
-        known = {facts.topic_id for facts in topics.values()}
-        return any(topic_id not in known for topic_id in self.ids)
-
     def continued(self, latest: Iterable[Entry]) -> list[Entry]:
         """The first entries of the next timeline: the newest record of each key, from the entries of the one before.
 

@@ -6,7 +6,7 @@ already JSON text, so that a process that only stores it never parses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
@@ -20,7 +20,7 @@ from groups.history.evidence.between import step_between
 from groups.history.evidence.holders import Holders
 from groups.history.findings import Finder
 from groups.history.findings.finding import Finding
-from groups.history.frames.changes import Change, apply, diff, to_json
+from groups.history.frames.changes import Change, diff, to_json
 from groups.history.frames.frame import FrameMaker, whole
 from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
@@ -273,13 +273,6 @@ class Recorder:
             "metrics": to_plain(self.metrics),
         }
         return orjson.dumps(start)
-
-
-def frame_at(checkpoint: ChunkStart, changes: Iterable[Change], sequence: int) -> Frame:
-    """The frame after entry ``sequence``, from a chunk's checkpoint and the changes of that chunk, in order."""
-    if sequence < checkpoint["sequence"]:
-        raise ValueError(f"sequence {sequence} lies before the checkpoint at {checkpoint['sequence']}")
-    return apply(checkpoint["frame"], (change for change in changes if change["sequence"] <= sequence))
 
 
 def _array(items: list[bytes]) -> bytes:

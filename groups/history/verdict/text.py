@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, NotRequired, TypedDict
 
 from groups.history.words import CLOCK_LEAST_MS, time_words
@@ -58,7 +58,6 @@ class Event:
     kind: str = ""
     timed: bool = True
     """Whether the sentence begins with its time."""
-    proves: list[int] = field(default_factory=list)
 
 
 class Text:

@@ -9,6 +9,7 @@
 import { h } from '../dom.js';
 import { drawMap } from './plots.js';
 
+/** The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark. */
 const DARK_FROM = 6;
 const LONG = 5;
 
