@@ -1,6 +1,6 @@
 """References: what ``{A.owned}`` or ``{group.epoch@dies}`` stands for at a moment of a run.
 
-``REFERENCES`` names all of them, for the documentation and for the messages.
+``OF_…`` name what is asked of a member, of the group, of a partition and of a topic, for messages and for the reference.
 """
 
 from __future__ import annotations
@@ -62,22 +62,6 @@ OF_PARTITIONS: Final[Mapping[str, str]] = {
     "readers": "the clients that read it",
 }
 OF_TOPICS: Final[Mapping[str, str]] = {"partitions": "how many partitions it has"}
-OF_FINDINGS: Final[Mapping[str, str]] = {
-    "found.KIND": "how many findings of that kind the run has, such as `found.removed`",
-    "found.removed.A": "why A was removed the first time: `left`, `session_expired`, `rebalance_timeout`, `unknown`, or `never`",
-    "found.waited_for.A": "the members that A waited for",
-    "found.joined.A": "how often A joined",
-}
-OTHERS: Final[Mapping[str, str]] = {
-    "A": "the member itself",
-    "foo-2": "the partition itself",
-    "time": "when the moment is, since the run's first",
-    "happens": "the moment's own sentence",
-    "verdict": "the run's verdict, in words",
-    "config.session_timeout_ms": "a setting of the run, by the name that scenarios give to it",
-    "dies..removed": "how long from one mark to another",
-}
-
 
 AWAY: Final = -2
 
