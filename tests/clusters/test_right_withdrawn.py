@@ -15,7 +15,7 @@ from groups.history.entries import Kind
 from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.broker.members import CLASSIC, CONSUMER, Member
-from tests.clusters.secure import Rights, Secure, password
+from tests.clusters.secure import Rights, Secure, password, secure_broker
 
 pytestmark = [pytest.mark.broker, pytest.mark.once]
 
@@ -80,7 +80,7 @@ def what(lines: Iterable[str]) -> list[str]:
     """Callbacks and exceptions, without ids and partitions; a callback of nothing is none."""
     told = []
     for line in lines:
-        name, *rest = line.split()
+        name, *rest = line.split() or [""]
         if name == "threw":
             told.append(rest[0])
         elif name in ("lost", "revoked") or (name == "assigned" and len(rest) > 1):
@@ -135,7 +135,7 @@ def owned(member: Member) -> int:
     """How many partitions it has, by its callbacks."""
     has: set[str] = set()
     for line in member.lines:
-        name, *rest = line.split()
+        name, *rest = line.split() or [""]
         if name == "assigned":
             has |= set(rest[1:])
         elif name in ("revoked", "lost"):
@@ -187,3 +187,73 @@ def test_a_java_consumer_of_the_consumer_protocol_ends_and_of_the_classic_one_re
     assert measured["consumer"].taken_over
     assert measured["classic"].read > 0
     assert not measured["classic"].taken_over, "it joins again when it may"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedUp:
+    """What the member told while it might not look its coordinator up, when that was so for a while longer, and after it might."""
+
+    denied: list[str]
+    later: list[str]
+    allowed: list[str]
+    owned: int
+
+
+def looked_up(secure: Secure, protocol: str) -> LookedUp:
+    """A member is suspended while all its rights on the group go and its connections break: it asks where the coordinator is."""
+    group = f"looked-up-{protocol}"
+    with secure.node.connect() as connection:
+        connection.create_topic(group, 4)
+    read, stays = rights_of(group)
+    gone, topic = (*read, stays[0]), stays[1:]
+    secure.grant(USER, (*gone, *topic))
+    settings = {**PROTOCOLS[protocol], **login(), "enable.auto.commit": "false", "member.goes.on": "true"}
+    settings["bootstrap.servers"] = secure.address("SASLP")
+    member = Member(secure.node, group, group, group, settings)
+    try:
+        member.start()
+        member.wait_for("ready")
+        member.join()
+        wait_until(lambda: owned(member) == 4)
+        before = len(member.lines)
+        member.suspend()
+        secure.revoke(USER, gone)
+        secure.node.stop()
+        secure.node.start(same_ports=True)
+        member.resume()
+        time.sleep(4)
+        denied, between = what(member.lines[before:]), len(member.lines)
+        time.sleep(SESSION_S)
+        later, at = what(member.lines[between:]), len(member.lines)
+        secure.grant(USER, gone)
+        wait_until(lambda: "assigned" in what(member.lines[at:]))
+        return LookedUp(denied=denied, later=later, allowed=what(member.lines[at:]), owned=owned(member))
+    finally:
+        member.kill()
+
+
+@pytest.fixture(scope="module")
+def looking(released_broker_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, LookedUp]:
+    """On a broker of its own, which is restarted."""
+    with secure_broker(tmp_path_factory.mktemp("looked-up")) as secure:
+        return {protocol: looked_up(secure, protocol) for protocol in PROTOCOLS}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_java_consumer_that_may_not_look_its_coordinator_up_throws_again_and_again_and_keeps_what_it_has(
+    looking: Mapping[str, LookedUp], protocol: str
+) -> None:
+    """A heartbeat's 30 ends a member of the consumer protocol; FindCoordinator's ends none."""
+    told = looking[protocol]
+    for part in (told.denied, told.later):
+        assert len(part) > 2
+        assert set(part) == {"GroupAuthorizationException"}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_java_consumer_that_may_look_its_coordinator_up_again_joins_anew(
+    looking: Mapping[str, LookedUp], protocol: str
+) -> None:
+    told = looking[protocol]
+    callbacks = [name for name in told.allowed if name in ("lost", "assigned", "revoked")]
+    assert (callbacks, told.owned) == (["lost", "assigned"], 4)
