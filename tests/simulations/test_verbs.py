@@ -161,3 +161,12 @@ def test_members_bring_an_assignor_and_one_of_them_computes_the_target() -> None
     assert sorted(map(len, given.values())) == [2, 2]
     released = told(script, semantics="kafka", text=text)
     assert not [e for e in released if e.kind is Kind.REQUEST and "Assignment" in e.payload["api"]]
+
+
+@pytest.mark.parametrize("meanwhile", ["bounce: A, for: 1s", "restart: A"])
+@pytest.mark.parametrize("at", ["20s", "21s"], ids=["while it closes", "while it is down"])
+def test_who_is_started_otherwise_while_its_bounce_has_it_down_runs_once(at: str, meanwhile: str) -> None:
+    """Whoever starts it first: the later start of the first bounce is off, not a second process beside."""
+    entries = told(f"{{at: 0s, join: A}}, {{at: 20s, bounce: A, for: 5s}}, {{at: {at}, {meanwhile}}}")
+    asking = {e.actor for e in entries if e.kind is Kind.REQUEST and e.at_ms > 60_000}
+    assert len(asking) == 1, asking

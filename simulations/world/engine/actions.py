@@ -62,6 +62,8 @@ class Acting:
         self.members: dict[str, Member] = dict(world.scenario.members)
         """What the next process of each is started with; a bounce changes it."""
         self._lives: dict[str, int] = {}
+        self._starts: dict[str, int] = {}
+        """The starts of each member so far: one that is still planned is off once another came before it."""
         self._interventions = Interventions(world, self.processes)
 
     def act(self, action: Action) -> None:
@@ -143,13 +145,18 @@ class Acting:
         self._start(name)
 
     def _bounce(self, action: Action, process: Process | None) -> None:
-        """Closed and started anew, perhaps set otherwise; who can close nothing any more just ends."""
+        """Closed and started anew, perhaps set otherwise; who can close nothing any more just ends.
+
+        Bounced again while it is down it starts once, when the later one says so.
+        """
         name, down_ms = action.who, action.length_ms or 0
         self.members[name] = changed(self.members[name], action.changes)
+        self._starts[name] = planned = self._starts.get(name, 0) + 1
 
         def start() -> None:
-            self.new_process(name)
-            self._start(name)
+            if planned == self._starts[name]:
+                self.new_process(name)
+                self._start(name)
 
         def later() -> None:
             queue = self._world.queue
@@ -167,6 +174,7 @@ class Acting:
 
     def _start(self, name: str) -> None:
         """The member's process joins: its first one, one that left before, or a new one."""
+        self._starts[name] = self._starts.get(name, 0) + 1
         process = self.processes.get(name)
         # Who joins while its last process is still closing is a new process beside it.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
