@@ -198,7 +198,9 @@ def _without_topic(consumption: Consumption, name: str, at_ms: int) -> Consumpti
     unread_max_ms = consumption.unread_max_ms
     for partition in topic.partitions.values():
         gone = sums_of(partition, topic.rate)
-        costs = Sums(unread_ms=gone.unread_until(at_ms), read_twice=gone.read_twice, skipped=gone.skipped)
+        # What several read of it since the last note is a cost, too.
+        last = _settled(partition, topic.rate, at_ms)
+        costs = Sums(unread_ms=gone.unread_until(at_ms), read_twice=last.read_twice, skipped=last.skipped)
         sums = sums.changed(gone, costs)
         if partition.unread_since_ms is not None:
             unread_max_ms = max(unread_max_ms, at_ms - partition.unread_since_ms)
