@@ -11,7 +11,7 @@ from groups.history.entries import Entry, Kind
 from groups.history.payloads.records import MemberMetadata
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from groups.wire.errors import RecordError
-from simulations.invariants.classic_rounds import assigned_by
+from simulations.invariants.consumer_protocol import assigned_by
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.model import Held, Member, Topics

@@ -87,6 +87,23 @@ class _Operation:
     records: list[Entry] = field(default_factory=list)
     timers: list[Entry] = field(default_factory=list)
 
+    @property
+    def codes(self) -> set[int]:
+        """Those that its request is answered."""
+        asked = self.entry.sequence
+        return {
+            code
+            for request, answer in self.answers
+            if request == asked
+            for code in _codes(answer.payload["body"])
+        }
+
+    @property
+    def asks_the_group(self) -> bool:
+        """A broker refuses by itself a commit of nothing but what it does not know or what the client may not read."""
+        is_commit = self.entry.kind is Kind.REQUEST and self.entry.payload["api"] == "OffsetCommit"
+        return not is_commit or not self.codes <= set(OF_THE_BROKER)
+
 
 class OperationChecks:
     """``see`` every entry of a run, in order; ``steady`` those heartbeats that change nothing."""
@@ -181,7 +198,8 @@ class OperationChecks:
             return
         if not self._knows:
             return
-        self._is_loaded(operation.entry)
+        if operation.asks_the_group:
+            self._is_loaded(operation.entry)
         effects = self._expected(operation)
         if effects is None:
             return
@@ -197,13 +215,7 @@ class OperationChecks:
         entry = operation.entry
         if entry.kind is not Kind.REQUEST:
             return False
-        codes = {
-            code
-            for request, answer in operation.answers
-            if request == entry.sequence
-            for code in _codes(answer.payload["body"])
-        }
-        if codes & set(TURNED_AWAY):
+        if not operation.codes.isdisjoint(TURNED_AWAY):
             return True
         is_loading = self._loading is not None and entry.at_ms <= self._loading[1]
         return is_loading and entry.payload["api"] == "Heartbeat" and not entry.payload.get("steady")
@@ -234,14 +246,7 @@ class OperationChecks:
             case "LeaveGroup":
                 return picture.leave(_leaving(body))
             case "OffsetCommit":
-                answered = [
-                    code
-                    for request, answer in operation.answers
-                    if request == entry.sequence
-                    for code in _codes(answer.payload["body"])
-                ]
-                any_known = any(code not in OF_THE_BROKER for code in answered)
-                return picture.commits(body, any_known=any_known)
+                return picture.commits(body, any_known=operation.asks_the_group)
         return None
 
     @staticmethod

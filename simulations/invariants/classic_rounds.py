@@ -7,7 +7,6 @@ and all that there is to read is given to somebody.
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
@@ -15,15 +14,9 @@ from typing import Final, Protocol
 
 from groups.history.entries import Entry, Kind, NotedTopic
 from groups.history.payloads.classic import JoinAnswerBody, JoinGroupBody
-from groups.history.payloads.records import GroupMetadataValue, MemberMetadata
-from groups.wire.embedded.consumer_protocol import (
-    Subscription,
-    TopicPartition,
-    decode_assignment,
-    decode_subscription,
-)
-from groups.wire.errors import RecordError
+from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants import known_faults
+from simulations.invariants.consumer_protocol import assigned_by, partitions_of, subscription_of
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.violations import Partition, Violations, named
@@ -132,6 +125,7 @@ class RoundChecks:
         self._dead: set[str] = set()
         self._versions: dict[str, int] = {}
         """Of JoinGroup, by client."""
+        self._unending = known_faults.Unending()
         self.known_fault: str | None = None
         """What a released client is known to do wrong and did here: nothing more is asked of the run."""
         self.unjudged: str | None = None
@@ -153,18 +147,25 @@ class RoundChecks:
                     self._parked[entry.actor, "SyncGroup"] = entry.sequence
                 else:
                     self._gone(entry.actor)
+                    self._unending.changes()
                     self._disturb(entry)
             case Kind.RESPONSE:
                 asked = (payload["to"], payload["api"])
                 if self._parked.get(asked) == payload.get("request", entry.cause):
                     self._parked.pop(asked, None)
-                if payload["body"].get("errorCode") not in (None, 0, 27, 79):
+                code = payload["body"].get("errorCode")
+                if payload["api"] == "JoinGroup":
+                    self._unending.refused(code, is_member=payload["to"] in self._members)
+                if code not in (None, 0, 27, 79):
                     self._rounds = 0
                 elif payload["api"] == "JoinGroup" and not payload["body"]["errorCode"]:
                     self._told(payload["body"])
             case Kind.RECORD if payload["type"] == 2:
                 self._recorded(entry, payload["value"])
-            case Kind.FAULT if payload["fault"] != "poll_throws":
+            case Kind.FAULT if payload["fault"] == "poll_throws":
+                self._unending.throws(payload["exception"])
+            case Kind.FAULT:
+                self._unending.changes()
                 self._disturb(entry)
                 if payload["fault"] == "fail_over":
                     self._parked.clear()
@@ -194,6 +195,7 @@ class RoundChecks:
     def disturbed(self) -> None:
         """An application asked for something else."""
         self._rounds = 0
+        self._unending.changes()
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Whether all is well, and nothing has happened for longer than this."""
@@ -204,9 +206,16 @@ class RoundChecks:
     def demand(self, last: int) -> None:
         """Everything was healed, and there was time enough."""
         for says in self.wrong():
+            if self.is_unending():
+                return
             since = self._disturbed.sequence if self._disturbed is not None else 0
             self._violations.add(CONVERGES, says, (since, self._wrote, last))
             return
+
+    def is_unending(self) -> bool:
+        """Whether a known fault keeps it from resting; then the end of the run cannot be asked."""
+        self.unjudged = self._unending.fault or self.unjudged
+        return self._unending.fault is not None
 
     def wrong(self) -> Iterator[str]:
         """What is not as it is to be once the group rests."""
@@ -261,13 +270,14 @@ class RoundChecks:
         self._tells_why = self._tells_why and reason is not None
         if reason not in QUIET:
             self._rounds = 0
-        told = [read for each in body["protocols"] if (read := _subscription(each["metadata"])) is not None]
+        told = [read for each in body["protocols"] if (read := subscription_of(each["metadata"])) is not None]
         client = self._clients.get(who)
         if not told or (client is None and not told[0].get("ownedPartitions", ())):
             return
-        claims = _partitions(
+        claims = partitions_of(
             told[0].get("ownedPartitions", ()) if told[0]["version"] >= OWNED_VERSION else ()
         )
+        self._unending.joins(who, told[0]["topics"], claims)
         owned = frozenset(client.owned) if client is not None else frozenset[Partition]()
         known = [owned]
         known += [
@@ -292,12 +302,12 @@ class RoundChecks:
         is_new, self._generation = value["generation"] != self._generation, value["generation"]
         protocol, leader = value["protocol"], value["leader"]
         for member in value["members"]:
-            told = _subscription(member["subscription"])
+            told = subscription_of(member["subscription"])
             assigned = assigned_by(member["assignment"])
             if told is None or assigned is None:
                 continue
             self._members[member["memberId"]] = known_faults.GivenMember(
-                frozenset(told["topics"]), _partitions(told.get("ownedPartitions", ())), assigned
+                frozenset(told["topics"]), partitions_of(told.get("ownedPartitions", ())), assigned
             )
         if {who: each.topics for who, each in before.items()} != {
             who: each.topics for who, each in self._members.items()
@@ -367,30 +377,3 @@ class RoundChecks:
         """Whether it is all of so many partitions, but for what is to be given up first."""
         all_of_it = set(range(count))
         return given <= all_of_it and not all_of_it - given - withheld
-
-
-def _subscription(data: str) -> Subscription | None:
-    try:
-        return decode_subscription(b64decode(data))
-    except RecordError:
-        return None
-
-
-def is_given_more(member: MemberMetadata) -> bool:
-    """Whether a member of a group's record is given what it does not subscribe to."""
-    told, assigned = _subscription(member["subscription"]), assigned_by(member["assignment"])
-    return any(name not in told["topics"] for name, _ in assigned or ()) if told is not None else False
-
-
-def assigned_by(data: str) -> frozenset[Partition] | None:
-    """What the bytes of an assignment, in base64, give; ``None`` where they cannot be read."""
-    if not data:
-        return frozenset()
-    try:
-        return _partitions(decode_assignment(b64decode(data))["assignedPartitions"])
-    except RecordError:
-        return None
-
-
-def _partitions(topics: Iterable[TopicPartition]) -> frozenset[Partition]:
-    return frozenset((str(topic["topic"]), int(number)) for topic in topics for number in topic["partitions"])

@@ -21,6 +21,8 @@ BEFORE_OWNED: Final = 5
 BEFORE_STALE: Final = 7
 """The newest JoinGroup of clients before 3.2, whose subscriptions tell no generation (KIP-792)."""
 
+GROUP_MAX_SIZE_REACHED: Final = 81
+
 STALE_CLAIMS: Final = (
     "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
 )
@@ -40,6 +42,15 @@ BETWEEN_ROUNDS: Final = "a static member came back before it said what it had gi
 ASKS_FOR_EVER: Final = (
     "a static member before 3.2 came back and subscribes to less than it had: it is given all of it, joins again, and is "
     "given it again, without end (KIP-345)"
+)
+
+CROWDED: Final = (
+    "a group has more members than group.max.size: of those that join again the last is refused, for whom another had come, "
+    "and comes back for another"
+)
+CLAIMS_BESIDE: Final = (
+    "a member changes its subscription while it joins, and goes on to claim what it had: a leader whose own assignor gives that "
+    "away throws, each time (KIP-429)"
 )
 
 FORGOTTEN: Final = (
@@ -73,6 +84,54 @@ class GivenMember:
     topics: frozenset[str] = frozenset()
     claims: frozenset[Partition] = frozenset()
     assigned: frozenset[Partition] = frozenset()
+
+
+class Unending:
+    """Rounds that nothing ends but a change from outside."""
+
+    def __init__(self) -> None:
+        self._crowded = False
+        self._beside: set[str] = set()
+        """Whose last JoinGroup claims what it does not subscribe to."""
+        self._throws = False
+
+    @property
+    def fault(self) -> str | None:
+        """What keeps the group from resting."""
+        return CROWDED if self._crowded else CLAIMS_BESIDE if self._throws and self._beside else None
+
+    def changes(self) -> None:
+        """Something else happens: whether it goes on is seen anew."""
+        self._crowded = self._throws = False
+
+    def joins(self, who: str, topics: Collection[str], claims: Collection[Partition]) -> None:
+        """A JoinGroup subscribes to topics, and claims partitions."""
+        (self._beside.add if any(name not in topics for name, _ in claims) else self._beside.discard)(who)
+
+    def refused(self, code: int | None, *, is_member: bool) -> None:
+        """A JoinGroup is; ``is_member``: of the last generation."""
+        self._crowded = self._crowded or (is_member and code == GROUP_MAX_SIZE_REACHED)
+
+    def throws(self, exception: str) -> None:
+        """``poll()`` does, at some client."""
+        self._throws = self._throws or exception == "IllegalStateException"
+
+
+class Forgetting:
+    """A consumer group that is empty and was asked by a JoinGroup for a member id that it does not know."""
+
+    def __init__(self, settle_ms: int) -> None:
+        self._settle_ms = settle_ms
+        self._unknown_ms: int | None = None
+
+    def unknown(self, at_ms: int) -> None:
+        """A JoinGroup is answered so."""
+        self._unknown_ms = at_ms
+
+    def fault(self, at_ms: int, *, is_empty: bool) -> str | None:
+        """That the group is empty is committed later than the coordinator acts on it."""
+        recent = self._unknown_ms is not None and at_ms - self._unknown_ms <= self._settle_ms
+        return FORGOTTEN if recent and is_empty else None
 
 
 def is_given_more(member: GivenMember) -> bool:

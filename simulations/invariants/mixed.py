@@ -16,11 +16,12 @@ from groups.history.state.group import Semantics, State
 from simulations.invariants import known_faults
 from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes, ids_before
 from simulations.invariants.classic_members import MemberChecks
-from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by, is_given_more
+from simulations.invariants.classic_rounds import CONVERGES, RoundChecks
+from simulations.invariants.consumer_protocol import assigned_by, is_given_more
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
-from simulations.invariants.mixed_clients import Client, Unwritten
+from simulations.invariants.mixed_clients import Client, Misread, Unwritten
 from simulations.invariants.model import Topics, listed
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
@@ -88,7 +89,6 @@ class MixedChecker:
     """``see`` each entry of a run, in order, from its first on."""
 
     def __init__(self, bounds: Bounds, *, migrates: bool = True) -> None:
-        self._bounds = bounds
         self._violations = Violations()
         self._of_group = Violations()
         self._of_rounds = Violations()
@@ -102,7 +102,7 @@ class MixedChecker:
             migrates=migrates,
         )
         self._clients: dict[str, Client] = {}
-        self._unwritten = Unwritten(self._topics)
+        self._unwritten, self._misread = Unwritten(self._topics), Misread()
         self._rounds = RoundChecks(self._of_rounds, self._clients, bounds)
         self._is_consumer = False
         self._is_classic = False
@@ -128,8 +128,7 @@ class MixedChecker:
         """Ids with which a process began."""
         self._claimed: dict[str, str] = {}
         """By instance id, whose JoinGroup asked last to be that static member, as long as it is not refused."""
-        self._named: dict[str, tuple[int, frozenset[Partition]]] = {}
-        """The last heartbeat in which a member of the consumer protocol named what it owns, and what that was."""
+        self._forgetting = known_faults.Forgetting(bounds.settle_ms)
         self._disturbed: Entry | None = None
         self._last = 0
 
@@ -156,12 +155,9 @@ class MixedChecker:
                 self._disturbed = entry
             case Kind.REQUEST:
                 self._senders.add(entry.actor)
-                if (
-                    payload["api"] == "ConsumerGroupHeartbeat"
-                    and payload["body"].get("topicPartitions") is not None
-                ):
-                    owned = frozenset(self._topics.named(listed(payload["body"]["topicPartitions"])))
-                    self._named[entry.actor] = entry.sequence, owned
+                told = payload["body"].get("topicPartitions")
+                if payload["api"] == "ConsumerGroupHeartbeat" and told is not None:
+                    self._misread.names(entry.actor, entry.sequence, self._topics.named(listed(told)))
             case Kind.RESPONSE:
                 self._answered(entry)
             case Kind.CALLBACK:
@@ -215,10 +211,10 @@ class MixedChecker:
 
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
-        for says in self._wrong():
+        says = next(self._wrong(), None)
+        if says is not None and (self._is_consumer or not self._rounds.is_unending()):
             since = self._disturbed.sequence if self._disturbed is not None else 0
             self._violations.add(CONVERGES, says, (since, self._last))
-            break
         return self._violations.take()
 
     @property
@@ -263,11 +259,15 @@ class MixedChecker:
             self._is_consumer = value is not None
         if kind != 2 and self._group.record(entry, state):
             self._taken(entry)
+            self._forgets(entry.at_ms)
         if entry.settled and self._is_classic and self._is_consumer and not self._group.members:
             self._known = known_faults.FORGOTTEN
         elif entry.settled and self._is_classic and self._is_consumer:
             says = "Records tell of a classic group and of a consumer group at once"
             self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
+
+    def _forgets(self, at_ms: int) -> None:
+        self._known = self._forgetting.fault(at_ms, is_empty=not self._group.members) or self._known
 
     def _downgraded(self, value: GroupMetadataValue) -> None:
         """4.3.1 writes each member's target as what it has."""
@@ -285,10 +285,12 @@ class MixedChecker:
                 self._uncounted = True
             if old is None and new is not None and client is not None and who in self._classic:
                 self._unwritten.begins(who, client, new)
-            if old is None or new is None or client is None or who in self._out or who not in self._classic:
+            if old is None or new is None or client is None or who in self._out:
                 continue
             gone = set(self._topics.named(self._topics.present(old.held() - new.held())))
-            if kept := gone & client.owned.keys():
+            if who not in self._classic:
+                self._misread.changed(who, client, gone, self._topics.named(new.held() - old.held()))
+            elif kept := gone & client.owned.keys():
                 says = f"{named(kept)} is taken from {who}, which still reads it"
                 self._violations.add(GIVEN_UP, says, (new.wrote, entry.sequence), (who,), kept)
 
@@ -300,7 +302,8 @@ class MixedChecker:
             self._out.add(who)
             self._renamable.add(who)
         if payload["api"] == "JoinGroup" and code == UNKNOWN_MEMBER_ID and self._is_consumer:
-            self._known = self._known if self._group.members else known_faults.FORGOTTEN
+            self._forgetting.unknown(entry.at_ms)
+            self._forgets(entry.at_ms)
         if payload["api"] == "JoinGroup" and code:
             self._claimed = {
                 instance: claimant for instance, claimant in self._claimed.items() if claimant != who
@@ -338,10 +341,10 @@ class MixedChecker:
             if payload["phase"] == "start":
                 self._gains(entry, keys)
                 client.owned |= dict.fromkeys(keys, entry.sequence)
-        elif payload["callback"] == "on_partitions_lost" and payload["phase"] == "end":
-            # The assignment is cleared then: what came between counting and calling is gone with what was named.
-            client.owned.clear()
         elif payload["phase"] == "end":
+            # What is lost clears all: what came between counting and calling is gone with what was named.
+            keys = set(client.owned) if payload["callback"] == "on_partitions_lost" else keys
+            self._misread.given_up(who, keys)
             for key in keys:
                 client.owned.pop(key, None)
         self._disturbed = entry
@@ -356,12 +359,9 @@ class MixedChecker:
             # Who takes its place has it at once; records tell so when they are replicated, and other answers come before.
             if self._claimed.get(members[other].instance or "", other) != other:
                 continue
-            asked, told = self._named.get(other, (0, frozenset()))
-            both = {
-                key
-                for key in keys & its.owned.keys()
-                if key in told or asked <= its.owned[key] or other in self._classic
-            }
+            both = keys & its.owned.keys()
+            if other not in self._classic:
+                both -= self._misread.of(other, its, both)
             both, excused = self._unwritten.of_others(other, its, members[other], both)
             self._known = self._known or (known_faults.READS_BEYOND if excused else None)
             if both:
@@ -387,9 +387,10 @@ class MixedChecker:
             yield f"The group is not Stable at epoch {group.epoch}"
         for who, member in sorted(group.members.items()):
             client = self._clients.get(who)
-            # Where nobody computes a target, what a member had of a topic that is gone stays written down.
+            # Where nobody computes a target, what a member had of a topic that is gone stays written down, and read.
             held = set(self._topics.named(self._topics.present(member.assigned)))
-            if (client.owned.keys() if client is not None else set()) != held:
+            owned = set(client.owned) if client is not None else set()
+            if {key for key in owned if judged or key[0] in self._topics.ids} != held:
                 yield f"The client of {who} does not read what is assigned to it"
         if judged and not self._is_converted and not group.targets.is_of_now(group.members):
             yield "The target is not whole for the topics that there are"

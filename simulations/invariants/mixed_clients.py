@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from groups.history.entries import NotedTopic
@@ -16,6 +16,40 @@ class Client:
 
     owned: dict[Partition, int] = field(default_factory=dict)
     generation: int = -1
+
+
+class Misread:
+    """What is taken from members of the consumer protocol for not being named in a heartbeat (KIP-848, ``TopicPartitions``).
+
+    A client names what it owns only when it has begun with it: one that is about to begin, or had not yet when it asked, is taken
+    to be rid of it, and reads it all the same until it hears.
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[str, tuple[int, frozenset[Partition]]] = {}
+        """The last heartbeat of each client that names what it owns, and what that was."""
+        self._taken: set[tuple[str, Partition]] = set()
+
+    def names(self, who: str, sequence: int, owned: Iterable[Partition]) -> None:
+        """A heartbeat that does."""
+        self._named[who] = sequence, frozenset(owned)
+
+    def changed(self, who: str, client: Client, gone: Set[Partition], gained: Collection[Partition]) -> None:
+        """The group has taken and given."""
+        self._taken -= {(who, key) for key in gained}
+        self._taken |= {(who, key) for key in self._unnamed(who, client, gone)}
+
+    def given_up(self, who: str, keys: Iterable[Partition]) -> None:
+        """The client reads them no more."""
+        self._taken.difference_update([(who, key) for key in keys])
+
+    def of(self, who: str, client: Client, keys: Set[Partition]) -> set[Partition]:
+        """Those that the group took, or would take, by such a mistake."""
+        return self._unnamed(who, client, keys) | {key for key in keys if (who, key) in self._taken}
+
+    def _unnamed(self, who: str, client: Client, keys: Set[Partition]) -> set[Partition]:
+        asked, told = self._named.get(who, (0, frozenset()))
+        return {key for key in keys if key not in told and client.owned.get(key, 0) < asked}
 
 
 class Unwritten:

@@ -10,7 +10,8 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Protocol, Semantics
 from simulations.invariants.classic_groups import ClassicGroupChecker
-from simulations.invariants.classic_rounds import ASSIGNED_ONCE, assigned_by
+from simulations.invariants.classic_rounds import ASSIGNED_ONCE
+from simulations.invariants.consumer_protocol import assigned_by
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.mixed import KEPT, ONE_PROTOCOL
 from simulations.invariants.violations import named
