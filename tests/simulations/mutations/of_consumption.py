@@ -79,8 +79,8 @@ CONSUMING: Final = (
     _m(
         "deleted-topic-cost-nothing",
         REPLAY,
-        "costs = Sums(unread_ms=gone.unread_until(at_ms), read_twice=gone.read_twice, skipped=gone.skipped)",
-        "costs = Sums(read_twice=gone.read_twice, skipped=gone.skipped)",
+        "costs = Sums(unread_ms=gone.unread_until(at_ms), read_twice=last.read_twice, skipped=last.skipped)",
+        "costs = Sums(read_twice=last.read_twice, skipped=last.skipped)",
         "the time without a reader of a deleted topic is forgotten",
     ),
     _m(
