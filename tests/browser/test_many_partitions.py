@@ -94,6 +94,10 @@ def test_topics_of_which_only_high_numbers_are_named_are_a_map_with_so_many_rows
     drawn = sum(topic["partitions"] for topic in rows["topics"])
     assert (drawn, rows["left_out"]) == (20_000, TOPICS * PARTITIONS_A_TOPIC_MAX - 20_000)
     expect(page.locator("#board")).to_contain_text("20,000 partitions; 3,980,000 more have no row")
+    page.get_by_role("searchbox").fill("no-such-topic")
+    expect(page.locator("#board")).to_contain_text(
+        "None of the 20,000 partitions that have a row matches “no-such-topic”; 3,980,000 more have none, and are not searched."
+    )
 
 
 def test_what_one_member_owns_is_drawn_in_part_as_blocks_and_the_rest_is_counted(

@@ -235,11 +235,19 @@ export class BoardMap {
     parts.empty.textContent = waits
       ? 'The map is being made…'
       : query
-        ? `No ${one} matches “${query.trim()}”. A word may be limited: host:10.1, rack:b, client:orders.`
+        ? this.#unmatched(one, query.trim(), all)
         : only === 'trouble'
           ? 'Nobody is in trouble at this moment.'
           : 'Nothing changes in this window.';
     this.field.set(lines, pins);
+  }
+
+  /** Only rows are searched: of more partitions than have one it is not known. @param {string} one @param {string} query @param {number} all */
+  #unmatched(one, query, all) {
+    const { leftOut } = this.plot;
+    return leftOut
+      ? `None of the ${all.toLocaleString('en')} partitions that have a row matches “${query}”; ${leftOut.toLocaleString('en')} more have none, and are not searched.`
+      : `No ${one} matches “${query}”. A word may be limited: host:10.1, rack:b, client:orders.`;
   }
 
   /** @param {Spot} spot */
