@@ -159,7 +159,6 @@ class Lives:
     aways: list[Away] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
     eager: list[Generation] = field(default_factory=list)
-    eager_count: int = 0
     _revoking: dict[str, int] = field(default_factory=dict)
     _idle: dict[str, list[int]] = field(default_factory=dict)
     _lanes: dict[str, int] = field(default_factory=dict)
@@ -248,7 +247,6 @@ class Lives:
         stayed = before.members.keys() & after.members.keys()
         if before.generation == after.generation or after.protocol_name not in EAGER or not stayed:
             return
-        self.eager_count += 1
         if len(self.eager) < COMINGS_KEPT_MAX:
             self.eager.append(
                 Generation(

@@ -61,9 +61,6 @@ class Pace:
     """Usual advance of the offset from one commit to the next."""
     intervals: int = 0
     unmoved: int = 0
-    longest_ms: int = 0
-    """The longest time between two commits, and since when."""
-    longest_from_ms: int = 0
     holder: str | None = None
     taken_ms: int = 0
     taken_sequence: int = 0

@@ -132,8 +132,6 @@ class Rhythm:
             self._stopped(pace, at_ms, moved, sequence)
         self._flows(place[0], at_ms)
         pace.count += 1
-        if gap > pace.longest_ms:
-            pace.longest_ms, pace.longest_from_ms = gap, pace.last_ms
         if gap > 0:
             self._learns(pace, gap, moved if moved > 0 else 0)
             if not moved:
@@ -178,8 +176,6 @@ class Rhythm:
             if passed > 0:
                 flow.last_ms = at_ms
             pace.count += 1
-            if gap > pace.longest_ms:
-                pace.longest_ms, pace.longest_from_ms = gap, last_ms
             off = gap - typical
             pace.usual = usual + off
             pace.deviation = spread + (off if off > 0 else -off) - spread // SMOOTHING

@@ -41,7 +41,7 @@ from simulations.protocol.client.consumer.effects import Alarm, Effect
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.reading import Reading
 from simulations.protocol.client.consumer.requests import Answer, Request
-from simulations.protocol.messages.classic_fields import NO_MEMBER_ID, Offered
+from simulations.protocol.messages.classic_fields import Offered
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
@@ -349,9 +349,3 @@ class ClassicConsumer:
 
     def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
         return rounds.settle(self._m, self._assignors, now_ms, effects)
-
-    @property
-    def asks_for_id(self) -> bool:
-        """Whether the JoinGroup in flight has no member id."""
-        request = self._m.in_flight
-        return isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID
