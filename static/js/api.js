@@ -41,7 +41,7 @@ export async function ask(url, options = {}, parse = JSON.parse) {
  * @param {string} url
  * @returns {Promise<any>}
  */
-export async function askLines(url) {
+async function askLines(url) {
   const answer = await fetch(url, { headers: { Accept: 'application/json' } });
   if (!answer.ok) {
     const body = await answer.json().catch(() => null);

@@ -18,7 +18,7 @@ const BEYOND = 8;
 const LETTER = 6.7;
 
 /** What a group says, with how long it took. @param {EventGroup} group */
-export function groupSays({ says, count, from_ms, to_ms }) {
+function groupSays({ says, count, from_ms, to_ms }) {
   return count > 1 && to_ms > from_ms ? `${says} (${duration(to_ms - from_ms)})` : says;
 }
 

@@ -19,7 +19,7 @@ const LINES_MOST = 60;
  * @param {string} key
  * @param {string} [own] what is said of who has it
  */
-export function historyOf(spans, key, own = 'owns it') {
+function historyOf(spans, key, own = 'owns it') {
   const owned = spans.spans
     .filter((span) => span.key === key && span.mode !== 'want')
     .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'is revoking it' : own, bare: false }));

@@ -15,7 +15,7 @@ import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
 import { Blocks } from './blocks.js';
 import { Lanes } from './lanes.js';
 
-export const LANES_MOST = 12;
+const LANES_MOST = 12;
 export const COLUMNS_MOST = 24;
 /** Room is kept for as many members as there will be, so that nothing below moves under a finger that scrubs. */
 const ROOM_MOST = 60;

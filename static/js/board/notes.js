@@ -34,7 +34,7 @@ export function named(cast, member) {
 }
 
 /** @param {Frame} frame @param {string} member @param {boolean} short */
-export function epochBadge(frame, member, short = false) {
+function epochBadge(frame, member, short = false) {
   const group = epochOf(frame) ?? 0;
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;

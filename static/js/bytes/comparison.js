@@ -246,7 +246,7 @@ function bytesOf(tree, rows, side) {
 }
 
 /** `members[0].topics` for `members.0.topics`. @param {string} path */
-export const pathText = (path) => path.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+const pathText = (path) => path.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
 
 /** A value of either side in a narrow column. @param {import('../types').Json | undefined} value @returns {string} */
 export function written(value) {

@@ -21,7 +21,7 @@ const reasonOf = ({ problem }) => (problem ? `${problem.path ? `${problem.path}:
 const OTHERS_NAMED = 3;
 
 /** How many other kinds read every byte. @param {Guess[]} guesses @param {string} kind */
-export function othersText(guesses, kind) {
+function othersText(guesses, kind) {
   const others = guesses.filter((guess) => guess.whole && guess.kind !== kind).length;
   if (!others) return 'no other kind does';
   return others === 1 ? 'one other kind does' : `${others} other kinds do`;

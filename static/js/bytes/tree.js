@@ -6,9 +6,9 @@
  */
 
 /** Beyond so many fields, long arrays begin folded. */
-export const FIELDS_MANY = 200;
+const FIELDS_MANY = 200;
 /** Elements of an array that begin in sight where there are many fields. */
-export const ELEMENTS_MANY = 20;
+const ELEMENTS_MANY = 20;
 /** Elements with more fields than this are alike but for their values: only the first begins open. */
 const ELEMENT_LARGE = 8;
 

@@ -8,15 +8,15 @@
 import { labelOf } from './people.js';
 
 /** To so many members and partitions each cell carries its number. */
-export const NAMED_MEMBERS = 12;
-export const NAMED_PARTITIONS = 30;
+const NAMED_MEMBERS = 12;
+const NAMED_PARTITIONS = 30;
 /** Beyond so many members only those that change have a row. */
-export const ALL_ROWS_MOST = 60;
+const ALL_ROWS_MOST = 60;
 /** The same on a board that is no wider than a phone, where six of them stand one below the other. */
 const ALL_ROWS_NARROW = 16;
 const NARROW = 420;
 /** Rows of those that change; the others are counted. */
-export const CHANGED_ROWS_MOST = 16;
+const CHANGED_ROWS_MOST = 16;
 /** Of them those who come or go, so that the others are seen, too. */
 const ACTING_ROWS_MOST = 8;
 /** A column narrower than this cannot be seen: several stand together, merged to the worst state among them. */

@@ -11,7 +11,7 @@ import { rem } from '../text-size.js';
 import { parted } from './names.js';
 
 /** From this height on every row in sight has its name beside it. */
-export const NAMED_PX = 13;
+const NAMED_PX = 13;
 /** Names of thin rows stand so far apart. */
 const LABEL_PX = 26;
 /** Of thin rows, the neighbours of the one in focus are there for a screen reader. */

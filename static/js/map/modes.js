@@ -24,7 +24,7 @@ export const TWICE = 8;
 export const MODES = 9;
 
 /** What each means, of a member and of a partition. @type {readonly {member: string, partition: string}[]} */
-export const MEANINGS = [
+const MEANINGS = [
   { member: 'not in the group', partition: 'does not exist' },
   { member: 'at target', partition: 'owned' },
   { member: 'behind', partition: 'owned, to be revoked' },

@@ -17,7 +17,7 @@ export const NO_HUE = 7;
 const HUES = 8;
 
 /** From this height on, in CSS pixels, rows have textures and a gap between them. */
-export const TEXTURED = 6;
+const TEXTURED = 6;
 
 /** The period of every texture, in CSS pixels. */
 const PERIOD = 12;
@@ -30,7 +30,7 @@ const PERIOD = 12;
  * @param {number} ratio device pixels in a CSS pixel
  * @returns {{words: Uint32Array[], period: number, height: number, rich: boolean}} by code: mode × 8 + hue
  */
-export function texturesOf(palette, height, ratio) {
+function texturesOf(palette, height, ratio) {
   const period = Math.round(PERIOD * ratio);
   const rich = height >= TEXTURED * ratio - 1;
   const words = [];

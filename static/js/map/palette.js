@@ -5,7 +5,7 @@
  */
 
 /** `#rgb`, `#rrggbb`, `rgb(r, g, b)`: what a computed custom property or colour gives. @param {string} text */
-export function wordOf(text) {
+function wordOf(text) {
   const hex = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim());
   if (hex) {
     const full = hex[1].length === 3 ? [...hex[1]].map((digit) => digit + digit).join('') : hex[1];

@@ -20,7 +20,7 @@ const QUERY_MOST = 300;
  * @param {string} query
  * @returns {(haystack: Haystack) => boolean}
  */
-export function matcher(query) {
+function matcher(query) {
   const words = folded(query.slice(0, QUERY_MOST))
     .split(/\s+/)
     .filter(Boolean)

@@ -8,7 +8,7 @@
 import { plural } from '../words.js';
 
 /** Half of "2 min around". */
-export const AROUND_MS = 60_000;
+const AROUND_MS = 60_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

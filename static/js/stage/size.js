@@ -11,7 +11,7 @@ export const PARTITIONS_MOST = 600;
 /** Up to so many chunks are fetched behind the board, so that spans can be drawn to the end. */
 export const CHUNKS_MOST = 24;
 /** Moments × partitions that are visited, in slices: a second or two of a slow machine. */
-export const VISITS_MOST = 1_500_000;
+const VISITS_MOST = 1_500_000;
 
 /**
  * @param {Meta} meta
