@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.changes import Change, apply
@@ -18,11 +19,15 @@ from groups.history.metrics.shapes import MetricsSheet
 from groups.history.state.group import Semantics, initial_state
 from groups.history.state.plain import from_plain
 from groups.models import Timeline
+from groups.packs.headline import read_verdict
 from groups.packs.opening import join
 from groups.storage.chunk import Chunk
 from groups.storage.errors import NoSuchTimeline
 from groups.storage.logs import log_of
 from groups.storage.names import named, named_json, named_summary
+
+LISTED_BITS = ("state", "first_ms", "last_ms", "verdict")
+"""What lists tell of a summary."""
 
 ENTRIES_MOST = 2000
 """Entries in one answer: about a megabyte, a screenful a hundred times over."""
@@ -64,9 +69,26 @@ def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
 
     ``summary`` is what the row holds of it, which for a stored log is its headline; with ``whole`` all of it.
     """
-    summary = named_summary(
-        log_of(timeline).summary() if whole else timeline.in_short(), timeline.topic_names
-    )
+    return _described(timeline, log_of(timeline).summary() if whole else timeline.in_short())
+
+
+def described(most: int) -> list[dict[str, Any]]:
+    """The newest timelines as ``describe`` tells of each, with no more of its summary than ``LISTED_BITS``.
+
+    The database picks them: to read five hundred whole summaries takes a tenth of a second, in which nobody else is answered.
+    """
+    bits = {f"listed_{bit}": KeyTransform(bit, "summary") for bit in LISTED_BITS}
+    rows: list[dict[str, Any]] = []
+    for timeline in Timeline.objects.defer("scenario", "summary").annotate(**bits)[:most]:
+        summary = {bit: getattr(timeline, f"listed_{bit}") for bit in LISTED_BITS}
+        if timeline.verdict is not None:
+            summary["verdict"] = read_verdict(bytes(timeline.verdict))
+        rows.append(_described(timeline, summary))
+    return rows
+
+
+def _described(timeline: Timeline, summary: Mapping[str, Any]) -> dict[str, Any]:
+    summary = named_summary(summary, timeline.topic_names)
     return {
         "id": timeline.id,
         "title": timeline.title,

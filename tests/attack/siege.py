@@ -89,7 +89,8 @@ async def _besiege(target: Target, seconds: float, draw: random.Random, say: Cal
     await _status_of(target, await _begin_run(target))
     await sockets(target, random.Random(0))
     await asyncio.sleep(15)
-    stored = await _stored(target)
+    studies = await _studies(target)
+    stored = await _stored(target, studies)
     siege.before_mb, opened = memory_mb(server.pid), open_files(server.pid)
     begun_s = time.monotonic()
     until_s = begun_s + seconds
@@ -113,8 +114,8 @@ async def _besiege(target: Target, seconds: float, draw: random.Random, say: Cal
         siege.problems.append(f"memory stayed at {siege.after_mb:.0f} MB, {siege.before_mb:.0f} MB before")
     if (more := open_files(server.pid) - opened) > KEPT_OPEN_MOST:
         siege.problems.append(f"{more} files stayed open")
-    after = await _stored(target)
-    if lost := [timeline for timeline, facts in stored.items() if after.get(timeline) != facts]:
+    after = await _stored(target, studies)
+    if lost := [timeline for timeline in studies if after[timeline] != stored[timeline]]:
         siege.problems.append(f"timelines were lost or changed: {', '.join(lost)}")
     if (status := await _status_of(target, run)) != "complete":
         siege.problems.append(f"a run that was begun amid it is {status}")
@@ -144,14 +145,19 @@ async def _read(target: Target, siege: Siege, until_s: float) -> None:
         await asyncio.sleep(0.2)
 
 
-async def _stored(target: Target) -> dict[str, Any]:
-    """Each case study with its last sequence and status: what was there must stay."""
+async def _studies(target: Target) -> list[str]:
     _, body = await target.ask("/api/timelines")
-    return {
-        timeline["id"]: (timeline["last"], timeline["status"])
-        for timeline in json.loads(body)
-        if timeline["source"] == "case-study"
-    }
+    return [timeline["id"] for timeline in json.loads(body) if timeline["source"] == "case-study"]
+
+
+async def _stored(target: Target, timelines: list[str]) -> dict[str, Any]:
+    """Each with its last sequence and status. Asked one by one: a list is of the newest, and a siege makes hundreds."""
+    facts: dict[str, Any] = {}
+    for timeline in timelines:
+        _, body = await target.ask(f"/api/timelines/{timeline}")
+        told = json.loads(body)
+        facts[timeline] = told.get("last"), told.get("status")
+    return facts
 
 
 async def _begin_run(target: Target) -> str:

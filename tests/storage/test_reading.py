@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from groups import storage
 from groups.history.entries import Entry
@@ -206,6 +207,23 @@ def test_a_topic_id_that_is_given_a_name_is_shown_by_it_everywhere_and_stored_no
 
     storage.set_topic_names(timeline.id, {TOPIC_ID: None})
     assert storage.version(storage.get(timeline.id)) == version
+
+
+def test_a_list_tells_what_a_description_does_and_reads_no_whole_summary(stored: Stored) -> None:
+    for number, title in enumerate(("first", "second")):
+        timeline = stored(a_day_of_three(), title=title)
+        storage.set_topic_names(timeline.id, {TOPIC_ID: f"named-{number}"})
+    empty = storage.create_timeline(title="empty", source="simulation", group=GROUP)
+    timelines = [storage.get(empty.id), *Timeline.objects.exclude(pk=empty.id).order_by("-created")]
+    due = [storage.describe(each) for each in timelines]
+    for each in due:
+        each["summary"] = {bit: each["summary"].get(bit) for bit in reading.LISTED_BITS}
+    with CaptureQueriesContext(connection) as asked:
+        told = storage.described(10)
+    assert told == due
+    assert len(asked) == 1, "one question for all of them"
+    assert '"summary", "groups_timeline"."verdict"' not in asked[0]["sql"]
+    assert [each["id"] for each in storage.described(1)] == [empty.id]
 
 
 @pytest.mark.parametrize(

@@ -44,17 +44,9 @@ PROVENANCE = {
 }
 """What most of a timeline's entries are; each entry also says it of itself."""
 
-SUMMARY_BITS = ("state", "first_ms", "last_ms", "verdict")
-"""What a list needs of a summary."""
-
 
 def listed(request: HttpRequest) -> HttpResponse:
-    rows = []
-    for timeline in storage.listing()[:LISTED_MOST]:
-        row = storage.describe(timeline)
-        summary = row.pop("summary")
-        rows.append(row | {"summary": {bit: summary.get(bit) for bit in SUMMARY_BITS}})
-    return json_response(rows)
+    return json_response(storage.described(LISTED_MOST))
 
 
 def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
