@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from simulations.invariants.classic_parts import FULL
 from simulations.invariants.violations import Partition
 
 STICKY: Final = frozenset({"sticky", "cooperative-sticky"})
@@ -20,8 +21,6 @@ BEFORE_OWNED: Final = 5
 """The newest JoinGroup of clients that read no owned partitions (before 2.4)."""
 BEFORE_STALE: Final = 7
 """The newest JoinGroup of clients before 3.2, whose subscriptions tell no generation (KIP-792)."""
-
-GROUP_MAX_SIZE_REACHED: Final = 81
 
 STALE_CLAIMS: Final = (
     "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
@@ -45,8 +44,8 @@ ASKS_FOR_EVER: Final = (
 )
 
 CROWDED: Final = (
-    "a group has more members than group.max.size: of those that join again the last is refused, for whom another had come, "
-    "and comes back for another"
+    "a group has more members than group.max.size: who joins again too late is refused, comes back, and takes the place of "
+    "another (KIP-389)"
 )
 CLAIMS_BESIDE: Final = (
     "a member changes its subscription while it joins, and goes on to claim what it had: a leader whose own assignor gives that "
@@ -110,7 +109,7 @@ class Unending:
 
     def refused(self, code: int | None, *, is_member: bool) -> None:
         """A JoinGroup is; ``is_member``: of the last generation."""
-        self._crowded = self._crowded or (is_member and code == GROUP_MAX_SIZE_REACHED)
+        self._crowded = self._crowded or (is_member and code == FULL)
 
     def throws(self, exception: str) -> None:
         """``poll()`` does, at some client."""
