@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -36,6 +37,7 @@ from explorer.access.refusals import refusal, without_token
 from explorer.sharing.addresses import leads_here
 from explorer.sharing.crowd import Crowd
 from explorer.sharing.door import Door
+from explorer.web.coalescing import CAME_S
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -212,6 +214,7 @@ class Gate:
     async def let_in(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
         incoming: Any = Incoming(receive, self.bytes_most(scope, headers))
         scope["client_left"] = incoming.client_left
+        scope[CAME_S] = time.monotonic()
         path = scope["path"]
         try:
             if self.is_upload(scope, headers):

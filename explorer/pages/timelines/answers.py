@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 from django.http import HttpRequest, HttpResponse
 
 from explorer.figures.epochs import collect, figure
+from explorer.web.coalescing import Coalesced
 from explorer.web.endpoint import (
     BadRequest,
     json_body,
@@ -45,8 +46,11 @@ PROVENANCE = {
 """What most of a timeline's entries are; each entry also says it of itself."""
 
 
+_listed: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))
+
+
 def listed(request: HttpRequest) -> HttpResponse:
-    return json_response(storage.described(LISTED_MOST))
+    return json_response(_listed.body(request))
 
 
 def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
