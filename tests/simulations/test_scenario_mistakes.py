@@ -399,6 +399,25 @@ CLASSIC = "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol:
             "members",
             "at most 1000 members, these are 1001",
         ),
+        (
+            "topics: {a: {partitions: 1}}\nscript: []\nmembers:\n  A: {protocol: classic, regex: '(a'}",
+            4,
+            "members.A.regex",
+            "a classic consumer subscribes by an expression that RE2 knows, without look-around or references back: missing )",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {protocol: classic, subscribe: [a]}}\n"
+            "script:\n  - {at: 0s, join: A}\n  - {at: 1s, subscribe: A, regex: '(?=a)a'}",
+            5,
+            "script[1].regex",
+            "a classic consumer subscribes by an expression that RE2 knows",
+        ),
+        (
+            'topics: {a: {partitions: 1}}\nscript: []\nmembers: {"A\\e[2J": {subscribe: [a]}}',
+            3,
+            "members.A\\x1b[2J",
+            "a member is named with letters",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_line_its_field_and_what_would_be_right(

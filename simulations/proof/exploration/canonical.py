@@ -51,7 +51,8 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "target": _P,
         "partition_epochs": _M,
         "instances": _P,
-        "stable_at": _N,  # Counted from the members.
+        "stable_at": _N,  # Counted from the members, like the next.
+        "named": _N,
         "epoch_recorded": _P,
         "_cache": _N,
         "regexes": _I,

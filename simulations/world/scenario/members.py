@@ -17,7 +17,7 @@ from simulations.world.scenario.classic import (
 from simulations.world.scenario.client_assignors import Streams, read_client_assignors, read_streams
 from simulations.world.scenario.config import read_milliseconds
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import NAME, read_name, read_regex
+from simulations.world.scenario.topics import NAME, compiles, read_name, read_regex
 from simulations.world.scenario.values import MEMBERS_MAX, Member
 
 COMMON_KEYS: Final = (
@@ -68,6 +68,8 @@ def _member(
         raise node.wrong("a consumer has subscribe or regex, not both")
     if "assignor" in keys and "assignors" in keys:
         raise keys["assignors"].wrong("a member asks for a server assignor or brings its own, not both")
+    if is_classic and "regex" in keys:
+        compiles(keys["regex"])
     return Member(
         name=name,
         subscribe=(

@@ -115,7 +115,9 @@ class Node:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise key.expected("a plain key")
             name = str(key_node.value)
-            path = f"{self.field}.{name}" if self.field else name
+            # It is shown in terminals, and a key may be anything.
+            shown = name if name.isprintable() else ascii(name)[1:-1]
+            path = f"{self.field}.{shown}" if self.field else shown
             if known is not None and name not in known:
                 raise ScenarioError(key.line, path, f"unknown key; {nearest(name, known)}")
             if name in found:

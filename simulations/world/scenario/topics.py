@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from simulations.protocol.client.expressions import fault
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.values import PARTITIONS_MAX, ScenarioTopic
 
@@ -98,3 +99,12 @@ def read_regex(node: Node) -> str:
     if len(regex) > REGEX_MAX:
         raise node.wrong(f"an expression has at most {REGEX_MAX} characters, this has {len(regex)}")
     return regex
+
+
+def compiles(node: Node) -> None:
+    """``ScenarioError`` unless a classic consumer, which matches topics itself, could subscribe by this expression."""
+    wrong = fault(node.text())
+    if wrong is not None:
+        raise node.wrong(
+            f"a classic consumer subscribes by an expression that RE2 knows, without look-around or references back: {wrong}"
+        )

@@ -52,7 +52,14 @@ from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import GROUP_VERSION_MAX, read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import read_name, read_racks, read_rate, read_regex, read_topic_id
+from simulations.world.scenario.topics import (
+    compiles,
+    read_name,
+    read_racks,
+    read_rate,
+    read_regex,
+    read_topic_id,
+)
 from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS, Member
 
 LOST_MAX: Final = 1_000
@@ -189,9 +196,12 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if verb is Verb.ROLL:
         # One broker after the other: the next one stops when the last one has been back for a while.
         apart_ms = apart_after_ms(told.setdefault("length_ms", DOWN_MS))
+    named_there = _said_of(found[verb], form.who, names)
+    if "regex" in found and any(names.members[who].classic is not None for who, _ in named_there):
+        compiles(found["regex"])
     return [
         _action(at_ms + place * apart_ms, verb, who, told, more, _changed(found.get("with"), who, names))
-        for place, (who, more) in enumerate(_said_of(found[verb], form.who, names))
+        for place, (who, more) in enumerate(named_there)
     ]
 
 

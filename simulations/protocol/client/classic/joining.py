@@ -16,7 +16,6 @@ Kafka 4.3.1: ``AbstractCoordinator``, ``ConsumerCoordinator.onJoinPrepare`` and 
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from simulations.protocol.assignors.interface import Assignor
@@ -37,6 +36,7 @@ from simulations.protocol.client.consumer.effects import (
     Send,
     minus,
 )
+from simulations.protocol.client.expressions import matched
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Partitions
@@ -92,8 +92,7 @@ def refresh(m: Memory, now_ms: int) -> None:
 def match_names(m: Memory) -> None:
     """A client's own expression stands for the topics of its metadata that it matches."""
     if m.regex is not None:
-        pattern = re.compile(m.regex)
-        m.names = tuple(sorted(name for name in m.metadata if pattern.fullmatch(name)))
+        m.names = matched(m.regex, m.metadata)
 
 
 def step(m: Memory, now_ms: int, effects: list[Effect], assignors: dict[str, Assignor]) -> bool:

@@ -33,7 +33,6 @@ callbacks are not called for nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
@@ -62,6 +61,7 @@ from simulations.protocol.client.consumer.state import (
     Subscription,
 )
 from simulations.protocol.client.consumer.states import BEATING, RECEIVING, MemberState
+from simulations.protocol.client.expressions import matched
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
     CommittedOffset,
@@ -377,6 +377,5 @@ class Consumer:
         """A client's own expression stands for the topics of its metadata that it matches."""
         if subscription.pattern is None:
             return subscription
-        pattern = re.compile(subscription.pattern)
-        names = tuple(sorted(name for name in self._m.metadata or () if pattern.fullmatch(name)))
+        names = matched(subscription.pattern, self._m.metadata or ())
         return subscription if names == subscription.names else replace(subscription, names=names)
