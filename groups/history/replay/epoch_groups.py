@@ -7,7 +7,7 @@ Kafka refuses to load is folded as far as it makes sense, and noted as an anomal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from itertools import chain
 from typing import Final, TypeVar
 
@@ -27,12 +27,16 @@ from groups.history.state.epochs import (
     Assignment,
     ModernMember,
     Target,
+    named_partitions,
     with_member,
     without_member,
 )
 from groups.history.state.group import (
     ANOMALIES_AN_ENTRY_MAX,
     EPOCH_JUMP,
+    NAMED_A_GROUP_MAX,
+    PARTITION_COUNT,
+    TOPICS_A_GROUP_MAX,
     TWO_OWNERS,
     UNKNOWN_MEMBER,
     Protocol,
@@ -48,6 +52,7 @@ from groups.history.words import partition_name
 
 Value = Callable[[State, Fields, Fields], State]
 Tombstone = Callable[[State, Fields], State]
+Parts = tuple[Mapping[str, Sized], ...]
 
 
 def replay_record(
@@ -135,10 +140,31 @@ def target_epoch(state: State, _key: Fields, value: Fields) -> State:
 
 def target_member(state: State, key: Fields, value: Fields) -> State:
     """Types 7 and 13: the member need not exist."""
-    target = partitions_of(value.get("topicPartitions"), "topicId")
+    member_id, target = str(key["memberId"]), partitions_of(value.get("topicPartitions"), "topicId")
+    state = seen_ids(state, target)
     group = state.modern
-    new = replace(group, target=put(group.target, str(key["memberId"]), target))
-    return with_modern(seen_ids(state, target), new)
+    state, named = named_after(state, group.target_parts(member_id), (target,))
+    if named is None:
+        return state
+    return with_modern(state, replace(group, target=put(group.target, member_id, target), named=named))
+
+
+def named_after(state: State, old: Parts, new: Parts) -> tuple[State, int | None]:
+    """How many partitions target and assignments name with ``new`` in place of ``old``; ``None``, and an anomaly, where those
+    are more than is believed, or of topics that there is no room for: such a record changes nothing."""
+    seen = state.seen_topic_ids
+    full = len(seen) >= TOPICS_A_GROUP_MAX and state.protocol is not _STREAMS
+    if full and any(topic_id not in seen for part in new for topic_id in part):
+        # ``seen_ids`` has told of it.
+        return state, None
+    named = state.modern.named - named_partitions(old) + named_partitions(new)
+    if named <= NAMED_A_GROUP_MAX:
+        return state, named
+    says = (
+        f"With this record the group's target and assignments would name {named:,} partitions; "
+        f"at most {NAMED_A_GROUP_MAX:,} are believed."
+    )
+    return state.note(PARTITION_COUNT, says), None
 
 
 def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
@@ -175,6 +201,9 @@ def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M
 
 def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
     """The state after a member's current assignment changed."""
+    state, named = named_after(state, old.parts, new.parts)
+    if named is None:
+        return state
     if new.state is not None and new.state not in new.STATE_NAMES:
         state = state.note("state_code", f"Member state {new.state} is not known.", member=new.member_id)
     return _with_moved(state, old, new)
@@ -229,6 +258,7 @@ def moved(
 
 
 _SHARE: Final = Protocol.SHARE
+_STREAMS: Final = Protocol.STREAMS
 _NOT_HELD: Final[Mapping[int, int]] = {}
 
 

@@ -11,6 +11,7 @@ from groups.history.replay.epoch_groups import (
     Value,
     assignment_of,
     known_or_past,
+    named_after,
     partitions_of,
     with_current,
 )
@@ -69,8 +70,12 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     active, standby, warmup = (
         partitions_of(value.get(name), SUBTOPOLOGY) for name in ("activeTasks", "standbyTasks", "warmupTasks")
     )
+    state, named = named_after(state, group.target_parts(member_id), (active, standby, warmup))
+    if named is None:
+        return state
     new = replace(
         group,
+        named=named,
         target=put(group.target, member_id, active),
         target_standby=put(group.target_standby, member_id, standby),
         target_warmup=put(group.target_warmup, member_id, warmup),

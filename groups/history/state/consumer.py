@@ -81,8 +81,8 @@ class ConsumerGroup(ModernGroup):
 
     def without_target(self, member_id: str) -> ConsumerGroup:
         """The group without the member's target, and without what its assignor told with it."""
-        target, notes = drop(self.target, member_id), drop(self.target_notes, member_id)
-        return replace(self, target=target, target_notes=notes)
+        left = ModernGroup.without_target(self, member_id)
+        return replace(left, target_notes=drop(self.target_notes, member_id))
 
     def subscribed_topics(self, member: ConsumerMember) -> tuple[str, ...]:
         """The member's names, then the topics of its resolved regex that are not among them."""

@@ -6,7 +6,7 @@ calls the first two modern groups. What only one of them has stands in its own m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, TypeVar
 
@@ -31,6 +31,11 @@ Target = Mapping[str, tuple[int, ...]]
 """Topic id (or subtopology) → partitions, in the order of the record."""
 
 T = TypeVar("T")
+
+
+def named_partitions(parts: Iterable[Mapping[str, Sized]]) -> int:
+    """How many partitions all of them name together; a topic without any counts as one, since it takes as much."""
+    return sum(len(partitions) or 1 for part in parts for partitions in part.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,11 @@ class ModernMember:
             topic_id, ()
         )
 
+    @property
+    def parts(self) -> tuple[Mapping[str, Sized], ...]:
+        """All that its current assignment names."""
+        return self.assigned, self.pending_revocation
+
     def emptied(self) -> Self:
         """The member after its current assignment is gone."""
         return replace(
@@ -95,6 +105,8 @@ class ModernGroup:
     partition_epochs: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     instances: Mapping[str, str] = field(default_factory=dict)
     stable_at: Mapping[int, int] = field(default_factory=dict)
+    named: int = 0
+    """Partitions that the target and the current assignments name, each as often as it stands there."""
     epoch_recorded: bool = False
     target_epoch_recorded: bool = False
     """Whether a record told the group epoch, and the assignment epoch: a log that begins in the middle may tell neither."""
@@ -113,8 +125,13 @@ class ModernGroup:
             kept = self._cache[name] = (source, make())
         return kept[1]
 
+    def target_parts(self, member_id: str) -> tuple[Mapping[str, Sized], ...]:
+        """All that a member's target names."""
+        return (self.target.get(member_id, _NOTHING),)
+
     def without_target(self, member_id: str) -> Self:
-        return replace(self, target=drop(self.target, member_id))
+        named = self.named - named_partitions(self.target_parts(member_id))
+        return replace(self, target=drop(self.target, member_id), named=named)
 
     def partition_epoch(self, topic_id: str, partition: int) -> int:
         """The member epoch of the holder, ``NO_PARTITION_EPOCH`` where nobody holds it."""
@@ -128,6 +145,8 @@ class ModernGroup:
         """Members that hold the partition; walks all of them, so for rare questions only."""
         return (member_id for member_id, member in self.members.items() if member.holds(topic_id, partition))
 
+
+_NOTHING: Final[Target] = {}
 
 G = TypeVar("G", bound=ModernGroup)
 
@@ -145,6 +164,7 @@ def with_member(
         members=put(group.members, member.member_id, member),
         stable_at=_counted(group.stable_at, old, member),
         instances=instances,
+        named=group.named + named_partitions(member.parts) - (named_partitions(old.parts) if old else 0),
         partition_epochs=group.partition_epochs if partition_epochs is None else partition_epochs,
     )
 
@@ -159,6 +179,7 @@ def without_member(group: G, member_id: str) -> G:
         group,
         members=drop(group.members, member_id),
         stable_at=_counted(group.stable_at, old, None),
+        named=group.named - named_partitions(old.parts),
         instances=instances,
     )
 

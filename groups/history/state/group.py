@@ -32,6 +32,13 @@ or a malicious record may say 2^31 - 1, and whoever draws a column for each woul
 PARTITIONS_A_GROUP_MAX: Final = 200_000
 """Partitions of all its topics together: thousands of topics of 100,000 each would be hundreds of millions of rows."""
 
+NAMED_A_GROUP_MAX: Final = 4 * PARTITIONS_A_GROUP_MAX
+"""Partitions that target and assignments of a group name together: each stands in both, and in both twice while a part of the members
+has its new record. Compressed, 150 members of 100,000 partitions are half a megabyte; folded, they would fill a machine."""
+
+TOPICS_A_GROUP_MAX: Final = 10_000
+"""Topics of a group that are believed, of ids and of names: its pages tell of each."""
+
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
 
@@ -46,8 +53,10 @@ UNKNOWN_MEMBER: Final = "unknown_member"
 """The anomaly of a tombstone for a member that the log had not told of."""
 
 TWO_OWNERS: Final = "two_owners"
-PARTITION_COUNT: Final = "partition_count"
 """The anomaly of a partition that is taken while somebody holds it at the same epoch or a later one."""
+
+PARTITION_COUNT: Final = "partition_count"
+"""The anomaly of more partitions, or more topics, than are believed."""
 
 
 class Semantics(StrEnum):
@@ -247,21 +256,39 @@ def initial_state(
 def seen_ids(state: State, topic_ids: Iterable[str]) -> State:
     """The state that remembers which topic ids records spoke of, for the frame's topics."""
     new = [topic_id for topic_id in topic_ids if topic_id not in state.seen_topic_ids]
-    return replace(state, seen_topic_ids={**state.seen_topic_ids, **dict.fromkeys(new)}) if new else state
+    if not new:
+        return state
+    state, new = _with_topics(state, len(state.seen_topic_ids), new)
+    return replace(state, seen_topic_ids={**state.seen_topic_ids, **dict.fromkeys(new)})
 
 
 def seen_names(state: State, names: Iterable[str]) -> State:
     """The same for topic names."""
     new = [name for name in names if name not in state.seen_topic_names]
-    return replace(state, seen_topic_names={**state.seen_topic_names, **dict.fromkeys(new)}) if new else state
+    if not new:
+        return state
+    state, new = _with_topics(state, len(state.seen_topic_names), new)
+    return replace(state, seen_topic_names={**state.seen_topic_names, **dict.fromkeys(new)})
+
+
+def _with_topics(state: State, known: int, new: list[str]) -> tuple[State, list[str]]:
+    """Those of ``new`` for which there is room beside so many that are known, and an anomaly if not for all."""
+    if known + len(new) <= TOPICS_A_GROUP_MAX:
+        return state, new
+    says = f"With {new[-1]} the group would have {known + len(new):,} topics; at most {TOPICS_A_GROUP_MAX:,} are believed."
+    return state.note(PARTITION_COUNT, says), new[: TOPICS_A_GROUP_MAX - known]
 
 
 def with_topic(
     state: State, name: str, *, topic_id: str | None = None, partitions: int | None = None
 ) -> State:
     """The state after a source said something of a topic. ``None`` says nothing; a new id makes a new topic."""
-    state, partitions = _believed(state, name, partitions)
     old = state.topics.get(name)
+    if old is None:
+        state, room = _with_topics(state, len(state.topics), [name])
+        if not room:
+            return state
+    state, partitions = _believed(state, name, partitions)
     if old is not None:
         same = topic_id is None or old.topic_id is None or old.topic_id == topic_id
         topic_id = topic_id or old.topic_id
@@ -286,6 +313,10 @@ def with_topic(
 
 def with_counted(state: State, topic_id: str, partitions: int) -> State:
     """The state after a source said how many partitions a topic has that it does not name."""
+    if topic_id not in state.partitions_by_id:
+        state, room = _with_topics(state, len(state.partitions_by_id), [topic_id])
+        if not room:
+            return state
     state, believed = _believed(state, topic_id, partitions)
     if believed is not None:
         state, believed = _with_room(state, None, topic_id, believed)

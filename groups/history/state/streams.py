@@ -7,12 +7,12 @@ subtopology ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Self, TypedDict
 
 from groups.history.state.copying import replace
-from groups.history.state.epochs import ModernGroup, ModernMember, Target
+from groups.history.state.epochs import ModernGroup, ModernMember, Target, named_partitions
 from groups.history.state.versions import drop
 
 STABLE: Final = 1
@@ -49,6 +49,11 @@ class StreamsMember(ModernMember):
     endpoint: str | None = None
     """``host:port`` for interactive queries, ``None`` if the member told none."""
     tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Mapping[str, Sized], ...]:
+        copies = (self.standby, self.warmup, self.standby_pending_revocation, self.warmup_pending_revocation)
+        return self.assigned, self.pending_revocation, *copies
 
     def emptied(self) -> Self:
         return replace(
@@ -95,9 +100,14 @@ class StreamsGroup(ModernGroup):
     topology: Topology | None = None
     validated_topology_epoch: int = 0
 
+    def target_parts(self, member_id: str) -> tuple[Mapping[str, Sized], ...]:
+        every = (self.target, self.target_standby, self.target_warmup)
+        return tuple(targets[member_id] for targets in every if member_id in targets)
+
     def without_target(self, member_id: str) -> Self:
         return replace(
             self,
+            named=self.named - named_partitions(self.target_parts(member_id)),
             target=drop(self.target, member_id),
             target_standby=drop(self.target_standby, member_id),
             target_warmup=drop(self.target_warmup, member_id),
