@@ -8,7 +8,7 @@ so that a chunk is opened without those before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import cramjam
@@ -28,6 +28,9 @@ STRING: Final = re.compile(rb'"([\w./+=-]{10,})"')
 
 NUMBER: Final = re.compile(rb"\x01(\d+)\x02")
 """Its place in the table. JSON has neither byte: it escapes them."""
+
+WINDOW_BYTES: Final = 1024 * 1024
+"""What is gone through at once: a substitution holds each piece between two finds until it is done."""
 
 ENDS: Final = b"\n\n"
 """Stands behind the strings that are new, which are lines."""
@@ -72,7 +75,11 @@ class CheckpointWriter:
 
     def _numbered(self, text: bytes) -> bytes:
         table = self._table
-        return STRING.sub(lambda found: b"\x01%d\x02" % table.setdefault(found[1], len(table)), text)
+
+        def number(found: re.Match[bytes]) -> bytes:
+            return b"\x01%d\x02" % table.setdefault(found[1], len(table))
+
+        return b"".join(STRING.sub(number, window) for window in _windows(text))
 
 
 def read_chained(files: Files, chain: Sequence[ToldPlace]) -> bytes:
@@ -86,4 +93,17 @@ def read_chained(files: Files, chain: Sequence[ToldPlace]) -> bytes:
             text = told if text is None else restored(text, told)
         except ValueError as error:
             raise DamagedFile(f"{place.pack} is damaged at byte {place.offset}: {error}") from error
-    return NUMBER.sub(lambda found: b'"%b"' % table[int(found[1])], text or b"")
+
+    def string(found: re.Match[bytes]) -> bytes:
+        return b'"%b"' % table[int(found[1])]
+
+    return b"".join(NUMBER.sub(string, window) for window in _windows(text or b""))
+
+
+def _windows(text: bytes) -> Iterator[bytes]:
+    """``text`` in parts, cut behind a comma: neither pattern has one, so nothing that is looked for is cut."""
+    begins = 0
+    while begins < len(text):
+        ends = text.find(b",", begins + WINDOW_BYTES) + 1 or len(text)
+        yield text[begins:ends]
+        begins = ends

@@ -104,6 +104,7 @@ def _columns(lines: Sequence[tuple[str, bytes]]) -> dict[str, list[object]]:
 
 def _blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[GroupBlock]:
     for batch in batches:
-        group, partition, source, split, _, payload = (column.to_pylist() for column in batch.columns)
+        group, partition, source, split, _, payload = batch.columns
         for row in zip(group, partition, source, split, payload, strict=True):
-            yield GroupBlock.unpack(*row)
+            # One at a time: a payload may have megabytes, a batch many of them.
+            yield GroupBlock.unpack(*(value.as_py() for value in row))

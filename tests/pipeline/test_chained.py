@@ -49,16 +49,19 @@ def test_a_text_is_restored_whatever_was_cut_and_put_in(
     assert restored(earlier, difference(earlier, text)) == text
 
 
-@given(texts=st.lists(values.map(orjson.dumps), min_size=1, max_size=4))
-def test_whatever_json_is_in_a_chain_is_read_as_it_was_added(texts: list[bytes]) -> None:
+@given(
+    texts=st.lists(values.map(orjson.dumps), min_size=1, max_size=4),
+    window_bytes=st.sampled_from((0, 20, chained.WINDOW_BYTES)),
+)
+def test_whatever_json_is_in_a_chain_is_read_as_it_was_added(texts: list[bytes], window_bytes: int) -> None:
     files = MemoryFiles()
     packs = PackWriter(files, "folder")
-    with mock.patch.object(chained, "LARGE_BYTES", 0):
+    with mock.patch.multiple(chained, LARGE_BYTES=0, WINDOW_BYTES=window_bytes):
         writer = CheckpointWriter(packs)
         added = [writer.add(text) for text in texts]
-    pack = packs.close()
+        pack = packs.close()
 
-    assert [read_chained(files, whole(pack, one.chain)) for one in added] == texts
+        assert [read_chained(files, whole(pack, one.chain)) for one in added] == texts
 
 
 def group(members: int, random: Random) -> dict[str, Any]:

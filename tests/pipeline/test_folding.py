@@ -16,6 +16,7 @@ from groups.history.entries import Entry
 from groups.history.frames.changes import apply
 from groups.history.passes.recorder import Recorder
 from groups.packs.opening import open_chunk
+from groups.pipeline.folding import merging
 from groups.pipeline.folding import timelines as timeline_folding
 from groups.pipeline.folding.context import LostOffsets
 from groups.pipeline.topics.facts import Known, TopicChange
@@ -90,6 +91,15 @@ def test_notes_and_gaps_stand_between_the_same_entries_within_runs_of_commits(da
 @given(log=logs(), split_bytes=st.sampled_from((1, 100, 300, 1000)))
 def test_splits_change_nothing(log: Segment, split_bytes: int) -> None:
     assert facts(fold(log, split_bytes=split_bytes)) == facts(fold(log, split_bytes=ONE_SPLIT))
+
+
+@given(log=logs(legacy=True), piece_bytes=st.sampled_from((0, 200, 1000)), slow=st.booleans())
+def test_the_pieces_that_a_run_is_cut_into_change_nothing(log: Segment, piece_bytes: int, slow: bool) -> None:
+    whole = fold(log, slow=slow, split_bytes=ONE_SPLIT)
+    with mock.patch.object(merging, "PIECE_BYTES", piece_bytes):
+        cut = fold(log, slow=slow, split_bytes=ONE_SPLIT)
+
+    assert facts(cut) == facts(whole)
 
 
 @given(data=st.data())

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 CONFLICTS_MOST: Final = 20
 """Offsets that are told one by one where two files disagree."""
 
+PIECE_BYTES: Final = 1024 * 1024
+"""Of records that are no commits: read, they take six times as much, and what is folded is let go piece by piece."""
+
 _CONTENT: Final = [name for name in COMMIT.names or () if name != "producer"]
 
 
@@ -31,6 +34,17 @@ class Run:
     partition: int | None
     commits: CommitRows
     others: list[OtherRecord]
+
+    def pieces(self) -> Iterator[Run]:
+        """The run, cut between batches so that no piece has much more than ``PIECE_BYTES`` of other records."""
+        begins = row = size = 0
+        for at, other in enumerate(self.others):
+            if size > PIECE_BYTES and other.batch != self.others[at - 1].batch:
+                until = int(np.searchsorted(self.commits["batch"], other.batch))
+                yield Run(self.partition, self.commits[row:until], self.others[begins:at])
+                begins, row, size = at, until, 0
+            size += len(other.payload)
+        yield Run(self.partition, self.commits[row:], self.others[begins:]) if begins else self
 
 
 @dataclass(slots=True)

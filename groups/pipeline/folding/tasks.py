@@ -124,12 +124,10 @@ class GroupFolding:
     def add(self, block: GroupBlock) -> None:
         self._settle(block)
         if block.records:
-            for run in self.merger.add(block):
-                self._first_pass(run)
+            self._first_pass(self.merger.add(block))
 
     def finish(self) -> Iterator[Folded]:
-        for run in self.merger.finish():
-            self._first_pass(run)
+        self._first_pass(self.merger.finish())
         try:
             if self.context.from_ms is not None and (self.last_ms or 0) < self.context.from_ms:
                 return
@@ -156,7 +154,12 @@ class GroupFolding:
 
     # -- the first pass
 
-    def _first_pass(self, run: Run) -> None:
+    def _first_pass(self, runs: Iterator[Run]) -> None:
+        for run in runs:
+            for piece in run.pieces():
+                self._facts_of(piece)
+
+    def _facts_of(self, run: Run) -> None:
         records = [record_of(other, run.partition) for other in run.others]
         for record in records:
             if record.type in _FACTS:
