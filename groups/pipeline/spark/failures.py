@@ -13,11 +13,12 @@ _SENTENCES: Final = (
     ),
     (
         r"OutOfMemoryError|MemoryError|Cannot allocate memory|MEMORY_LIMIT",
-        "there was too little memory: import fewer files at once, or give Spark more (REBALANCE_SPARK_MEMORY)",
+        "there was too little memory: import fewer files at once, or give Spark more (REBALANCE_SPARK_MEMORY, REBALANCE_WORKER_MEMORY)",
     ),
     (
         r"Python worker exited unexpectedly|ExecutorLostFailure|Lost executor|worker crashed|SIGKILL",
-        "one of Spark's workers ended unexpectedly, and again when its part was tried anew",
+        "one of Spark's workers ended unexpectedly, and again when its part was tried anew, as they do that need more memory than they may "
+        "have (REBALANCE_WORKER_MEMORY)",
     ),
     (r"Could not (connect|parse Master)|All masters are unresponsive", "Spark's master cannot be reached"),
     (

@@ -32,6 +32,10 @@ CACHE = data_folder() / "spark"
 DRIVER_MEMORY = os.environ.get("REBALANCE_SPARK_MEMORY") or "480m"
 """Heap of a local session: rows live in Spark's cache on the disk, so that this is about the least that Spark takes."""
 
+WORKER_MEMORY = os.environ.get("REBALANCE_WORKER_MEMORY") or "4g"
+"""Address space of each Python worker of a local session, of which its libraries map more than a gigabyte. A log that would take more, as
+broken and malicious ones do, ends its import with a sentence; the machine goes on."""
+
 SMALL_HEAP = ("-Xms96m", "-Xmn64m", "-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40")
 """What passes through is freed at once, so that a small part for what is young does; the rest is collected before it grows."""
 
@@ -166,6 +170,7 @@ def settings(java: Java, *, master: str | None, cache: Path, archive: bool = Fal
         common["spark.authenticate"] = "true"
     return common | {
         "spark.driver.memory": DRIVER_MEMORY,
+        "spark.executor.pyspark.memory": WORKER_MEMORY,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.local.dir": str(scratch(cache)),
