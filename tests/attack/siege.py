@@ -31,6 +31,9 @@ SETTLE_S = 90.0
 BEFORE_TRACEBACK, TRACEBACK_MOST = 300, 6_000
 """Characters of the server's log around its first traceback: what it was about stands before it."""
 
+RUN_S = 300
+"""What a run that was begun amid it may take: it waits for what was begun before it, on a machine that may be shared."""
+
 MEMORY_AGAIN = 1.2
 """Of what the server had before."""
 
@@ -176,7 +179,7 @@ async def _begin_run(target: Target) -> str:
 
 async def _status_of(target: Target, run: str) -> str:
     status = "nowhere"
-    for _ in range(120):
+    for _ in range(RUN_S):
         answered, body = await target.ask(f"/api/timelines/{run}")
         status = json.loads(body)["status"] if answered == 200 else f"answered {answered}"
         if status != "running":

@@ -137,8 +137,11 @@ def test_drawings_are_as_large_as_the_text_beside_them(open_page: Open, words: s
 
 
 def high(page: Page, words: str) -> float:
-    page.locator(words).first.wait_for()
-    return float(page.locator(words).first.evaluate("node => node.getBoundingClientRect().height"))
+    """A drawing may be made anew while it is looked at: what is no longer in the page has no height."""
+    found = page.wait_for_function(
+        "words => document.querySelector(words)?.getBoundingClientRect().height || null", arg=words
+    )
+    return float(found.json_value())
 
 
 def test_the_map_is_as_large_as_its_text_and_a_click_meets_the_row_under_it(
