@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 def counted(group: ModernGroup) -> int:
     members = sum(named_partitions(member.parts) for member in group.members.values())
     targets = {*group.target, *getattr(group, "target_standby", ()), *getattr(group, "target_warmup", ())}
-    return members + sum(named_partitions(group.target_parts(member_id)) for member_id in targets)
+    return members + sum(group.named_by_target(member_id) for member_id in targets)
 
 
 @given(log=any_log())

@@ -143,28 +143,27 @@ def target_member(state: State, key: Fields, value: Fields) -> State:
     member_id, target = str(key["memberId"]), partitions_of(value.get("topicPartitions"), "topicId")
     state = seen_ids(state, target)
     group = state.modern
-    state, named = named_after(state, group.target_parts(member_id), (target,))
-    if named is None:
-        return state
+    named = group.named - group.named_by_target(member_id) + named_partitions((target,))
+    full = no_room(state, named, (target,))
+    if full is not None:
+        return full
     return with_modern(state, replace(group, target=put(group.target, member_id, target), named=named))
 
 
-def named_after(state: State, old: Parts, new: Parts) -> tuple[State, int | None]:
-    """How many partitions target and assignments name with ``new`` in place of ``old``; ``None``, and an anomaly, where those
-    are more than is believed, or of topics that there is no room for: such a record changes nothing."""
+def no_room(state: State, named: int, new: Parts) -> State | None:
+    """The state with an anomaly if target and assignments would name more partitions with ``new`` than is believed, or topics that
+    there is no room for: such a record changes nothing. ``None`` if there is room."""
+    if named > NAMED_A_GROUP_MAX:
+        says = (
+            f"With this record the group's target and assignments would name {named:,} partitions; "
+            f"at most {NAMED_A_GROUP_MAX:,} are believed."
+        )
+        return state.note(PARTITION_COUNT, says)
     seen = state.seen_topic_ids
-    full = len(seen) >= TOPICS_A_GROUP_MAX and state.protocol is not _STREAMS
-    if full and any(topic_id not in seen for part in new for topic_id in part):
-        # ``seen_ids`` has told of it.
-        return state, None
-    named = state.modern.named - named_partitions(old) + named_partitions(new)
-    if named <= NAMED_A_GROUP_MAX:
-        return state, named
-    says = (
-        f"With this record the group's target and assignments would name {named:,} partitions; "
-        f"at most {NAMED_A_GROUP_MAX:,} are believed."
-    )
-    return state.note(PARTITION_COUNT, says), None
+    if len(seen) < TOPICS_A_GROUP_MAX or state.protocol is _STREAMS:
+        return None
+    # ``seen_ids`` has told of those that it left out.
+    return state if any(topic_id not in seen for part in new for topic_id in part) else None
 
 
 def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
@@ -201,19 +200,22 @@ def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M
 
 def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
     """The state after a member's current assignment changed."""
-    state, named = named_after(state, old.parts, new.parts)
-    if named is None:
-        return state
+    named = state.modern.named - old.named() + new.named()
+    if named > NAMED_A_GROUP_MAX or len(state.seen_topic_ids) >= TOPICS_A_GROUP_MAX:
+        # Asked here first: it hardly ever is so, and this is done for most of all records.
+        full = no_room(state, named, new.parts)
+        if full is not None:
+            return full
     if new.state is not None and new.state not in new.STATE_NAMES:
         state = state.note("state_code", f"Member state {new.state} is not known.", member=new.member_id)
-    return _with_moved(state, old, new)
+    return _with_moved(state, old, new, named)
 
 
-def _with_moved(state: State, old: ModernMember, new: ModernMember) -> State:
+def _with_moved(state: State, old: ModernMember, new: ModernMember, named: int | None = None) -> State:
     """The state with ``new`` in the place of ``old``, and with the partition epochs that follow."""
     group = state.modern
     state, epochs = moved(state, old, new)
-    return with_modern(state, with_member(group, new, epochs))
+    return with_modern(state, with_member(group, new, epochs, named))
 
 
 def moved(

@@ -11,14 +11,14 @@ from groups.history.replay.epoch_groups import (
     Value,
     assignment_of,
     known_or_past,
-    named_after,
+    no_room,
     partitions_of,
     with_current,
 )
 from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.replay.record_types import TOPOLOGY, meaning
 from groups.history.state.copying import replace
-from groups.history.state.epochs import with_member
+from groups.history.state.epochs import named_partitions, with_member
 from groups.history.state.group import Protocol, State, seen_names
 from groups.history.state.streams import NOT_VALIDATED, STABLE, StreamsMember, Subtopology, Topology
 from groups.history.state.versions import put
@@ -70,17 +70,19 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     active, standby, warmup = (
         partitions_of(value.get(name), SUBTOPOLOGY) for name in ("activeTasks", "standbyTasks", "warmupTasks")
     )
-    state, named = named_after(state, group.target_parts(member_id), (active, standby, warmup))
-    if named is None:
-        return state
-    new = replace(
+    new = active, standby, warmup
+    named = group.named - group.named_by_target(member_id) + named_partitions(new)
+    full = no_room(state, named, new)
+    if full is not None:
+        return full
+    after = replace(
         group,
         named=named,
         target=put(group.target, member_id, active),
         target_standby=put(group.target_standby, member_id, standby),
         target_warmup=put(group.target_warmup, member_id, warmup),
     )
-    return replace(state, streams=new)
+    return replace(state, streams=after)
 
 
 def _current_member(state: State, key: Fields, value: Fields) -> State:

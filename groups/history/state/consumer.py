@@ -8,7 +8,12 @@ from typing import ClassVar, Final
 
 from groups.history.payloads.records import ClassicMetadata, ClientAssignorRow
 from groups.history.state.copying import replace
-from groups.history.state.epochs import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember
+from groups.history.state.epochs import (
+    FIRST_EPOCH,
+    UNKNOWN_STATE_NAME,
+    ModernGroup,
+    ModernMember,
+)
 from groups.history.state.versions import drop
 
 STABLE: Final = 0
@@ -81,8 +86,9 @@ class ConsumerGroup(ModernGroup):
 
     def without_target(self, member_id: str) -> ConsumerGroup:
         """The group without the member's target, and without what its assignor told with it."""
-        left = ModernGroup.without_target(self, member_id)
-        return replace(left, target_notes=drop(self.target_notes, member_id))
+        target, notes = drop(self.target, member_id), drop(self.target_notes, member_id)
+        named = self.named - self.named_by_target(member_id)
+        return replace(self, target=target, target_notes=notes, named=named)
 
     def subscribed_topics(self, member: ConsumerMember) -> tuple[str, ...]:
         """The member's names, then the topics of its resolved regex that are not among them."""

@@ -33,9 +33,13 @@ Target = Mapping[str, tuple[int, ...]]
 T = TypeVar("T")
 
 
-def named_partitions(parts: Iterable[Mapping[str, Sized]]) -> int:
+def named_partitions(parts: Iterable[Mapping[str, Sized] | None]) -> int:
     """How many partitions all of them name together; a topic without any counts as one, since it takes as much."""
-    return sum(len(partitions) or 1 for part in parts for partitions in part.values())
+    named = 0
+    for part in parts:
+        for partitions in part.values() if part else ():
+            named += len(partitions) or 1
+    return named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,15 @@ class ModernMember:
     def parts(self) -> tuple[Mapping[str, Sized], ...]:
         """All that its current assignment names."""
         return self.assigned, self.pending_revocation
+
+    def named(self) -> int:
+        """How many partitions its current assignment names; asked with every one that is told."""
+        named = 0
+        for partitions in self.assigned.values():
+            named += len(partitions) or 1
+        if self.pending_revocation:
+            named += named_partitions((self.pending_revocation,))
+        return named
 
     def emptied(self) -> Self:
         """The member after its current assignment is gone."""
@@ -125,12 +138,12 @@ class ModernGroup:
             kept = self._cache[name] = (source, make())
         return kept[1]
 
-    def target_parts(self, member_id: str) -> tuple[Mapping[str, Sized], ...]:
-        """All that a member's target names."""
-        return (self.target.get(member_id, _NOTHING),)
+    def named_by_target(self, member_id: str) -> int:
+        """How many partitions a member's target names."""
+        return named_partitions((self.target.get(member_id),))
 
     def without_target(self, member_id: str) -> Self:
-        named = self.named - named_partitions(self.target_parts(member_id))
+        named = self.named - self.named_by_target(member_id)
         return replace(self, target=drop(self.target, member_id), named=named)
 
     def partition_epoch(self, topic_id: str, partition: int) -> int:
@@ -146,16 +159,20 @@ class ModernGroup:
         return (member_id for member_id, member in self.members.items() if member.holds(topic_id, partition))
 
 
-_NOTHING: Final[Target] = {}
-
 G = TypeVar("G", bound=ModernGroup)
 
 
 def with_member(
-    group: G, member: ModernMember, partition_epochs: Mapping[str, Mapping[int, int]] | None = None
+    group: G,
+    member: ModernMember,
+    partition_epochs: Mapping[str, Mapping[int, int]] | None = None,
+    named: int | None = None,
 ) -> G:
-    """The group with the member's fields in place; partition epochs are the business of the fold, and may be given."""
+    """The group with the member's fields in place; partition epochs are the business of the fold, and may be given, as may what is
+    ``named`` with it."""
     old = group.members.get(member.member_id)
+    if named is None:
+        named = group.named + member.named() - (old.named() if old else 0)
     instances = group.instances
     if member.instance_id is not None and instances.get(member.instance_id) != member.member_id:
         instances = put(instances, member.instance_id, member.member_id)
@@ -164,7 +181,7 @@ def with_member(
         members=put(group.members, member.member_id, member),
         stable_at=_counted(group.stable_at, old, member),
         instances=instances,
-        named=group.named + named_partitions(member.parts) - (named_partitions(old.parts) if old else 0),
+        named=named,
         partition_epochs=group.partition_epochs if partition_epochs is None else partition_epochs,
     )
 
@@ -179,7 +196,7 @@ def without_member(group: G, member_id: str) -> G:
         group,
         members=drop(group.members, member_id),
         stable_at=_counted(group.stable_at, old, None),
-        named=group.named - named_partitions(old.parts),
+        named=group.named - old.named(),
         instances=instances,
     )
 

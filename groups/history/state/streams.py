@@ -55,6 +55,9 @@ class StreamsMember(ModernMember):
         copies = (self.standby, self.warmup, self.standby_pending_revocation, self.warmup_pending_revocation)
         return self.assigned, self.pending_revocation, *copies
 
+    def named(self) -> int:
+        return named_partitions(self.parts)
+
     def emptied(self) -> Self:
         return replace(
             ModernMember.emptied(self),
@@ -100,14 +103,14 @@ class StreamsGroup(ModernGroup):
     topology: Topology | None = None
     validated_topology_epoch: int = 0
 
-    def target_parts(self, member_id: str) -> tuple[Mapping[str, Sized], ...]:
+    def named_by_target(self, member_id: str) -> int:
         every = (self.target, self.target_standby, self.target_warmup)
-        return tuple(targets[member_id] for targets in every if member_id in targets)
+        return named_partitions(targets.get(member_id) for targets in every)
 
     def without_target(self, member_id: str) -> Self:
         return replace(
             self,
-            named=self.named - named_partitions(self.target_parts(member_id)),
+            named=self.named - self.named_by_target(member_id),
             target=drop(self.target, member_id),
             target_standby=drop(self.target_standby, member_id),
             target_warmup=drop(self.target_warmup, member_id),
