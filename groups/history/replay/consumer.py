@@ -99,7 +99,7 @@ def _note(value: Fields) -> AssignorNote:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 8: the member is made if it is absent; partition epochs follow it."""
     member_id = str(key["memberId"])
-    state, old = known_or_past(state, ConsumerMember, member_id)
+    state, old = known_or_past(state, state.consumer.members, ConsumerMember, member_id)
     epoch = integer(value["memberEpoch"])
     code = value.get("state", STABLE if state.semantics is _KAFKA else None)
     new = replace(

@@ -187,12 +187,14 @@ def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topi
 M = TypeVar("M", bound=ModernMember)
 
 
-def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M]:
+def known_or_past(
+    state: State, members: Mapping[str, ModernMember], kind: type[M], member_id: str
+) -> tuple[State, M]:
     """The member that gets a current assignment, made if it is absent.
 
     Whoever joins is told by its metadata first: of a member that is absent these records are from before the log, or gone.
     """
-    known = state.modern.members.get(member_id)
+    known = members.get(member_id)
     if known is not None and (known.__class__ is kind or isinstance(known, kind)):
         return state, known
     return replace(state, partial=True), kind(member_id=member_id)
@@ -200,7 +202,8 @@ def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M
 
 def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
     """The state after a member's current assignment changed."""
-    named = state.modern.named - old.named() + new.named()
+    group = state.modern
+    named = group.named - old.named() + new.named()
     if named > NAMED_A_GROUP_MAX or len(state.seen_topic_ids) >= TOPICS_A_GROUP_MAX:
         # Asked here first: it hardly ever is so, and this is done for most of all records.
         full = no_room(state, named, new.parts)
@@ -208,18 +211,12 @@ def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
             return full
     if new.state is not None and new.state not in new.STATE_NAMES:
         state = state.note("state_code", f"Member state {new.state} is not known.", member=new.member_id)
-    return _with_moved(state, old, new, named)
-
-
-def _with_moved(state: State, old: ModernMember, new: ModernMember, named: int | None = None) -> State:
-    """The state with ``new`` in the place of ``old``, and with the partition epochs that follow."""
-    group = state.modern
-    state, epochs = moved(state, old, new)
+    state, epochs = moved(state, group.partition_epochs, old, new)
     return with_modern(state, with_member(group, new, epochs, named))
 
 
 def moved(
-    state: State, old: ModernMember, new: ModernMember
+    state: State, epochs: Mapping[str, Mapping[int, int]], old: ModernMember, new: ModernMember
 ) -> tuple[State, Mapping[str, Mapping[int, int]]]:
     """The partition epochs after a member changed, and the state with anomalies; of a share group nobody owns a
     partition alone.
@@ -228,7 +225,6 @@ def moved(
     since compaction can drop the record that gave a partition up. New ones are set where nobody, or somebody at a
     lower epoch, held the partition; Kafka refuses the rest, here the greater epoch stays and the anomaly is noted.
     """
-    epochs = state.modern.partition_epochs
     if state.protocol is _SHARE:
         return state, epochs
     # Nearly always there is nothing to be given up.
@@ -299,8 +295,9 @@ def _member_gone(state: State, key: Fields) -> State:
         state = state.note(
             "removed_early", "A member was removed before its assignment was.", member=member_id
         )
-        state, epochs = moved(state, member, member.emptied())
-        state = with_modern(state, replace(state.modern, partition_epochs=epochs))
+        group = state.modern
+        state, epochs = moved(state, group.partition_epochs, member, member.emptied())
+        state = with_modern(state, replace(group, partition_epochs=epochs))
     if member_id in state.modern.target and state.semantics is Semantics.KAFKA:
         # In the proposal the target keeps a removed member until the next one is computed.
         state = state.note("removed_early", "A member was removed before its target was.", member=member_id)
@@ -326,7 +323,9 @@ def _current_member_gone(state: State, key: Fields) -> State:
     old = state.modern.members.get(member_id)
     if old is None:
         return _unknown_member(state, member_id)
-    return _with_moved(state, old, old.emptied())
+    group, new = state.modern, old.emptied()
+    state, epochs = moved(state, group.partition_epochs, old, new)
+    return with_modern(state, with_member(group, new, epochs))
 
 
 def _unknown_member(state: State, member_id: str) -> State:

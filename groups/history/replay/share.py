@@ -55,7 +55,7 @@ def _member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 14: the member is made if it is absent."""
     member_id = str(key["memberId"])
-    state, old = known_or_past(state, ShareMember, member_id)
+    state, old = known_or_past(state, state.share.members, ShareMember, member_id)
     epoch = integer(value["memberEpoch"])
     new = replace(
         old,

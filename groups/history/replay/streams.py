@@ -88,7 +88,7 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 22: the member is made if it is absent; the epochs of active tasks follow it."""
     member_id = str(key["memberId"])
-    state, old = known_or_past(state, StreamsMember, member_id)
+    state, old = known_or_past(state, state.streams.members, StreamsMember, member_id)
     epoch = integer(value["memberEpoch"])
     # Polls of a live group know it only of members at the assignment epoch; a record always has it.
     code = value.get("state", STABLE)
