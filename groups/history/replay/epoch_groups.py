@@ -152,7 +152,7 @@ def target_member(state: State, key: Fields, value: Fields) -> State:
 
 def no_room(state: State, named: int, new: Parts) -> State | None:
     """The state with an anomaly if target and assignments would name more partitions with ``new`` than is believed, or topics that
-    there is no room for: such a record changes nothing. ``None`` if there is room."""
+    there is no room for: such a target or assignment is left out. ``None`` if there is room."""
     if named > NAMED_A_GROUP_MAX:
         says = (
             f"With this record the group's target and assignments would name {named:,} partitions; "

@@ -70,19 +70,19 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     active, standby, warmup = (
         partitions_of(value.get(name), SUBTOPOLOGY) for name in ("activeTasks", "standbyTasks", "warmupTasks")
     )
-    new = active, standby, warmup
-    named = group.named - group.named_by_target(member_id) + named_partitions(new)
-    full = no_room(state, named, new)
+    tasks = active, standby, warmup
+    named = group.named - group.named_by_target(member_id) + named_partitions(tasks)
+    full = no_room(state, named, tasks)
     if full is not None:
         return full
-    after = replace(
+    new = replace(
         group,
         named=named,
         target=put(group.target, member_id, active),
         target_standby=put(group.target_standby, member_id, standby),
         target_warmup=put(group.target_warmup, member_id, warmup),
     )
-    return replace(state, streams=after)
+    return replace(state, streams=new)
 
 
 def _current_member(state: State, key: Fields, value: Fields) -> State:
