@@ -153,11 +153,14 @@ def test_a_classic_groups_blobs_are_opened_in_place(stored: Stored, api: Api) ->
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({}, "The request needs text (hex or base64) or bytes (base64), one of the two."),
+        (
+            {},
+            "The request needs text (hex, base64, or bytes as a language prints them) or bytes (base64), one of the two.",
+        ),
         ({"text": "00", "bytes": "AA=="}, "one of the two"),
         ({"text": "  "}, "There are no bytes in it."),
         ({"text": "00 01\n00 zz!"}, "Line 2, column 6: '!' belongs to neither hex nor base64."),
-        ({"text": 7}, "text must be hex or base64."),
+        ({"text": 7}, "text must be hex, base64, or bytes as a language prints them."),
         ({"bytes": "é"}, "bytes must be base64"),
         ({"text": "00", "kind": "nonsense"}, "'nonsense' is no kind of bytes"),
         ({"text": "00", "kind": 7}, "kind must be text"),

@@ -29,7 +29,8 @@ from groups.wire.inspection import (
     says,
 )
 from groups.wire.inspection.nodes import REST, TAG_COUNT
-from groups.wire.inspection.text import BadText, bytes_from_text
+from groups.wire.inspection.printed import BadText
+from groups.wire.inspection.text import bytes_from_text
 from groups.wire.logs.record_batch import HEADER_BYTES
 from tests.fuzz.batched import batch_seeds, sealed, segment_seeds, written_records
 from tests.fuzz.messages import check_extents, made, message_of, messages
@@ -195,4 +196,11 @@ def text_seeds() -> list[bytes]:
         f"{at:08x}  {some[at : at + 16].hex(' ')}  |................|" for at in range(0, len(some), 16)
     )
     texts = [some.hex(), some.hex(" "), "0x" + some.hex(","), base64.b64encode(some).decode(), dump, full]
+    texts += [
+        repr(some),
+        str(list(some)),
+        f"<Buffer {some.hex(' ')}>",
+        "[]byte{0x0, 0x7, 0xff}",
+        '"\\x00\\u00e9\\377"',
+    ]
     return [text.encode() for text in (*texts, base64.urlsafe_b64encode(some).decode().rstrip("="))]

@@ -192,6 +192,18 @@ def test_a_segment_is_a_line_for_each_batch(tmp_path: Path, monkeypatch: pytest.
     assert line == f"-, byte {len(raw)}: bytes that are no record batch."
 
 
+def test_an_array_of_decimal_numbers_is_read_as_a_debugger_prints_it():
+    """As pasted into a public report, as a subscription that a client could not decode: it is an assignment."""
+    member = "0, 13, 116, 101, 115, 116, 45, 119, 114, 105, 116, 101, 114, 45, {}, 0, 0, 0, 3, 0, 0, 0, 0,0, 0, 0, 2, 0, 0, 0, 1, "
+    (answer,) = decode(
+        "--hex", "{0, 1, 0, 0, 0, 2, " + member.format(48) + member.format(49) + "-1, -1, -1, -1}"
+    )
+    assert (answer["kind"], answer["version"], answer["how"], answer["read"]) == (
+        "assignment", 1, "decimal numbers", answer["length"],
+    )  # fmt: skip
+    assert answer["says"] == "An assignment, version 1, of test-writer-0-0, 2, 1 and test-writer-1-0, 2, 1."
+
+
 def test_bytes_that_are_nothing_are_listed_as_the_likeliest_and_said_to_be_none():
     printed, line = refused("--hex", "0102030405060708090a0b0c0d")
     assert printed[0]["guesses"] == []

@@ -1,10 +1,13 @@
 """What a listing says in words: meanings beside the fields, a sentence on top, what an old client makes of it."""
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import groups
 from groups.wire.coordinator_schema import RECORD_TYPES
@@ -23,7 +26,8 @@ from groups.wire.inspection import (
     seen_by,
 )
 from groups.wire.inspection.kinds import kebab
-from groups.wire.inspection.text import BadText, bytes_from_text
+from groups.wire.inspection.printed import BadText
+from groups.wire.inspection.text import bytes_from_text
 from groups.wire.logs.batches import RecordBatch, read_batches
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
 
@@ -344,6 +348,26 @@ def test_the_kinds_that_cannot_be_stand_last_with_their_reason():
         ("AAECA/8=", "base64"),
         ("AAECA_8", "base64"),
         ("AAEC\nA/8=\n", "base64"),
+        ("b'AAECA/8='", "base64"),
+        ('"0001 0203 ff"', "hex"),
+        ("00-01-02-03-FF", "hex"),
+        ("0x00 01 02 03 ff", "hex"),
+        (r"\x00 \x01 \x02 \x03 \xff", "hex"),
+        ("[]byte{0x0, 0x1, 0x2, 0x3, 0xff}", "hex"),
+        ("[0, 1, 2, 3, ff]", "hex"),
+        ("<Buffer 00 01 02 03 ff>", "hex"),
+        ("[0, 1, 2, 3, -1]", "decimal numbers"),
+        ("{0, 1, 2, 3, 255}", "decimal numbers"),
+        ("0 1 2 3 255", "decimal numbers"),
+        ("0\n1\n2\n3\n255\n", "decimal numbers"),
+        ("new byte[] {0, 1, 2, 3, (byte) 0xff}", "decimal numbers"),
+        ("Uint8Array(5) [ 0, 1, 2, 3, 255 ]", "decimal numbers"),
+        ('{"type": "Buffer", "data": [0, 1, 2, 3, 255]}', "decimal numbers"),
+        (r"b'\x00\x01\x02\x03\xff'", "text with escapes"),
+        (r"bytearray(b'\x00\x01\x02\x03\xff')", "text with escapes"),
+        (r'"\x00\x01\x02\x03\xff"', "text with escapes"),
+        ('(b"\\x00\\x01"\n b"\\x02\\x03\\xff")', "text with escapes"),
+        (r'"\u0000\1\002\x03\xff"', "text with escapes"),
     ],
 )
 def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
@@ -351,9 +375,67 @@ def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        (r"b'\x00\x03foo bar\t\\\xff'", b"\x00\x03foo bar\t\\\xff"),
+        (r'"\x00\x03foo\u00e9é\a\""', b'\x00\x03foo\xc3\xa9\xc3\xa9\a"'),
+        # The letters behind an escape can be hex digits themselves.
+        (r"\x00\x04face", b"\x00\x04face"),
+        ("0 1 0 0 0 2 0 13 116 101 115", bytes([0, 1, 0, 0, 0, 2, 0, 13, 116, 101, 115])),
+        ("b'foo'", b"foo"),
+    ],
+)
+def test_what_languages_print_is_not_read_as_hex(text: str, data: bytes):
+    assert bytes_from_text(text)[0] == data
+
+
+@given(st.binary(min_size=2, max_size=300))
+def test_bytes_are_the_same_however_they_are_printed(data: bytes):
+    signed = [each - 256 if each > 127 else each for each in data]
+    printed = [
+        repr(data),
+        repr(bytearray(data)),
+        data.hex(),
+        data.hex("-"),
+        data.hex(" ", 2),
+        f"<Buffer {data.hex(' ')}>",
+        "[]byte{" + ", ".join(hex(each) for each in data) + "}",
+    ]
+    if any(not 10 <= each <= 99 for each in data):
+        printed += [
+            str(list(data)),
+            f"[{' '.join(map(str, data))}]",
+            json.dumps({"type": "Buffer", "data": [*data]}),
+        ]
+    if any(not 10 <= each <= 99 for each in signed):
+        printed.append(str(signed))
+    # Python prints no escape for bytes that are letters alone: these can be hex or base64 as well.
+    for text in printed if "\\" in printed[0] else printed[2:]:
+        assert bytes_from_text(text)[0] == data, text
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("00 01 0", "line 1, column 8: an odd number of hex digits, 5; a byte has two"),
+        ("00 01 0", "line 1, column 7: '0' has an odd number of hex digits; a byte has two"),
+        ("0:1:0:2", "line 1, column 1: '0' has an odd number of hex digits; a byte has two"),
+        ("00010", "line 1, column 6: an odd number of hex digits, 5; a byte has two"),
+        ("[0, 1,\n 256]", "line 2, column 2: 256 is no byte, which is from -128 to 255"),
+        ("[10, 20]", "line 1, column 2: 10 can be hex or decimal; write 0x10 or 0x0a"),
+        (
+            "<Buffer 00 01 ... 30 more bytes>",
+            "line 1, column 15: 30 bytes are left out here; print all of them",
+        ),
+        (
+            "[ 0, 1, 2,\n ... 380 more items ]",
+            "line 2, column 2: 380 bytes are left out here; print all of them",
+        ),
+        (
+            r"b'\x00\q'",
+            r"line 1, column 7: '\\q' begins no escape; known are \x00, \000, \u0000, \n and the like",
+        ),
+        ('"\\x00\ufffd"', "line 1, column 6: bytes were lost when this was printed"),
+        ('key="\\x00"', "line 1, column 5: '\"' belongs to neither hex nor base64"),
         ("00 01\n0g 31", "line 2, column 2: 'g' is no hex digit"),
         ("0001\n0g 3%", "line 2, column 5: '%' belongs to neither hex nor base64"),
         (

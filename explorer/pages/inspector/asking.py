@@ -47,7 +47,8 @@ def _bytes_of(body: Mapping[str, Any], what: str) -> tuple[bytes, str]:
     text, encoded = body.get("text"), body.get("bytes")
     if (text is None) == (encoded is None):
         raise BadRequest(
-            f"{what} needs text (hex or base64) or bytes (base64), one of the two.", field="text"
+            f"{what} needs text (hex, base64, or bytes as a language prints them) or bytes (base64), one of the two.",
+            field="text",
         )
     if encoded is not None:
         if not isinstance(encoded, str):
@@ -58,7 +59,7 @@ def _bytes_of(body: Mapping[str, Any], what: str) -> tuple[bytes, str]:
             raise BadRequest(f"bytes must be base64: {error}.", field="bytes") from error
         return _bounded(data), ""
     if not isinstance(text, str):
-        raise BadRequest("text must be hex or base64.", field="text")
+        raise BadRequest("text must be hex, base64, or bytes as a language prints them.", field="text")
     try:
         data, how = bytes_from_text(text)
     except BadText as error:

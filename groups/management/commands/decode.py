@@ -6,7 +6,7 @@ import mmap
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -61,7 +61,9 @@ class Command(BaseCommand):
             "file", nargs="?", metavar="FILE", help="the bytes as they are; - is standard input"
         )
         parser.add_argument("--kinds", action="store_true", help="list every kind, a line each")
-        parser.add_argument("--hex", metavar="TEXT", help="the bytes in hex, any spacing, or a hex dump")
+        parser.add_argument(
+            "--hex", metavar="TEXT", help="the bytes in hex, as a hex dump, or as a language prints them"
+        )
         parser.add_argument("--base64", metavar="TEXT", help="the bytes in base64 or base64url")
         parser.add_argument(
             "--key", metavar="TEXT", help="the record's key, hex or base64; the rest is its value"
@@ -106,7 +108,7 @@ class Command(BaseCommand):
         if name == "segment" and file is not None and not asked:
             self.segment(file)
             return
-        data = bytes_of(options, file)
+        data, how = bytes_of(options, file)
         if name == AUTO and file not in (None, STANDARD_INPUT) and is_long_segment(data):
             self.segment(str(file))
             return
@@ -117,17 +119,16 @@ class Command(BaseCommand):
                 returncode=BAD_USAGE,
             )
         try:
-            self.one(name, data, options)
+            self.one(name, data, options, {"how": how} if how else {})
         except RecordError as error:
             raise CommandError(f"{error}.", returncode=BAD_USAGE) from error
 
-    def one(self, name: str, data: bytes, options: dict[str, Any]) -> None:
-        extra: dict[str, Any] = {}
+    def one(self, name: str, data: bytes, options: dict[str, Any], extra: dict[str, Any]) -> None:
         if options["key"] is not None:
             if name not in (AUTO, "record"):
                 raise CommandError(f"--key belongs to a record, not to {name}.", returncode=BAD_USAGE)
             # Without any bytes for the value it is a tombstone.
-            done = inspect_record(text_of("--key", options["key"]), data or None)
+            done = inspect_record(text_of("--key", options["key"])[0], data or None)
         else:
             if name == AUTO:
                 name, extra["guesses"] = guessed(data)
@@ -154,7 +155,8 @@ class Command(BaseCommand):
             )
 
     def against(self, done: Inspection, options: dict[str, Any]) -> None:
-        other = inspect(done.kind, text_of("--against", options["against"]), version=options["api_version"])
+        against, _ = text_of("--against", options["against"])
+        other = inspect(done.kind, against, version=options["api_version"])
         rows = differences(done, other)
         differing = sum(not row["same"] for row in rows)
         self.tell(
@@ -212,12 +214,13 @@ def named(options: dict[str, Any]) -> tuple[str, str | None]:
     )
 
 
-def bytes_of(options: dict[str, Any], file: str | None) -> bytes:
+def bytes_of(options: dict[str, Any], file: str | None) -> tuple[bytes, str]:
+    """The bytes, and the form in which text had them; empty for a file, which has the bytes themselves."""
     given = {name: options[name] for name in ("hex", "base64") if options[name] is not None}
     if file is not None:
         given["FILE"] = file
     if not given and options["key"] is not None:
-        return b""
+        return b"", ""
     if len(given) != 1:
         raise CommandError(
             "Which bytes? One of --hex TEXT, --base64 TEXT, or a FILE (- is standard input).",
@@ -225,20 +228,23 @@ def bytes_of(options: dict[str, Any], file: str | None) -> bytes:
         )
     ((where, text),) = given.items()
     if where == "FILE":
-        return contents(text)
+        return contents(text), ""
     return text_of(f"--{where}", text)
 
 
-FORMS: Final = {"--hex": bytes_from_hex, "--base64": bytes_from_base64}
-"""Options that say themselves which form their text has; that of the others is told by its letters."""
+FORMS: Final[dict[str, Callable[[str], tuple[bytes, str]]]] = {
+    "--hex": bytes_from_hex,
+    "--base64": lambda text: (bytes_from_base64(text), "base64"),
+}
+"""Options that name the form of their text; the form of the others is found by its letters."""
 
 
-def text_of(option: str, text: str) -> bytes:
-    """Bytes that stand on the command line as text, or in ``@FILE`` as they are."""
+def text_of(option: str, text: str) -> tuple[bytes, str]:
+    """Bytes of text on the command line, or of ``@FILE``, and the form that the text had."""
     if option == "--against" and text.startswith("@"):
-        return contents(text[1:])
+        return contents(text[1:]), ""
     try:
-        return FORMS[option](text) if option in FORMS else bytes_from_text(text)[0]
+        return FORMS.get(option, bytes_from_text)(text)
     except RecordError as error:
         raise CommandError(f"{option}: {error}.", returncode=BAD_USAGE) from error
 

@@ -13,7 +13,7 @@ module                what it is for
 ``sentences``         ``says``: the sentence on top, each clause with the field that it stands on; what each kind
                       says is in ``tellers``
 ``record_names``      what the records of a batch and the batches of a segment are called
-``text``              ``bytes_from_text``: hex, dumps, base64
+``text``              ``bytes_from_text``: hex, dumps, base64; bytes as languages print them are in ``printed``
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
 ``layouts``           where a kind's version stands, and which message follows
@@ -32,8 +32,9 @@ from groups.wire.inspection.guessing import Guess, guess
 from groups.wire.inspection.inspecting import Inspection, inspect, inspect_record
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
+from groups.wire.inspection.printed import BadText
 from groups.wire.inspection.sentences import as_text, says
-from groups.wire.inspection.text import BadText, bytes_from_base64, bytes_from_hex, bytes_from_text
+from groups.wire.inspection.text import bytes_from_base64, bytes_from_hex, bytes_from_text
 from groups.wire.inspection.walk import MOST_BYTES
 
 __all__ = [

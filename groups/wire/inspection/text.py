@@ -1,19 +1,20 @@
-"""Bytes from whatever people paste: hex in any spacing, dumps with offsets, base64 and base64url."""
+"""Bytes from what people paste: hex in any spacing, dumps with offsets, base64, and bytes as languages print them."""
 
 from __future__ import annotations
 
 import binascii
 import re
-from typing import Final, Literal
+from typing import Final
 
-from groups.wire.errors import RecordError
+from groups.wire.inspection.printed import HEX, BadText, Form, bytes_from_printed, place, without_quotes
 
-HEX: Final = "hex"
 BASE64: Final = "base64"
 
 # What may stand between digits: spaces, commas, colons, the marks of arrays and strings in programs.
 _BETWEEN_HEX: Final = re.compile(r"0x|\\x|[\s,;:·|{}\[\]()\"'<>]", re.IGNORECASE)
 _HEX: Final = re.compile(rf"(?:{_BETWEEN_HEX.pattern}|[0-9a-f])*", re.IGNORECASE)
+_HEX_WORD: Final = re.compile(r"(?:0x|\\x)?([0-9a-f]+)", re.IGNORECASE)
+_DASHED: Final = re.compile(r"\s*[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2})+\s*")
 _HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]*")
 _BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _DUMP_LINE: Final = re.compile(r"\s*([0-9a-fA-F]{4,16})(?:(:)\s|\s{2,}|\s*$)(.*)")
@@ -22,66 +23,78 @@ _OTHER_DUMP: Final = re.compile(r"\s*0{6,7} .*\n[0-9a-fA-F]{6,7}\s*", re.DOTALL)
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
-class BadText(RecordError):
-    """Text that is not what it should be; ``line`` and ``column`` count from 1."""
-
-    def __init__(self, sentence: str, *, line: int, column: int) -> None:
-        super().__init__(f"line {line}, column {column}: {sentence}")
-        self.line = line
-        self.column = column
-
-
-def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
-    """The bytes, and which form the text had; ``BadText`` says where it is neither.
+def bytes_from_text(text: str) -> tuple[bytes, Form]:
+    """The bytes, and which form the text had; ``BadText`` says where it has none.
 
     What could be either is hex: base64 without a letter behind F is rare.
     """
-    if (found := _from_hex(text)) is not None:
-        return found, HEX
+    if (found := _from_hex_or_printed(text)) is not None:
+        return found
+    text = without_quotes(text)
     if (mistyped := _first_mistyped(text)) is not None:
-        raise BadText(f"{text[mistyped]!r} is no hex digit", **_place(text, mistyped))
+        raise BadText(f"{text[mistyped]!r} is no hex digit", **place(text, mistyped))
     return bytes_from_base64(text), BASE64
 
 
-def bytes_from_hex(text: str) -> bytes:
-    """Hex in any spacing, or a hex dump; ``BadText`` says where it is neither."""
-    found = _from_hex(text)
+def bytes_from_hex(text: str) -> tuple[bytes, Form]:
+    """Hex in any spacing, a hex dump, or bytes as a language prints them; ``BadText`` says where it is none."""
+    found = _from_hex_or_printed(text)
     if found is None:
-        matched = _HEX.match(text)
+        matched = _HEX.match(without_quotes(text))
         at = matched.end() if matched else 0
-        raise BadText(f"{text[at]!r} is no hex digit", **_place(text, at))
+        raise BadText(f"{text[at]!r} is no hex digit", **place(text, at))
     return found
 
 
-def _from_hex(text: str) -> bytes | None:
-    """``None`` for what is no hex at all."""
+def _from_hex_or_printed(text: str) -> tuple[bytes, Form] | None:
+    """``None`` for what is neither."""
     if (dumped := _from_dump(text)) is not None:
-        return dumped
-    digits = _BETWEEN_HEX.sub("", text)
-    if not _HEX_DIGITS.fullmatch(digits):
-        return None
+        return dumped, HEX
     if _OTHER_DUMP.fullmatch(text):
         raise BadText(
             "a dump of `od` or `hexdump`, which may swap bytes; use `xxd` or `hexdump -C`", line=1, column=1
         )
+    if (printed := bytes_from_printed(text)) is not None:
+        return printed
+    found = _from_hex(without_quotes(text))
+    return None if found is None else (found, HEX)
+
+
+def _from_hex(text: str) -> bytes | None:
+    """``None`` for what is no hex at all."""
+    if _DASHED.fullmatch(text):
+        text = text.replace("-", " ")
+    digits = _BETWEEN_HEX.sub("", text)
+    if not _HEX_DIGITS.fullmatch(digits):
+        return None
+    for line in re.finditer(r".+", text):
+        words = list(_HEX_WORD.finditer(text, *line.span()))
+        # A line of one word may be a piece of one that was wrapped.
+        for word in words if len(words) > 1 else ():
+            if len(word[1]) % 2:
+                raise BadText(
+                    f"{word[0]!r} has an odd number of hex digits; a byte has two",
+                    **place(text, word.start()),
+                )
     if len(digits) % 2:
         raise BadText(
-            f"an odd number of hex digits, {len(digits)}; a byte has two", **_place(text, len(text.rstrip()))
+            f"an odd number of hex digits, {len(digits)}; a byte has two", **place(text, len(text.rstrip()))
         )
     return bytes.fromhex(digits)
 
 
 def bytes_from_base64(text: str) -> bytes:
     """Base64 or base64url, padded or not, with any spaces; ``BadText`` says where it is not."""
+    text = without_quotes(text)
     letters = "".join(text.split())
     if not _BASE64_LETTERS.fullmatch(letters):
         at = _first_strange(text)
-        raise BadText(f"{text[at]!r} belongs to neither hex nor base64", **_place(text, at))
+        raise BadText(f"{text[at]!r} belongs to neither hex nor base64", **place(text, at))
     bare = letters.rstrip("=")
     if len(bare) % 4 == 1:
         raise BadText(
             f"base64 is cut off: {len(bare)} letters, one too many or three too few",
-            **_place(text, len(text.rstrip())),
+            **place(text, len(text.rstrip())),
         )
     return binascii.a2b_base64(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4))
 
@@ -133,8 +146,3 @@ def _first_strange(text: str) -> int:
         if not (character.isascii() and (character.isalnum() or character in "+/_-=" or character.isspace())):
             return at
     return text.index("=")
-
-
-def _place(text: str, at: int) -> dict[str, int]:
-    before = text[:at]
-    return {"line": before.count("\n") + 1, "column": at - (before.rfind("\n") + 1) + 1}

@@ -6,8 +6,8 @@ import { tell } from '../api.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;
-/** Letters that one byte takes in the longest form that is read: a hex dump with offsets and letters beside it. */
-const LETTERS_A_BYTE = 5;
+/** Letters that one byte takes in the longest form that is read: decimal numbers with a comma and a space (`-128, `). */
+const LETTERS_A_BYTE = 6;
 
 export class Asking {
   /** Answers to questions before this one are too late. */
