@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from explorer.web.glossary import terms
 from explorer.web.inlined import inlined
+from groups.shown import or_title, shown_name
 
 register = template.Library()
 
@@ -20,6 +21,10 @@ def term(word: str, shown: str = "") -> SafeString:
     return format_html(
         '<button type="button" class="term" data-term="{}">{}</button>', word.lower(), shown or word
     )
+
+
+register.filter("shown_name", shown_name)
+register.filter("or_title", or_title)
 
 
 @register.simple_tag

@@ -7,24 +7,36 @@ from groups.history.polls.description import (
     GROUP_ID_NOT_FOUND,
     MOVING,
     TOPIC_AUTHORIZATION_FAILED,
+    GroupDescription,
     Undescribed,
 )
+from groups.shown import shown_name
 from groups.wire.rpc import error_name
 
 
 def undescribed(told: Undescribed) -> str:
     """One sentence for the code that the coordinator answered."""
+    group = shown_name(told.group)
     if told.code == GROUP_ID_NOT_FOUND:
-        return f"Group {told.group} does not exist: its coordinator has no group of this name."
+        return f"Group {group} does not exist: its coordinator has no group of this name."
     if told.code == GROUP_AUTHORIZATION_FAILED:
-        return f"Group {told.group} may not be described, or does not exist: the right DESCRIBE on the group is missing."
+        return f"Group {group} may not be described, or does not exist: the right DESCRIBE on the group is missing."
     if told.code == TOPIC_AUTHORIZATION_FAILED:
         return (
-            f"Group {told.group} is unreadable now: it is assigned a topic on which the right DESCRIBE is missing. "
+            f"Group {group} is unreadable now: it is assigned a topic on which the right DESCRIBE is missing. "
             "This comes and goes with the assignment."
         )
     if told.code in MOVING:
-        return f"Group {told.group} cannot be described now: its coordinator is moving to another broker."
+        return f"Group {group} cannot be described now: its coordinator is moving to another broker."
     name = error_name(told.code) or str(told.code)
     said = f": {told.message}" if told.message else "."
-    return f"Group {told.group} was not described: {name}{said}"
+    return f"Group {group} was not described: {name}{said}"
+
+
+def unreadable(group: GroupDescription) -> list[str]:
+    """A sentence for each member whose bytes cannot be decoded: what it has is unknown, not nothing."""
+    return [
+        f"Group {shown_name(group.group)}: the {what} of member {member.member_id} cannot be decoded ({reason}); it is shown as ?."
+        for member in group.members
+        for what, reason in member.unreadable.items()
+    ]

@@ -17,6 +17,9 @@ from groups.history.polls.description import (
 
 MISSING: Final = "-"
 
+UNREADABLE: Final = "?"
+"""Cell of what a member's bytes would contain, if they could be decoded. Kafka's tool ends with an error there."""
+
 LEAST_WIDTH: Final = 15
 
 Row = Sequence[str]
@@ -76,9 +79,10 @@ def members(group: GroupDescription, *, verbose: bool) -> str:
     rows = []
     for member in group.members:
         row = [group.group, member.member_id, *([member.instance_id or ""] if statics else [])]
-        row += [member.host, member.client_id, str(_count(member.assignment))]
+        is_known = "assignment" not in member.unreadable
+        row += [member.host, member.client_id, str(_count(member.assignment)) if is_known else UNREADABLE]
         if verbose:
-            row += [_number(member.epoch), _assignment(member.assignment)]
+            row += [_number(member.epoch), _assignment(member.assignment) if is_known else UNREADABLE]
             row += [
                 _number(group.assignment_epoch),
                 _assignment(member.target or {}) if member.target else MISSING,

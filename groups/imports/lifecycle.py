@@ -30,6 +30,7 @@ from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST, Import
 from groups.packs.headline import plain
 from groups.reserve import makes_room
+from groups.shown import shown_name
 from groups.storage import importing
 
 JOB = "groups.pipeline.job"
@@ -230,7 +231,7 @@ def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
     'b, c and 1 more'
     """
     ordered = sorted(timelines, key=lambda told: (-told["entries"], told["group"]))
-    names = list(dict.fromkeys(str(told["group"]) for told in ordered))
+    names = list(dict.fromkeys(shown_name(str(told["group"])) for told in ordered))
     shown, more = names[:GROUPS_NAMED_MOST], len(names) - GROUPS_NAMED_MOST
     return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
 

@@ -47,7 +47,7 @@ BLOBS_WITHIN: Final = frozenset({"supportedProtocols", "protocols"})
 
 SUBSCRIPTIONS: Final = frozenset({"subscription"})
 ASSIGNMENTS: Final = frozenset({"assignment"})
-BYTES: Final = frozenset({"key_bytes", "value_bytes", "metadataBytes", "userData"})
+BYTES: Final = frozenset({"key_bytes", "value_bytes", "raw_key", "metadataBytes", "userData"})
 """Bytes in base64: those of the classic protocol are read and written anew, all others are left out."""
 
 HASHES: Final = frozenset({"metadataHash"})

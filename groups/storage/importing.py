@@ -18,6 +18,7 @@ from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
 from groups.packs.headline import listed_name, plain
+from groups.shown import shown_name
 from groups.storage.deleting import ROWS_AT_ONCE, collect
 from groups.storage.writing import new_id
 
@@ -87,7 +88,8 @@ def _known(timeline_ids: Sequence[str]) -> dict[str, Timeline]:
 
 def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
     group, incarnation = str(plain(told["group"])), told["incarnation"]
-    title = group if incarnation == 1 else f"{group} (created again, {incarnation})"
+    name = shown_name(group)
+    title = name if incarnation == 1 else f"{name} (created again, {incarnation})"
     headline = plain(told["headline"])
     timeline.title = title[:TITLE_LENGTH_MOST]
     timeline.group = listed_name(told["group"])

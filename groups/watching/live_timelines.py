@@ -6,6 +6,7 @@ from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Provenance
 from groups.models import Timeline
+from groups.shown import shown_name
 
 
 def end_timeline(timeline_id: str, problem: str) -> None:
@@ -18,7 +19,7 @@ def end_timeline(timeline_id: str, problem: str) -> None:
 def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup, provenance: Provenance) -> storage.Writer:
     """A timeline that grows, of a group of this cluster; all of its records have one provenance."""
     timeline = storage.create_timeline(
-        title=f"{row.group} on {cluster.name}",
+        title=f"{shown_name(row.group)} on {cluster.name}",
         source=Timeline.Source.LIVE,
         group=row.group,
         semantics="kafka",

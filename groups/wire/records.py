@@ -10,6 +10,8 @@ the key could be read::
 
     {"type": 31, "key_bytes": base64 | null, "value_bytes": base64 | null, "reason": "…", "group": "orders"}
 
+A group's name that is not UTF-8 is read as Kafka reads it, with replacement characters; ``raw_key`` has the key's bytes.
+
 Layout: Kafka's ``CoordinatorRecordSerde``; fields: ``groups.wire.coordinator_schema``.
 """
 
@@ -30,6 +32,7 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
+from groups.wire.group_of_key import with_readable_group
 
 __all__ = ["RELEASED", "KnownRecords", "RecordError", "decode_record", "encode_record", "is_opaque"]
 
@@ -81,7 +84,13 @@ def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = 
         if key is None:
             raise MalformedError("the record has no key")
         type_, read_key, values = known[key[:2]]
-        read, end = read_key(key, 2)
+        try:
+            read, end = read_key(key, 2)
+        except MalformedError:
+            shown = with_readable_group(key)
+            if shown is None:
+                raise
+            return {**decode_record(shown, value, known), "raw_key": to_base64(key)}
         if end != len(key):
             raise _too_many(key, end)
         fields = read
@@ -115,6 +124,11 @@ def encode_record(
     """
     if is_opaque(payload):
         return _optional_bytes(payload, "key_bytes"), _optional_bytes(payload, "value_bytes")
+    if (raw := payload.get("raw_key")) is not None:
+        _, value_bytes = encode_record(
+            {name: each for name, each in payload.items() if name != "raw_key"}, known
+        )
+        return from_base64(raw), value_bytes
     number = payload.get("type")
     record_type = known.types.get(number) if isinstance(number, int) else None
     if record_type is None or number is None:

@@ -12,7 +12,7 @@ import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } fr
 import { h, part, s } from './dom.js';
 import { Socket, socketUrl } from './socket.js';
 import { toast } from './toast.js';
-import { duration, plural } from './words.js';
+import { duration, plural, shownName } from './words.js';
 
 /** Rows are drawn at most so often: a large cluster changes many at once. */
 const DRAW_EVERY_MS = 200;
@@ -33,8 +33,8 @@ const number = (value) => (value === null || value === undefined ? '–' : value
 /** @param {Group} group */
 function name(group) {
   return group.timeline
-    ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, group.group)
-    : h('span', { class: 'mono' }, group.group);
+    ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, shownName(group.group))
+    : h('span', { class: 'mono' }, shownName(group.group));
 }
 
 /** @param {Group} group @param {number} nowMs */
@@ -101,7 +101,7 @@ function draw() {
       h(
         'a',
         { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
-        h('b', { class: 'mono' }, group.group),
+        h('b', { class: 'mono' }, shownName(group.group)),
         h('span', {}, group.state),
         h('span', { class: 'num' }, group.since_ms ? duration(nowMs - group.since_ms) : ''),
       ),

@@ -43,6 +43,9 @@ export function when(ms, start = 0) {
   return clock(ms);
 }
 
+/** A group's name, or a mark in its place if it has no visible character: Kafka allows "" and " ". @param {string} name */
+export const shownName = (name) => (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(name) ? name : '(empty name)');
+
 /** @param {string[]} names */
 export function list(names) {
   if (names.length <= NAMED) return names.join(', ');

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.clusters.sentences import unreadable
+from groups.clusters.tables import members
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.frames.frame import frame
 from groups.history.passes.recorder import Recorder
@@ -22,10 +25,13 @@ from groups.history.polls.description import (
     Told,
     Undescribed,
 )
+from groups.history.polls.plain import plain
+from groups.history.polls.reading import classic_groups
 from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_TOLD_AFTER_MS, PolledGroup
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
 from groups.history.state.plain import from_plain, to_plain
+from groups.wire.embedded.consumer_protocol import encode_assignment
 
 GROUP = "orders"
 IDS = {"foo": "Zm9vAAAAAAAAAAAAAAAAAA", "bar": "YmFyAAAAAAAAAAAAAAAAAA"}
@@ -286,6 +292,39 @@ def test_a_migration_ends_the_classic_group_where_the_consumer_group_begins() ->
     assert (records[0].payload["type"], records[0].payload["value"]) == (2, None)
     assert len({entry.unit for entry in records}) == 1
     assert framed(folded(entries, state)) == shown(group(4, 4, replace(A, epoch=4)))
+
+
+def test_a_member_whose_assignment_cannot_be_decoded_is_not_shown_without_partitions() -> None:
+    """A table with "#PARTITIONS 0" would say that it has nothing. Kafka's tool ends with an error."""
+    assigned = encode_assignment(
+        {"version": 1, "assignedPartitions": [{"topic": "foo", "partitions": [1, 0]}]}
+    )
+    (told,) = classic_groups(
+        {
+            "groups": [
+                {
+                    "errorCode": 0, "groupId": "orders", "groupState": "Stable", "protocolType": "consumer", "protocolData": "range",
+                    "members": [
+                        {
+                            "memberId": name, "groupInstanceId": None, "clientId": name, "clientHost": "/h",
+                            "memberMetadata": "", "memberAssignment": base64.b64encode(data).decode(),
+                        }
+                        for name, data in (("a", assigned), ("b", assigned[:-9]), ("c", b""))
+                    ],
+                }
+            ]
+        }
+    )  # fmt: skip
+    assert isinstance(told, GroupDescription)
+    cells = [line.split() for line in members(told, verbose=True).splitlines()[1:]]
+    assert [(row[1], row[4], row[6]) for row in cells] == [
+        ("a", "2", "foo:0,1"),
+        ("b", "?", "?"),
+        ("c", "0", "-"),
+    ]
+    assert [member["assignment"] for member in plain(told)["members"]] == [{"foo": [0, 1]}, None, {}]
+    (sentence,) = unreadable(told)
+    assert sentence.startswith("Group orders: the assignment of member b cannot be decoded (")
 
 
 def test_a_classic_groups_generation_is_unknown_wherever_it_would_be_told() -> None:

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { badgeOf, Cast } from '../../static/js/cast.js';
-import { duration, list, memberSays, nowSays, shortened, when } from '../../static/js/words.js';
+import { duration, list, memberSays, nowSays, shortened, shownName, when } from '../../static/js/words.js';
 import { partitionsOf } from '../../static/js/view.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
@@ -20,6 +20,18 @@ test('durations are told to a tenth of a second below a minute', () => {
 test('a simulation is told in seconds, a log in the time of day', () => {
   assert.equal(plain(when(27_500, 0)), '27.5 s');
   assert.match(when(1_700_000_000_000, 1_700_000_000_000), /^\d{1,2}.\d{2}.\d{2}/);
+});
+
+test('a name without a visible character has a mark in its place', () => {
+  assert.deepEqual(['orders', '', ' ', '\n', '.', 'группа', '日本'].map(shownName), [
+    'orders',
+    '(empty name)',
+    '(empty name)',
+    '(empty name)',
+    '.',
+    'группа',
+    '日本',
+  ]);
 });
 
 test('long lists are counted', () => {

@@ -12,6 +12,7 @@ from django.test import Client
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.models import Timeline
+from groups.shown import shown_name
 from tests.stories import Story
 
 Store = Callable[..., Timeline]
@@ -42,6 +43,18 @@ def test_it_works_at_any_moment_that_is_asked_for(orders: Timeline, client: Clie
         response = client.get(f"/t/{orders.id}", {"at": at})
         assert response.status_code == 200
         assert data_in(response.content.decode(), "chunk-data")["first"] == 1
+
+
+@pytest.mark.parametrize("group", ["", " "])
+def test_a_group_whose_name_has_no_visible_character_has_a_mark_in_its_place(
+    group: str, stored: Store, client: Client
+) -> None:
+    timeline = stored(Story().joins("A", [0]), title=shown_name(group))
+    Timeline.objects.filter(pk=timeline.pk).update(group=group)
+    page = client.get(f"/t/{timeline.id}").content.decode()
+    assert "<title>(empty name) · Rebalance Explorer</title>" in page
+    assert '<h1 class="gid" title="(empty name)">(empty name)</h1>' in page
+    assert '<b class="num">(empty name)</b></a>' in client.get("/").content.decode()
 
 
 def test_a_timeline_that_is_not_there_is_told_in_a_page(client: Client, transactional_db: None) -> None:

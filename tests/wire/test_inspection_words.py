@@ -310,6 +310,17 @@ def test_what_a_later_version_appended_is_read_for_guessing():
     assert not guess(bytes.fromhex("0404") + later[2:])[0].whole
 
 
+@pytest.mark.parametrize("left", [0.6, 0.9, 0.99])
+def test_bytes_that_were_cut_off_are_guessed_as_what_reads_most_of_them(left: float):
+    """The first four bytes of any bytes are a generation of cooperative-sticky, which then leaves all others."""
+    topics = b"".join(b"\x00\x09topic-%03d" % number for number in range(40))
+    whole = b"\x00\x01\x00\x00\x00\x28" + topics + b"\xff\xff\xff\xff\x00\x00\x00\x00"
+    first = guess(whole[: int(len(whole) * left)])[0]
+    assert (first.kind, first.whole, first.likely) == ("subscription", False, False)
+    assert first.read > len(whole) * left - 12
+    assert first.problem is not None
+
+
 def test_what_there_was_only_ever_one_of_has_no_version():
     done = inspect("cooperative-sticky-user-data", bytes.fromhex("00000006"))
     assert (done.version, done.problem) == (None, None)

@@ -15,6 +15,7 @@ from groups.wire.codecs.primitives import (
     write_varlong,
 )
 from groups.wire.codecs.uuids import base64_to_uuid, uuid_to_base64
+from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError, WireError
 from groups.wire.records import decode_record, encode_record, is_opaque
 from tests.wire.strategies import integers, payloads
@@ -80,7 +81,7 @@ def test_a_tombstone_has_neither_version_nor_value():
         (b"\0\x1f\0\1g", b"\0\0", "records of type 31 are not known here", None),
         (b"\xff\xff\0\1g", b"\0\0", "records of type -1 are not known here", None),
         (b"\0\3\0\5g", None, "key.groupId, byte 4: a string needs 5 bytes, 1 is left", None),
-        (b"\0\3\0\1\xff", None, "key.groupId, byte 4: a string is not UTF-8", None),
+        (b"\0\5\0\1g\0\1\xff", None, "key.memberId, byte 7: a string is not UTF-8", None),
         (
             b"\0\3\xff\xff",
             None,
@@ -229,3 +230,21 @@ def test_ids_survive_their_text_form(value: bytes):
 def test_only_the_text_that_kafka_writes_is_an_id(text: str):
     with pytest.raises(WireError, match="is not an id"):
         base64_to_uuid(text)
+
+
+@pytest.mark.parametrize("type_", [RECORD_TYPES[1], RECORD_TYPES[2], RECORD_TYPES[3]])
+def test_a_group_whose_name_is_not_utf_8_is_read_with_replacement_characters_and_written_as_it_was(
+    type_: RecordType,
+):
+    """As Kafka's own tools and coordinator read it."""
+    group = b"\xff\xfeab"
+    rest = b"\x00\x03foo\x00\x00\x00\x07" if type_.number == 1 else b""
+    key = type_.number.to_bytes(2) + len(group).to_bytes(2) + group + rest
+    payload = decode_record(key, None)
+    assert payload["key"][type_.group_field] == "\ufffd\ufffdab"
+    assert not is_opaque(payload)
+    assert encode_record(payload) == (key, None)
+    # Other strings that are not UTF-8 are kept as bytes, with the group.
+    if rest:
+        damaged = decode_record(key.replace(b"foo", b"f\xff\xff"), None)
+        assert is_opaque(damaged)

@@ -15,7 +15,7 @@ from groups.clusters.brokers import Brokers, Listed, open_cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import Committed, committed, ends, group_configs
 from groups.clusters.options import add_cluster_options, settings_from
-from groups.clusters.sentences import undescribed
+from groups.clusters.sentences import undescribed, unreadable
 from groups.command_line import BAD_USAGE, in_one_line
 from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
 from groups.history.polls.plain import plain
@@ -114,6 +114,7 @@ class Command(BaseCommand):
             told = found[name] if name in found else await cluster.find(name)
             if isinstance(told, GroupDescription):
                 await self.print_one(cluster, told, listing.groups.get(name), options)
+                missing += unreadable(told)
             elif isinstance(told, Undescribed):
                 missing.append(undescribed(told))
             else:

@@ -21,6 +21,7 @@ from explorer.web.modules import modules
 from explorer.web.times import stamp
 from groups import storage
 from groups.models import Timeline
+from groups.shown import or_title
 from simulations import courses
 
 SHOWCASE = "kip848-basic"
@@ -97,7 +98,7 @@ def _row(timeline: Timeline) -> dict[str, Any]:
         fact = f"{timeline.last:,} entries"
     return {
         "id": timeline.id,
-        "title": timeline.group or timeline.title,
+        "title": or_title(timeline.group, timeline.title),
         "source": SOURCES[Timeline.Source(timeline.source)],
         "verdict": verdict,
         "fact": fact,

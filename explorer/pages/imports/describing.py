@@ -14,6 +14,7 @@ from groups.models import Import, Timeline
 from groups.packs.headline import headline
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.topics.naming import SAYS
+from groups.shown import shown_name
 from groups.spark_ready import missing_packages
 from groups.storage.names import named_summary
 
@@ -62,7 +63,11 @@ def told(found: Import) -> dict[str, Any]:
         "created_ms": round(found.created.timestamp() * 1000),
         "created_shown": time_element(round(found.created.timestamp() * 1000)),
         "span_shown": time_element(*span_ms) if span_ms else "",
-        "gravest": {"group": gravest.group, "url": reverse("board", args=[gravest.id]), "verdict": verdict}
+        "gravest": {
+            "group": shown_name(gravest.group),
+            "url": reverse("board", args=[gravest.id]),
+            "verdict": verdict,
+        }
         if gravest
         else None,
     }

@@ -9,6 +9,7 @@ from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.history.entries import EntryLine
 from groups.models import Timeline
+from groups.shown import or_title
 from simulations.courses import Bundled
 from simulations.lessons.document import Kind
 from simulations.lessons.playing import ENTRIES_MAX
@@ -36,7 +37,9 @@ def draft_of(timeline: Timeline) -> str:
         of = "scenario: |\n" + "".join(f"  {line}\n" for line in timeline.scenario.splitlines()).rstrip("\n")
     else:
         of = f"log: {timeline.id}"
-    return DRAFT.format(title=_one_line(f"What happened in {timeline.group or timeline.title}"), of=of)
+    return DRAFT.format(
+        title=_one_line(f"What happened in {or_title(timeline.group, timeline.title)}"), of=of
+    )
 
 
 def logs_of(text: str) -> Mapping[str, list[EntryLine]]:

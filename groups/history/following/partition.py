@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 from groups.history.passes.units import LogRecord
 from groups.wire.errors import BatchError, RecordError
+from groups.wire.group_of_key import group_of_unknown_key
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.logs.record_batch import LENGTH_END, Record, RecordBatch, parse_batch
 from groups.wire.records import decode_record, is_opaque
-from groups.wire.unknown_keys import group_of_unknown_key
 
 OPEN_RECORDS_MOST: Final = 100_000
 """Records of open transactions that one partition keeps: a transaction commits some thousand offsets at most."""
@@ -214,7 +214,7 @@ class PartitionLog:
             payload = decode_record(record.key, record.value)
             if is_opaque(payload):
                 payload.pop("reason", None)
-                group = payload.pop("group", None) or group_of_unknown_key(record.key)
+                group = payload.pop("group") if "group" in payload else group_of_unknown_key(record.key)
             else:
                 key = payload["key"]
                 group = key["group"] if "group" in key else key["groupId"]

@@ -54,7 +54,8 @@ class MemberDescription:
     """A member. ``epoch`` is null in a classic group, ``target`` where the answer has none.
 
     ``assignment`` of a consumer group includes what is still to be revoked; of a classic group outside Stable it is that
-    of the former generation. ``subscription`` and ``assigned`` are a classic member's bytes in base64.
+    of the former generation. ``subscription`` and ``assigned`` are a classic member's bytes in base64. ``unreadable`` has
+    the reason for each of the two that cannot be decoded: ``subscribed`` or ``assignment`` is then unknown, not empty.
     """
 
     member_id: str
@@ -70,6 +71,7 @@ class MemberDescription:
     member_type: int = -1
     subscription: str = ""
     assigned: str = ""
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     streams: StreamsFacts | None = None
 
 

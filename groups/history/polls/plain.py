@@ -16,7 +16,10 @@ class PlainStreams(TypedDict):
 
 
 class PlainMember(TypedDict):
-    """``protocol``: of a consumer group's member, ``classic`` or ``consumer``."""
+    """``protocol``: of a consumer group's member, ``classic`` or ``consumer``.
+
+    ``subscribed`` and ``assignment`` are null where their bytes cannot be decoded; ``unreadable`` has the reasons.
+    """
 
     member_id: str
     client_id: str
@@ -24,12 +27,13 @@ class PlainMember(TypedDict):
     instance_id: str | None
     rack_id: str | None
     epoch: int | None
-    subscribed: list[str]
+    subscribed: list[str] | None
     regex: str | None
-    assignment: Mapping[str, list[int]]
+    assignment: Mapping[str, list[int]] | None
     target: Mapping[str, list[int]] | None
     protocol: str | None
     streams: NotRequired[PlainStreams]
+    unreadable: NotRequired[Mapping[str, str]]
 
 
 class PlainGroup(TypedDict):
@@ -65,9 +69,11 @@ def _member(member: MemberDescription) -> PlainMember:
         "instance_id": member.instance_id,
         "rack_id": member.rack_id,
         "epoch": member.epoch,
-        "subscribed": list(member.subscribed),
+        "subscribed": None if "subscription" in member.unreadable else list(member.subscribed),
         "regex": member.regex,
-        "assignment": {topic: list(each) for topic, each in member.assignment.items()},
+        "assignment": None
+        if "assignment" in member.unreadable
+        else {topic: list(each) for topic, each in member.assignment.items()},
         "target": None
         if member.target is None
         else {topic: list(each) for topic, each in member.target.items()},
@@ -75,6 +81,8 @@ def _member(member: MemberDescription) -> PlainMember:
     }
     if member.streams is not None:
         out["streams"] = _streams(member.streams)
+    if member.unreadable:
+        out["unreadable"] = member.unreadable
     return out
 
 

@@ -178,19 +178,20 @@ def _classic_member(member: ClassicDescribedMember, *, embedded: bool) -> Member
     subscribed: tuple[str, ...] = ()
     rack_id = None
     assignment: Partitions = {}
+    unreadable: dict[str, str] = {}
     # Bytes that cannot be read stay bytes: one broken client must not hide its group.
     if embedded and metadata:
         try:
             subscription = decode_subscription(base64.b64decode(metadata))
             subscribed, rack_id = tuple(subscription["topics"]), subscription.get("rackId") or None
-        except ValueError:
-            pass
+        except ValueError as error:
+            unreadable["subscription"] = str(error)
     if embedded and assigned:
         try:
             topics = decode_assignment(base64.b64decode(assigned))["assignedPartitions"]
             assignment = {topic["topic"]: tuple(sorted(topic["partitions"])) for topic in topics}
-        except ValueError:
-            pass
+        except ValueError as error:
+            unreadable["assignment"] = str(error)
     return MemberDescription(
         member_id=member["memberId"],
         client_id=member["clientId"],
@@ -201,4 +202,5 @@ def _classic_member(member: ClassicDescribedMember, *, embedded: bool) -> Member
         assignment=assignment,
         subscription=metadata,
         assigned=assigned,
+        unreadable=unreadable,
     )

@@ -31,10 +31,10 @@ from groups.pipeline.reading.splitting import Split
 from groups.pipeline.reading.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
 from groups.wire.commit_payloads import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
+from groups.wire.group_of_key import group_of_unknown_key
 from groups.wire.logs.batches import RecordBatch
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.records import decode_record, is_opaque
-from groups.wire.unknown_keys import group_of_unknown_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -200,7 +200,7 @@ class OffsetsReading(SplitReading):
         if is_opaque(payload):
             reason = f"{payload.pop('reason')}; kept as bytes"
             self.problem(reason, reason, offset, records=1, last=offset, normal=False)
-            group = payload.pop("group", None) or group_of_unknown_key(key)
+            group = payload.pop("group") if "group" in payload else group_of_unknown_key(key)
             return str(group) if group is not None else None
         self.facts.decoded += 1
         fields, value, number = payload["key"], payload["value"], payload["type"]

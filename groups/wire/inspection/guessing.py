@@ -67,14 +67,21 @@ class Guess:
 
 
 def guess(data: bytes) -> list[Guess]:
-    """Every kind, the likeliest first; those that cannot read the bytes to the end stand last, with the reason."""
+    """Every kind, the likeliest first; those that cannot read the bytes to the end come last, with the reason."""
     likely = [kind for kind in kinds().values() if not kind.by_name_only]
     if len(data) > MOST_GUESSED_BYTES:
         likely = [kinds()[name] for name in ("batch", "segment")]
     tried = [_tried(kind, data) for kind in likely if not kind.last_resort]
     if not any(each.whole for each in tried):
         tried += [_tried(kind, data) for kind in likely if kind.last_resort]
-    return sorted(tried, key=lambda each: (not each.whole, each.problem is not None, -each.score))
+    # Of kinds that do not read every byte, one that gets through most of them says more than one that ends after four.
+    half = len(data) / 2
+
+    def order(each: Guess) -> tuple[bool, bool, bool, float]:
+        is_far = each.whole or each.read >= half
+        return not each.whole, not is_far, not is_far and each.problem is not None, -each.score
+
+    return sorted(tried, key=order)
 
 
 def _tried(kind: Kind, data: bytes) -> Guess:
@@ -87,6 +94,7 @@ def _tried(kind: Kind, data: bytes) -> Guess:
         version, value, read = kind.layout.read(data, None)
     except RecordError as error:
         read = error.offset or 0
+        score += 12 * read / max(len(data), 1)
         problem = Problem(sentence=error.sentence, offset=error.offset, path=".".join(error.path))
     else:
         evidence = _plausibility(value)

@@ -44,6 +44,8 @@ function toldOf({ guesses, kind, length, problem, read }) {
       ? `cannot be read to the last byte; ${others}`
       : 'cannot be read to the last byte, as this or any other kind: cut off, or nothing of a group';
   }
+  if (read < length && guess && !guess.whole && guesses.every((tried) => !tried.whole))
+    return `no kind reads these bytes to the end; this one leaves ${counted(length - read, 'byte')}`;
   if (read < length)
     return `${counted(length - read, 'byte')} left over${guess?.whole ? ', as a later version would append' : ''}`;
   if (guess?.likely !== false) return `read to the last byte; ${others}`;

@@ -9,6 +9,7 @@ import { ask } from '../api.js';
 import { h, part } from '../dom.js';
 import { stretch } from '../times.js';
 import { toast } from '../toast.js';
+import { shownName } from '../words.js';
 import { count, groupRow, spark } from './rows.js';
 import { ended, total } from './states.js';
 
@@ -46,7 +47,7 @@ export function groups(detail) {
         h(
           'tr',
           { class: 'wait' },
-          h('td', { class: 'gn' }, group.group),
+          h('td', { class: 'gn' }, shownName(group.group)),
           h('td', {}, group.protocol),
           h('td', {}, spark([], [], 0, 0, false)),
           h('td', { class: 'vd' }, 'Waiting to be folded'),

@@ -37,7 +37,7 @@ export function head(detail) {
     open.textContent = `Open ${best.title}`;
   }
   part('says').replaceChildren(...sentence(detail));
-  part('basis').textContent = detail.status === 'complete' ? 'Everything was read' : '';
+  part('basis').textContent = detail.status === 'complete' && !lostOf(detail).length ? 'Everything was read' : '';
 }
 
 /** What was found, in one sentence: every clause leads to its place. @param {Detail} detail @returns {(Node | string)[]} */
@@ -59,7 +59,7 @@ function sentence(detail) {
       '. ',
     );
   }
-  const lost = detail.records.skipped.filter(({ normal }) => !normal);
+  const lost = lostOf(detail);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
     const says = number
@@ -68,6 +68,11 @@ function sentence(detail) {
     said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
   }
   return said;
+}
+
+/** What could not be read, other than what is normal at the end of a log. @param {Detail} detail */
+function lostOf(detail) {
+  return detail.records.skipped.filter(({ normal }) => !normal);
 }
 
 /** The clause that tells most: of the worst thing, else who was removed, else the first. @param {Row} row */

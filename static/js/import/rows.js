@@ -25,6 +25,7 @@ const tick = () =>
 export function sourceRow(source, begun) {
   const cut = source.file.lastIndexOf('/') + 1;
   const readable = source.kind === 'offsets' || source.kind === 'metadata';
+  const read = readable && (!begun || source.records > 0 || Boolean(source.repeats) || source.state === 'read');
   return h(
     'tr',
     {},
@@ -52,14 +53,14 @@ export function sourceRow(source, begun) {
     h(
       'td',
       {},
-      readable
+      read
         ? h(
             'span',
             { class: 'ok' },
             tick(),
             source.repeats ? `repeats ${source.repeats}` : begun ? source.state : 'recognised',
           )
-        : h('span', { class: 'quiet', title: source.state }, 'not read'),
+        : h('span', { class: 'quiet', title: source.state }, readable ? 'nothing was read' : 'not read'),
     ),
   );
 }
