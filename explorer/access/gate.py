@@ -6,11 +6,8 @@ free place. Each refusal is one sentence. Only then Django begins, and with it t
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -33,6 +30,14 @@ from explorer.access.bodies import (
 from explorer.access.keys import admits, cookie_for, is_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.peers import account_of
+from explorer.access.places import (
+    ANSWERS_AT_ONCE,
+    PAGES_AT_ONCE,
+    UPLOADS_AT_ONCE,
+    Places,
+    Send,
+    a_place,
+)
 from explorer.access.refusals import refusal, without_token
 from explorer.sharing.addresses import leads_here
 from explorer.sharing.crowd import Crowd
@@ -40,52 +45,13 @@ from explorer.sharing.door import Door
 from explorer.web.coalescing import CAME_S
 
 Scope = MutableMapping[str, Any]
-Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-PAGES_AT_ONCE: Final = 8
-ANSWERS_AT_ONCE: Final = 4
-"""Requests that are worked on at once: each has a thread, and more of them only take the processor from each other.
-Pages have places of their own, so that a hundred programs that ask for lists do not hold up a reader."""
-
-UPLOADS_AT_ONCE: Final = 4
-"""Uploads that come at once: each is slow by nature, and has a thread as long as it lasts."""
-
-WAITING_MOST: Final = 1000
-"""Requests that wait for a place: a coroutine each, which is some kilobytes."""
 
 TOLD_ONCE: Final = (b"authorization", b"origin", b"sec-fetch-site", b"referer", b"content-length")
 """Headers that decide who is let in: of two, the one that is looked at may be the wrong one. ``Cookie`` may be cut up."""
 
 FIELDS_BYTES: Final = 4096
 """What a file of an upload takes beside its content: its head, and a field with its path."""
-
-
-@dataclass(slots=True)
-class Places:
-    """So many at once; others wait for their turn."""
-
-    count: int
-    waiting_most: int = WAITING_MOST
-    waiting: int = 0
-    _free: asyncio.Semaphore = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._free = asyncio.Semaphore(self.count)
-
-    @property
-    def are_taken(self) -> bool:
-        return self._free.locked() and self.waiting >= self.waiting_most
-
-    async def take(self) -> None:
-        self.waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self.waiting -= 1
-
-    def leave(self) -> None:
-        self._free.release()
 
 
 class Handler(ASGIHandler):
@@ -245,26 +211,6 @@ class Gate:
             await answer(closing(refusal(path, 413, str(error))), scope, send)
         finally:
             incoming.close()
-
-
-@contextlib.asynccontextmanager
-async def a_place(places: Places, send: Send) -> AsyncIterator[Send]:
-    """Hold a place until the answer is made. How slowly it is read then holds up nobody."""
-    held = True
-    await places.take()
-
-    async def sent(message: Message) -> None:
-        nonlocal held
-        if held and message["type"] == "http.response.start":
-            held = False
-            places.leave()
-        await send(message)
-
-    try:
-        yield sent
-    finally:
-        if held:
-            places.leave()
 
 
 def with_cookie(path: str, query: list[tuple[str, str]], cookie: str) -> HttpResponse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest
@@ -12,14 +12,18 @@ from groups.jobs.children import ChildFailed, ParentStops
 from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
 
 
+def left_of(request: HttpRequest) -> Callable[[], bool]:
+    """Whether the client has gone. The gate notices; a test's request has come past it, and its client stays."""
+    left = getattr(request, "scope", {}).get("client_left")
+    return left.is_set if left else lambda: False
+
+
 def answer_of(
     children: WarmChildren, request: HttpRequest, question: Mapping[str, Any], *, busy: str, name: str
 ) -> bytes:
     """The child's line. ``BadRequest`` with ``busy`` where all are at work, or where ``name`` has no answer."""
-    # The gate tells; a test's request has come past it.
-    left = getattr(request, "scope", {}).get("client_left")
     try:
-        return children.ask(question, left.is_set if left else lambda: False)
+        return children.ask(question, left_of(request))
     except Busy:
         raise BadRequest(busy, status=429) from None
     except AskerLeft:

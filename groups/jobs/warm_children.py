@@ -20,6 +20,7 @@ from typing import IO, Any, Final
 
 import orjson
 
+from groups.jobs import waiting
 from groups.jobs.children import LINE_BYTES_MOST, ChildFailed, ParentStops, python_path, shutting_down
 
 POLL_S: Final = 0.05
@@ -105,16 +106,29 @@ class WarmChildren:
     def __init__(self, module: str, count: int) -> None:
         self.module = module
         self._free = threading.BoundedSemaphore(count)
+        # Who waits for a child has a thread: there are no more of them than children.
+        self._next = threading.BoundedSemaphore(count)
         self._idle: list[_Child] = []
 
     def ask(self, question: Mapping[str, Any], left: Callable[[], bool] = lambda: False) -> bytes:
         """The answer, a line of JSON. ``Busy``, ``AskerLeft``, ``ChildFailed`` or ``ParentStops`` where there is none."""
-        if not self._free.acquire(timeout=FREE_S):
-            raise Busy
+        if not self._free.acquire(blocking=False):
+            self._wait_for_one()
+        waiting.begins()
         try:
             return self._asked(orjson.dumps(question), left)
         finally:
             self._free.release()
+
+    def _wait_for_one(self) -> None:
+        if not self._next.acquire(blocking=False):
+            raise Busy
+        waiting.begins()
+        try:
+            if not self._free.acquire(timeout=FREE_S):
+                raise Busy
+        finally:
+            self._next.release()
 
     def close(self) -> None:
         """End those that stand ready."""

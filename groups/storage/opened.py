@@ -14,6 +14,7 @@ from typing import Final
 from django.conf import settings
 
 from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs import waiting
 from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
 from groups.packs.index import StoredChunk
@@ -48,6 +49,7 @@ def opened(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk:
         return found
     with _guard:
         lock = _locks.setdefault(path, threading.Lock())
+    waiting.begins()
     try:
         # Who asks for the same chunk meanwhile waits for it; the others wait for their turn.
         with lock:

@@ -12,6 +12,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from explorer.access import bodies, gate
+from explorer.access import places as gate_places
 from explorer.pages.imports import receiving, uploading
 from groups.imports import lifecycle
 from groups.models import Import
@@ -132,7 +133,7 @@ async def test_a_body_that_drips_is_not_waited_for(asks: Asks, monkeypatch: pyte
 
 async def test_so_many_uploads_come_at_once(asks: Asks) -> None:
     places = asks.gate.upload_places
-    for _ in range(gate.UPLOADS_AT_ONCE):
+    for _ in range(gate_places.UPLOADS_AT_ONCE):
         await places.take()
     answer = await upload(asks, [form(("a/0.log", b"x"))])
     assert answer.status == 429
@@ -144,7 +145,7 @@ async def test_so_many_uploads_come_at_once(asks: Asks) -> None:
 
 async def test_requests_beyond_the_places_wait_and_beyond_that_are_told_so(asks: Asks) -> None:
     places = asks.gate.answer_places
-    for _ in range(gate.ANSWERS_AT_ONCE):
+    for _ in range(gate_places.ANSWERS_AT_ONCE):
         await places.take()
     waits = asyncio.create_task(asks("/api/timelines"))
     await asyncio.sleep(0.05)

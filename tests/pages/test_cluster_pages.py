@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from explorer.pages.clusters import views
+from explorer.pages.clusters import testing
 from explorer.watchers import watchers
 from groups import storage
 from groups.alert_models import Alert
@@ -132,7 +132,7 @@ def test_the_test_of_a_connection_tells_each_step_and_stores_nothing() -> None:
 
 
 def test_a_test_that_lasts_too_long_is_ended_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "CHECK_MOST_S", 0.0)
+    monkeypatch.setattr(testing, "TEST_MOST_S", 0.0)
     body = {"properties": {"bootstrap.servers": "127.0.0.1:1"}}
     told = Client().post("/api/clusters/check", body, content_type="application/json").json()
     assert told["steps"][-1]["says"].startswith("The test was ended")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 import orjson
@@ -11,24 +10,18 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from explorer.pages.clusters.describing import detail, groups_of, sent
+from explorer.pages.clusters.testing import tested
 from explorer.watchers import watchers
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.cluster_models import Cluster
-from groups.clusters.checking import Step, check
 from groups.clusters.faults import ClusterError
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 from groups.clusters.settings import PROTOCOLS, parse_properties
-from groups.history.state.plain import to_plain
 from groups.watching import registry
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, LIMITS
-
-CHECK_TIMEOUT_MS: Final = 5_000
-"""How long a step of the test may take where nothing else is told: somebody waits for it."""
-
-CHECK_MOST_S: Final = 60.0
 
 BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 """Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
@@ -89,21 +82,8 @@ def api_add(request: HttpRequest) -> HttpResponse:
 
 def api_check(request: HttpRequest) -> HttpResponse:
     """``POST /api/clusters/check``: connects, step by step, and tells what each found. Nothing is stored."""
-    properties = {"request.timeout.ms": str(CHECK_TIMEOUT_MS), **_properties(json_body(request))}
-    steps = asyncio.run(_checked(properties))
+    steps = tested(request, _properties(json_body(request)))
     return json_response({"steps": steps, "ok": all(step["state"] != "failed" for step in steps)})
-
-
-async def _checked(properties: dict[str, str]) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = []
-    try:
-        async with asyncio.timeout(CHECK_MOST_S):
-            async for step in check(properties):
-                steps.append(to_plain(step))
-    except TimeoutError:
-        says = f"The test was ended after {CHECK_MOST_S:g} s; what answers takes too long."
-        steps.append(to_plain(Step(name="rights", state="failed", says=says)))
-    return steps
 
 
 def api_detail(request: HttpRequest, cluster_id: str) -> HttpResponse:

@@ -10,10 +10,10 @@ import orjson
 from django.http import HttpRequest
 
 from explorer.pages.lessons.drafting import logs_of
+from explorer.web.children import answer_of
 from explorer.web.endpoint import BadRequest
 from explorer.web.glossary import terms
-from groups.jobs.children import ChildFailed, ParentStops
-from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
+from groups.jobs.warm_children import WarmChildren
 from simulations import courses
 
 CHILDREN_MOST: Final = 2
@@ -44,19 +44,10 @@ def checked(request: HttpRequest, text: str) -> dict[str, Any]:
 
 
 def ask(request: HttpRequest, question: Mapping[str, Any]) -> dict[str, Any]:
-    # The gate tells; a test's request has come past it.
-    left = getattr(request, "scope", {}).get("client_left")
-    try:
-        answer: dict[str, Any] = orjson.loads(children.ask(question, left.is_set if left else lambda: False))
-    except Busy:
-        raise BadRequest(
-            f"{CHILDREN_MOST} lessons are being played, as many as this server plays at once. Try again soon.",
-            status=429,
-        ) from None
-    except AskerLeft:
-        raise BadRequest("The client left before its answer.", status=499) from None
-    except (ChildFailed, ParentStops) as error:
-        raise BadRequest(f"The lesson could not be played: {error}", status=503) from error
+    busy = f"{CHILDREN_MOST} lessons are being played, as many as this server plays at once. Try again soon."
+    answer: dict[str, Any] = orjson.loads(
+        answer_of(children, request, question, busy=busy, name="The lesson")
+    )
     if "error" in answer:
         problem = str(answer["error"])
         raise BadRequest(f"{problem[:1].upper()}{problem[1:]}.", field=answer["field"])

@@ -1,0 +1,36 @@
+"""The child process that tests a connection: ``{"properties": {…}}`` in, ``{"type": "step", "step": {…}}`` out for each step.
+
+A broker that is tested is not trusted yet. What it answers is read here, where it can fill no more than this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from groups.clusters.checking import check
+from groups.history.state.plain import to_plain
+
+ADDRESS_BYTES_MOST: Final = 1024**3
+"""A test of a cluster of 10,000 groups and 100,000 partitions takes 300 MB."""
+
+
+async def _steps(properties: Mapping[str, str]) -> None:
+    async for step in check(properties):
+        sys.stdout.buffer.write(orjson.dumps({"type": "step", "step": to_plain(step)}) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
+    question: Any = orjson.loads(sys.stdin.buffer.readline())
+    asyncio.run(_steps(question["properties"]))
+
+
+if __name__ == "__main__":
+    main()
