@@ -38,9 +38,6 @@ BACKOFF_MOST_S: Final = 10.0
 GROUPS_A_REQUEST: Final = 200
 """Half a megabyte and some tens of milliseconds of the broker, with 20 members each (measured)."""
 
-BROKERS_MOST: Final = 1000
-"""Brokers of one cluster; more is an answer gone wrong."""
-
 DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Any], list[Told]], str]]] = {
     GroupKind.CONSUMER: (CONSUMER_GROUP_DESCRIBE, reading.consumer_groups, "groupIds"),
     GroupKind.CLASSIC: (DESCRIBE_GROUPS, reading.classic_groups, "groups"),
@@ -121,7 +118,7 @@ class Brokers:
 
     def learn(self, told: Mapping[str, Any]) -> None:
         """Take the brokers that an answer of ``brokers_of`` names."""
-        rows = told["brokers"][:BROKERS_MOST]
+        rows = told["brokers"]
         self.cluster_id = told["clusterId"] or None
         found = {row["brokerId"]: Address(row["host"], row["port"]) for row in rows}
         for node in set(self._links) - set(found):

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from groups.clusters.allowed import Body, ask
+from groups.clusters.bounds import answer_bytes_most
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address
 from groups.clusters.tls import refused_certificate, unverified_context
-
-ANSWER_BYTES_MOST: Final = 128 * 1024 * 1024
-"""2,000 groups of 20 members are 5.2 MB; a whole cluster's metadata is some tens of MB."""
 
 FIRST_ANSWER_BYTES_MOST: Final = 1024 * 1024
 """Versions and the mechanisms of a login are hundreds of bytes; a larger first answer is none of Kafka's."""
@@ -59,7 +57,7 @@ class Channel:
     ) -> None:
         self.address = address
         self.answers = 0
-        self.limit = FIRST_ANSWER_BYTES_MOST
+        self.is_logged_in = False
         self._reader, self.__writer = streams
         self._client_id = client_id
         self._timeout_s = timeout_s
@@ -73,7 +71,7 @@ class Channel:
 
     def logged_in(self) -> None:
         """What answers now is a broker: its answers may be long."""
-        self.limit = ANSWER_BYTES_MOST
+        self.is_logged_in = True
 
     async def request(self, key: int, version: int, body: Body, *, timeout_s: float | None = None) -> Answer:
         """The answer to one request of the list. ``ClusterError`` where none came; the channel is closed then."""
@@ -85,7 +83,9 @@ class Channel:
                     self.__writer.write(_LENGTH.pack(len(asked.data)) + asked.data)
                     self._sent(key, version)
                     await self.__writer.drain()
-                    data = await self._frame()
+                    data = await self._frame(
+                        answer_bytes_most(key) if self.is_logged_in else FIRST_ANSWER_BYTES_MOST
+                    )
             except BaseException as error:
                 # An answer that comes later would be taken for that to the next request.
                 self.abort()
@@ -104,15 +104,15 @@ class Channel:
             self.answers += 1
             return Answer(key=key, version=version, data=data)
 
-    async def _frame(self) -> bytes:
+    async def _frame(self, most: int) -> bytes:
         head = await self._reader.readexactly(_LENGTH.size)
         if not self.answers:
             _look_at_first_bytes(head, self.address)
         (length,) = _LENGTH.unpack(head)
-        if not 0 <= length <= self.limit:
+        if not 0 <= length <= most:
             raise ClusterError(
                 Fault.TOO_LARGE if self.answers else Fault.NOT_KAFKA,
-                f"{self.address} announces an answer of {length:,} bytes; {self.limit:,} at most are taken."
+                f"{self.address} announces an answer of {length:,} bytes; {most:,} at most are taken."
                 if self.answers
                 else f"{self.address} answers with something that is not Kafka's.",
                 seen=head.hex(),

@@ -17,7 +17,7 @@ from groups.clusters.checking import check
 from groups.history.state.plain import to_plain
 
 ADDRESS_BYTES_MOST: Final = 1024**3
-"""A test of a cluster of 10,000 groups and 100,000 partitions takes 300 MB."""
+"""Metadata of 100,000 partitions with three replicas take 260 MB to read, of a million 840 MB (measured)."""
 
 
 async def _steps(properties: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from groups.clusters.allowed import (
     SASL_HANDSHAKE,
     Body,
 )
+from groups.clusters.bounds import bounded
 from groups.clusters.channel import Answer, Channel, Sent, open_channel
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings, Sasl
@@ -274,9 +275,14 @@ async def _printed(command: str) -> str:
 
 def decoded(answer: Answer) -> dict[str, Any]:
     """The fields of an answer; ``ClusterError`` for bytes that are none."""
-    api = ALLOWED[answer.key].api
+    api = bounded(answer.key)
     try:
         body: dict[str, Any] = decode_response(answer.data, api, answer.version)["body"]
+    except MemoryError as error:
+        raise ClusterError(
+            Fault.TOO_LARGE,
+            f"The broker's answer to {api.name} ({len(answer.data):,} bytes) takes more memory to read than this process may have.",
+        ) from error
     except RecordError as error:
         raise ClusterError(
             Fault.UNREADABLE,

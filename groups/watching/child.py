@@ -1,21 +1,27 @@
 """The child process that watches one cluster for a server: ``{"cluster": id, "owner": name}`` in.
 
 Out come its announcements, ``{"type": "announce", "group", "message"}``, which the parent passes on to its sockets. It
-ends with its lease, with its standard input, and with its parent.
+ends with its lease, with its standard input, and with its parent. What a hostile cluster answers can fill no more than this
+process.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import sys
 import threading
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
+ADDRESS_BYTES_MOST: Final = 4 * 1024**3
+"""As other children have it that read what is not trusted: far more than a watcher needs, and less than a machine has."""
+
 
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
     question = orjson.loads(sys.stdin.buffer.readline())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     import django

@@ -8,14 +8,13 @@ played on. The answer is ``{"sheet", "problems"}``, or
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 
 from groups.history.entries import EntryLine
+from groups.jobs.answering_child import answer_lines
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.document import Kind, Lesson
@@ -24,12 +23,6 @@ from simulations.lessons.reading import read_lesson
 from simulations.lessons.sheets import played
 from simulations.lessons.taking_over import ActError, played_on
 from simulations.world.scenario import Scenario, ScenarioError
-
-MEMORY_KB_MOST: Final = 300 * 1024
-"""A child that has grown to this ends after its answer."""
-
-ADDRESS_BYTES_MOST: Final = 4 * 1024**3
-"""No lesson needs more; one that was made to fill the machine's memory ends this child alone."""
 
 SOURCE: Final = courses.Bundled()
 
@@ -92,14 +85,5 @@ def _scenario(lesson: Lesson) -> Scenario:
     raise ActError("a recording, or a case of the laboratory, cannot be played on", "lesson")
 
 
-def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(answered(orjson.loads(line)) + b"\n")
-        sys.stdout.buffer.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEMORY_KB_MOST:
-            return
-
-
 if __name__ == "__main__":
-    main()
+    answer_lines(answered)

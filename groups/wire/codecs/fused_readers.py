@@ -27,7 +27,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from groups.wire.codecs.primitives import LONGEST_STRING, Reader, read_unsigned_varint
-from groups.wire.codecs.schema import Array, Field, FieldType, Form, Primitive, Struct
+from groups.wire.codecs.schema import ELEMENTS_MOST, Array, Field, FieldType, Form, Primitive, Struct
 from groups.wire.codecs.struct_readers import value_reader
 from groups.wire.codecs.uuids import uuid_to_base64
 from groups.wire.codecs.values import Value
@@ -283,12 +283,15 @@ class _Function:
         count, there = self.length("i", nullable=nullable)
         value = self.fresh("v")
         with self.if_there(value, there, nullable=nullable):
-            self.elements(array.of, count, value)
+            self.elements(array, count, value)
         return value
 
-    def elements(self, of: FieldType, count: str, value: str) -> None:
+    def elements(self, array: Array, count: str, value: str) -> None:
+        of = array.of
         number = self.fresh("n")
         self.say(f"{number} = {count}")
+        if array.most < ELEMENTS_MOST:
+            self.say(f"if {number} > {array.most}: raise Unusual")
         code = of.struct_code if isinstance(of, Primitive) else None
         if code is not None:
             width = struct.calcsize(f">{code}")

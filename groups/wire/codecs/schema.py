@@ -23,6 +23,9 @@ NEVER: Final = 32768
 HIGHEST_TAG: Final = 0x7FFF_FFFF
 """Tags are int32 in Kafka's own classes."""
 
+ELEMENTS_MOST: Final = 0x7FFF_FFFF
+"""Counts of lists are int32; bytes that are here already bound them further."""
+
 UNKNOWN_TAGS: Final = "_unknownTaggedFields"
 """The field of the JSON form where tagged fields that the schema does not know are kept, so that encoding gives the
 same bytes again."""
@@ -71,9 +74,10 @@ class Primitive(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A list of elements of one type."""
+    """A list of elements of one type, ``most`` of them at most: a reader refuses a longer one before it reads an element."""
 
     of: FieldType
+    most: int = ELEMENTS_MOST
 
 
 @dataclass(frozen=True, slots=True)

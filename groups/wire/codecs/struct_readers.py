@@ -122,6 +122,7 @@ def _tagged_reader(field: Field, form: Form) -> Reader:
 
 def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
     read_count = _read_count(form)
+    most = array.most
     code = array.of.struct_code if isinstance(array.of, Primitive) else None
     width = struct.calcsize(f">{code}") if code else 1
     read_element = None if code else value_reader(array.of, form, nullable=False)
@@ -132,6 +133,8 @@ def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
             if nullable and count == -1:
                 return None, end
             raise MalformedError(f"a list of {count} elements", offset=at)
+        if count > most:
+            raise MalformedError(f"a list of {count:,} elements; {most:,} at most are read", offset=at)
         # Every element has at least `width` bytes, so a count that cannot be true is refused before it costs.
         if count * width > len(data) - end:
             raise TruncatedError(f"a list of {count}", needed=count * width, left=len(data) - end, offset=end)
