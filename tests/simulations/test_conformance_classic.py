@@ -14,6 +14,7 @@ from groups.history.entries import Kind
 from groups.history.passes.recorder import Recorder
 from simulations.proof.conformance import Judge, NotJudged, Recording, recordings, report, settings_of
 from simulations.proof.conformance.requests import WAITING
+from simulations.proof.conformance.splitting import Loading, bounded
 from simulations.recorded_files import read
 from simulations.samples import sample
 from tests.broker.classic.as_recorded import UNLOGGED, recording_of
@@ -171,3 +172,28 @@ def test_whichever_value_of_what_released_clients_were_told_is_another_it_is_tol
 ) -> None:
     settings = settings_of(CLASSIC.settings)
     assert list(unnoticed(groups[group], settings, every=EVERY[group])) == []
+
+
+@pytest.mark.parametrize("group", ["classic-first-join", "classic-static-twice", "migrate-up-static"])
+@pytest.mark.parametrize("refuses", [True, False])
+def test_the_first_request_may_have_waited_for_its_coordinator_to_load(group: str, refuses: bool) -> None:
+    """Five are refused, the sixth arrives as the load ends, and is handled 350 ms later."""
+    transcript = recorded()[group]
+    recording = recording_of(transcript)
+    first, *rest = recording.asked
+    early = replace(first, arrived_ms=first.arrived_ms - 351)
+    refused = [
+        replace(
+            early,
+            arrived_ms=early.arrived_ms - 20 * (6 - number),
+            done_ms=early.arrived_ms - 20 * (6 - number) + 1,
+            response={**first.response, "errorCode": 14},
+        )
+        for number in range(1, 6)
+    ]
+    loading = Loading(
+        [*(refused if refuses else ()), early, *rest], [each.arrived_ms for each in refused if refuses]
+    )
+    asked = (bounded(early, 0, loading.until_ms(early)), *rest)
+    tally = judged(replace(recording, asked=asked), transcript.settings).tally
+    assert (tally.differences == []) is refuses

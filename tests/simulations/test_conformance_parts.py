@@ -17,7 +17,14 @@ from simulations.proof.conformance.position import CLOCK_SLACK_MS, IMAGE_LAG_LEA
 from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written
 from simulations.proof.conformance.requests import COMMIT, ask
 from simulations.proof.conformance.score import Score
-from simulations.proof.conformance.splitting import HANDLED_MS, NotJudged, bounded, recordings, why_not
+from simulations.proof.conformance.splitting import (
+    HANDLED_MS,
+    Loading,
+    NotJudged,
+    bounded,
+    recordings,
+    why_not,
+)
 from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
@@ -275,6 +282,43 @@ def test_a_request_that_may_wait_for_others_was_handled_as_soon_as_the_machine_w
     api: str, slowest_ms: int, handled_ms: int | None
 ) -> None:
     assert bounded(replace(asked(1, 9_000), api=api), slowest_ms).handled_ms == handled_ms
+
+
+def at(arrived_ms: int, done_ms: int, code: int = 0) -> RecordedRequest:
+    return replace(
+        asked(arrived_ms, done_ms),
+        api="JOIN_GROUP",
+        arrived_ms=arrived_ms,
+        done_ms=done_ms,
+        response={"errorCode": code},
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "unready_ms", "until_ms"),
+    [
+        ([], [], None),
+        # Refused, and nothing was answered since: it may load until this one is answered.
+        ([at(10, 11, 14)], [10], 900),
+        ([at(10, 11, 16), at(20, 21, 14)], [10, 20], 900),
+        # It had loaded before this one arrived.
+        ([at(10, 11, 14), at(30, 31)], [10], None),
+        ([at(30, 31), at(40, 41)], [], None),
+        # Another one, which arrived first, was answered meanwhile.
+        ([at(10, 11, 14), at(90, 300)], [10], 300),
+        # Refusals of other groups count for one that was not seen before, and for no other.
+        ([], [50], 900),
+        ([at(30, 31)], [50], None),
+    ],
+)
+def test_a_coordinator_may_load_until_it_has_answered_a_request_that_came_after_a_refusal(
+    before: list[RecordedRequest], unready_ms: list[int], until_ms: int | None
+) -> None:
+    part = at(100, 900)
+    loading = Loading([*before, part], unready_ms)
+    assert loading.until_ms(part) == until_ms
+    expected = part.arrived_ms if until_ms is None else until_ms
+    assert bounded(part, 0, loading.until_ms(part)).handled_ms == min(expected + HANDLED_MS, 900)
 
 
 def kept(kind: int, *, value: Any = 1) -> Written:

@@ -205,6 +205,12 @@ def test_offsets_of_subscribed_topics_are_not_deleted() -> None:
     assert set(broker.shard.state.offsets) == {"foo"}
 
 
+def test_offsets_of_a_group_with_an_empty_name_are_refused_as_a_request_not_as_a_group() -> None:
+    """Kafka: ``GroupCoordinatorService.deleteOffsets`` looks at the name before it looks for the group."""
+    request = OffsetDelete(group_id="", topics={"foo": (0,)})
+    assert int(Broker().shard.delete_offsets(request, 0).answer.error_code) == 24
+
+
 def deleted(outcome: Outcome[Any]) -> tuple[int, list[int]]:
     return int(outcome.answer.error_code), [record["type"] for record in outcome.records]
 

@@ -5,6 +5,7 @@ A group of either protocol is judged, also one that changes from the one to the 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -111,6 +112,7 @@ def recordings(
         for part in parts_of(request):
             asked.setdefault(part.group, []).append(part)
     slowest_ms = max(map(_took_ms, chain.from_iterable(asked.values())), default=0)
+    unready_ms = sorted(part.arrived_ms for own in asked.values() for part in own if _not_ready(part))
     for group in sorted({*asked, *written}):
         if only is not None and group != only:
             continue
@@ -121,18 +123,19 @@ def recordings(
             not_judged.records[reason] += len(records)
             continue
         kept = []
+        loading = Loading(own, unready_ms)
         for part in own:
             if _not_ready(part):
                 not_judged.requests["coordinator not ready"] += 1
                 if is_turned_away(part):
                     # It may have waited for other members until its coordinator was another one.
-                    kept.append(bounded(part, slowest_ms))
+                    kept.append(bounded(part, slowest_ms, loading.until_ms(part)))
             elif not has_fields(part):
                 not_judged.requests["requests that lack fields of their API"] += 1
             elif not can_ask(part.api):
                 not_judged.requests[OTHER_APIS.get(part.api, part.api)] += 1
             else:
-                kept.append(bounded(part, slowest_ms))
+                kept.append(bounded(part, slowest_ms, loading.until_ms(part)))
         kept.sort(key=lambda part: (part.arrived_ms, part.done_ms))
         if not kept:
             not_judged.records["coordinator not ready"] += len(records)
@@ -145,11 +148,45 @@ def _took_ms(part: RecordedRequest) -> int:
     return part.done_ms - part.arrived_ms if can_ask(part.api) and part.api not in WAITING else 0
 
 
-def bounded(part: RecordedRequest, slowest_ms: int) -> RecordedRequest:
-    """Where the answer may have waited, how slow the machine was tells when the request was handled at the latest."""
+class Loading:
+    """Until when the coordinator of one group may have been loading as a request arrived.
+
+    A coordinator that loads refuses most requests, and lets those wait that arrive as it ends. It has certainly loaded
+    when it has answered a request of the group other than with such a refusal.
+    """
+
+    def __init__(self, own: Iterable[RecordedRequest], unready_ms: list[int]) -> None:
+        """``unready_ms``: when requests of any group arrived that were refused so, ascending."""
+        self._unready_ms = unready_ms
+        parts = list(own)
+        self._refused_ms = sorted(part.arrived_ms for part in parts if _not_ready(part))
+        self._ready = sorted((part.arrived_ms, part.done_ms) for part in parts if not _not_ready(part))
+
+    def until_ms(self, part: RecordedRequest) -> int | None:
+        """When the first request was answered behind the last refusal before this one; None if that is before it arrived."""
+        refused = bisect_right(self._refused_ms, part.arrived_ms)
+        first = self._ready[0][0] if self._ready else part.arrived_ms
+        if refused:
+            since_ms = self._refused_ms[refused - 1]
+        elif self._unready_ms and self._unready_ms[0] <= first:
+            # Refusals of other groups: this one was not seen before.
+            since_ms = first
+        else:
+            return None
+        behind = self._ready[bisect_left(self._ready, (since_ms, -1)) :]
+        ready_ms = min((done_ms for _, done_ms in behind), default=part.done_ms)
+        return ready_ms if ready_ms > part.arrived_ms else None
+
+
+def bounded(part: RecordedRequest, slowest_ms: int, loaded_ms: int | None = None) -> RecordedRequest:
+    """With the time at which it was handled at the latest, if the answer may have waited: as slow as the machine was.
+
+    ``loaded_ms``: until when its coordinator may have been loading.
+    """
     if part.api not in WAITING:
         return part
-    return replace(part, handled_ms=min(part.done_ms, part.arrived_ms + max(HANDLED_MS, slowest_ms)))
+    begun_ms = part.arrived_ms if loaded_ms is None else max(part.arrived_ms, loaded_ms)
+    return replace(part, handled_ms=min(part.done_ms, begun_ms + max(HANDLED_MS, slowest_ms)))
 
 
 def has_fields(part: RecordedRequest) -> bool:

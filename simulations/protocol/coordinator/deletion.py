@@ -16,6 +16,7 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash
+from simulations.protocol.coordinator.classic.checks import check_group
 from simulations.protocol.coordinator.classic.group import EMPTY, STABLE, Group
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.classic.subscribed import is_subscribed
@@ -41,6 +42,8 @@ def offsets_of_topics(context: Context, topics: Iterable[ImageTopic]) -> Outcome
 
 def delete_offsets(context: Context, request: OffsetDelete) -> Outcome[OffsetDeleteAnswer]:
     """A topic that the group subscribes to is refused; an offset that is not there is deleted all the same."""
+    if (refused := check_group(request.group_id)) is not ErrorCode.NONE:
+        return Outcome(answer=OffsetDeleteAnswer(error_code=refused))
     if _is_absent(context):
         return Outcome(answer=OffsetDeleteAnswer(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
     group = classic_group(context)
