@@ -42,8 +42,8 @@ def offsets_of_topics(context: Context, topics: Iterable[ImageTopic]) -> Outcome
 
 def delete_offsets(context: Context, request: OffsetDelete) -> Outcome[OffsetDeleteAnswer]:
     """A topic that the group subscribes to is refused; an offset that is not there is deleted all the same."""
-    if (refused := check_group(request.group_id)) is not ErrorCode.NONE:
-        return Outcome(answer=OffsetDeleteAnswer(error_code=refused))
+    if (code := check_group(request.group_id)) is not ErrorCode.NONE:
+        return Outcome(answer=OffsetDeleteAnswer(error_code=code))
     if _is_absent(context):
         return Outcome(answer=OffsetDeleteAnswer(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
     group = classic_group(context)
