@@ -60,9 +60,23 @@ SETTINGS: Final = frozenset({"settings", "config"})
 """Fields with Kafka's configuration: its keys are Kafka's own words."""
 
 OWN_WORDS: Final = frozenset(
-    {"api", "callback", "phase", "timer", "event", "fault", "note", "invariant", "way"}
+    {"api", "callback", "phase", "timer", "event", "fault", "note", "invariant", "way", "operation"}
 )
 """Fields that hold words of this program or of Kafka's schemas, never of a user."""
+
+CLIENT_REASON: Final = re.compile(
+    r"cached metadata has changed|subscription has changed|need to revoke partitions and re-join"
+    r"|received assignment does not match the current subscription|group is already rebalancing"
+    r"|offset commit failed since group is already rebalancing|rebalance enforced by user|not provided"
+    r"|rebalance failed due to (Kafka|Disconnect|Timeout|Wakeup|UnknownMemberId|IllegalGeneration|RebalanceInProgress|MemberIdRequired"
+    r"|CoordinatorNotAvailable|NotCoordinator|CoordinatorLoadInProgress|FencedInstanceId)Exception"
+    r"|encountered [A-Z_]{1,48} from [A-Z_]{1,48} response"
+    r"|the consumer is being closed|consumer poll timeout has expired\.|the consumer unsubscribed from all topics"
+    r"|consumer pro-actively leaving the group"
+)
+"""Reasons that Kafka's own clients give (KIP-800). The exceptions are Kafka's, since a team's own may name the team."""
+
+MEMBER_REASON: Final = re.compile(r"(?P<text>need to re-join with the given member-id: )(?P<member>.+)")
 
 OWN_WORD: Final = re.compile(r"[A-Za-z_]{1,48}")
 FIELD_NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")

@@ -3,10 +3,17 @@
 What is redacted are entries. Everything else that is shown of an incident (frames, changes, moments, findings, sentences, the verdict)
 is made of redacted entries by the same fold as ever: so no place where a name could stand has to be found in them.
 
-A name becomes its kind and a number (``topic-3``). Numbers are drawn by an HMAC of the name under the incident's key: they tell
+A name becomes its kind and a number (``topic-3``). Numbers are drawn by an HMAC of the name under the incident's key: they give
 neither the order of the alphabet nor that of appearance, and two incidents of one group have nothing in common. Times, offsets, epochs,
-partition numbers and counts stay. Bytes are left out, but for subscriptions and assignments of the classic protocol, which the fold reads:
-they are read, redacted and written anew, without their user data.
+partition numbers and counts stay.
+
+The fold reads more of names than whether two are equal, and a pseudonym keeps all of that, so that the diagnosis stays the same:
+
+* a generated member id, by its length, is nobody's name (``display_names``): its pseudonym is as long, without a number;
+* what is called alike as a client, an instance and a member is called alike still, since these name the same process;
+* reasons that Kafka's clients give are Kafka's words, and stay;
+* subscriptions and assignments of the classic protocol are decoded, redacted and encoded again, the user data of Kafka's sticky
+  assignors included. All other bytes are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +25,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from groups.history.entries import EntryLine
-from groups.history.evidence.display_names import REPLACEMENT_MARK
+from groups.history.evidence.display_names import NAME_LENGTH_MAX, REPLACEMENT_MARK
+from groups.history.findings.patterns import poll_interval, two_rounds
 from groups.incidents import fields
 from groups.wire.embedded.consumer_protocol import (
     TopicPartition,
@@ -26,6 +34,12 @@ from groups.wire.embedded.consumer_protocol import (
     decode_subscription,
     encode_assignment,
     encode_subscription,
+)
+from groups.wire.embedded.user_data import (
+    decode_cooperative_sticky,
+    decode_sticky,
+    encode_cooperative_sticky,
+    encode_sticky,
 )
 from groups.wire.errors import WireError
 
@@ -35,9 +49,27 @@ KEY_BYTES: Final = 32
 NO_UUID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 """The topic id of all zeros: no topic."""
 
+PROCESS_KINDS: Final = ("member", "instance", "client")
+"""Kinds of names that are shown for one process. Equal names of these kinds have one pseudonym, that of the first kind."""
+
+ID_LETTERS: Final = 22
+"""Of the pseudonym of a generated id: as many as Kafka's own ids have."""
+
+UNREADABLE: Final = b"\0"
+"""User data that no assignor can read, for user data that cannot be read."""
+
+READ_WITHIN: Final[Mapping[str, tuple[str, ...]]] = {
+    "reason": (poll_interval.REASON, two_rounds.REASON),
+    "assignor": (two_rounds.COOPERATIVE,),
+}
+"""Words of Kafka that findings look for within a text; a pseudonym keeps them."""
+
+GENERATION_MOST: Final = 1 << 24
+"""A larger generation in user data may be four letters of a text."""
+
 
 class Pseudonym(NamedTuple):
-    """``here`` is what the log says, ``there`` what is said instead."""
+    """``here`` is the name in the log, ``there`` its pseudonym."""
 
     kind: str
     here: str
@@ -56,56 +88,81 @@ class Redactor:
         self._key = key
         self._names: dict[str, set[str]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
+        self._places: set[str] = {""}
+        """Restarts of a scenario's members, as their names have them: ``~2``."""
 
     def meet(self, entry: EntryLine) -> None:
         """Note the names in an entry (its JSON form)."""
         self._numbers = {}
-        _Walk(self._note, self._digest).entry(entry)
+        _Walk(self._met, self._digest).entry(entry)
 
     def meet_name(self, kind: str, value: str) -> None:
         """Note a name that stands beside the entries."""
         self._numbers = {}
-        self._note(kind, value)
+        self._met(kind, value)
 
     def redacted(self, entry: EntryLine) -> EntryLine:
         """The entry with pseudonyms; the same fields, and all numbers but hashes."""
         return _Walk(self.name, self._digest).entry(entry)
 
     def name(self, kind: str, value: str) -> str:
-        """What a name is called; ``KeyError`` for one that was not met."""
+        """The pseudonym of a name; ``KeyError`` for one that was not met."""
         if not value or value in fields.KNOWN_WORDS.get(kind, ()):
             return value
         if kind == "topic id":
             return value if value == NO_UUID else self._uuid(value)
-        base, mark, place = value.partition(REPLACEMENT_MARK)
-        if kind == "member" and mark and place.isdigit():
-            # A scenario's member after a restart stays in the lane of the one that it stands for.
-            return f"{self.name(kind, base)}{mark}{place}"
-        return f"{kind.replace(' ', '-')}-{self._number(kind, value)}"
+        if kind == "member":
+            if len(value) > NAME_LENGTH_MAX:
+                return self._letters(value)
+            base, place = _lane(value)
+            return self._numbered(kind, base) + place
+        found = next((word for word in READ_WITHIN.get(kind, ()) if word in value), None)
+        return self._numbered(kind, value) + (f" ({found})" if found else "")
 
     def pseudonyms(self) -> list[Pseudonym]:
-        """Every name that was met and what it is called, kind by kind in the order of ``fields.KINDS``, each by its number."""
-        told = [
+        """Every name that was met and its pseudonym, kind by kind in the order of ``fields.KINDS``, each by its number."""
+        pairs = [
             Pseudonym(kind, value, there)
             for kind, values in self._names.items()
             for value in values
-            if (there := self.name(kind, value)) != value
+            if self._kind(kind, value) == kind and (there := self.name(kind, value)) != value
         ]
-        return sorted(told, key=lambda one: (fields.KINDS.index(one.kind), len(one.there), one.there))
+        return sorted(pairs, key=lambda one: (fields.KINDS.index(one.kind), len(one.there), one.there))
 
-    def _note(self, kind: str, value: str) -> str:
+    def _met(self, kind: str, name: str) -> str:
+        value = name
         if value and value not in fields.KNOWN_WORDS.get(kind, ()):
-            held = self._names.setdefault(kind, set())
-            base, mark, place = value.partition(REPLACEMENT_MARK)
-            held.add(base if kind == "member" and mark and place.isdigit() else value)
-        return value
+            if kind == "member" and len(value) <= NAME_LENGTH_MAX:
+                value, place = _lane(value)
+                self._places.add(place)
+            self._names.setdefault(kind, set()).add(value)
+        return name
 
-    def _number(self, kind: str, value: str) -> int:
+    def _kind(self, kind: str, value: str) -> str:
+        """The kind by which a name is called: for the names of processes, the first under which it was met."""
+        if kind not in PROCESS_KINDS:
+            return kind
+        return next(each for each in PROCESS_KINDS if value in self._names.get(each, ()))
+
+    def _numbered(self, kind: str, value: str) -> str:
+        kind = self._kind(kind, value)
+        if kind == "member" and len(value) > NAME_LENGTH_MAX:
+            return self._letters(value)
         numbers = self._numbers.get(kind)
         if numbers is None:
             drawn = sorted(self._names[kind], key=lambda name: self._digest(f"{kind}\0{name}"))
             numbers = self._numbers[kind] = {name: number for number, name in enumerate(drawn, 1)}
-        return numbers[value]
+        return f"{self._word(kind)}-{numbers[value]}"
+
+    def _word(self, kind: str) -> str:
+        """What stands before the number. A scenario's member keeps a name that is short enough to be one."""
+        if kind != "member":
+            return kind.replace(" ", "-")
+        longest = f"{kind}-{len(self._names[kind])}{max(self._places, key=len)}"
+        return kind if len(longest) <= NAME_LENGTH_MAX else kind[0]
+
+    def _letters(self, value: str) -> str:
+        return self._digest(f"member\0{value}").hex()[:ID_LETTERS]
 
     def _uuid(self, value: str) -> str:
         return base64.urlsafe_b64encode(self._digest(f"topic id\0{value}")[:16]).decode().rstrip("=")
@@ -113,6 +170,12 @@ class Redactor:
     def _digest(self, text: str) -> bytes:
         # A name out of a log may hold half of a surrogate pair.
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+def _lane(member: str) -> tuple[str, str]:
+    """A scenario's member as its first name and the number of its restart: ``A~2`` is ``A`` and ``~2``."""
+    base, mark, place = member.partition(REPLACEMENT_MARK)
+    return (base, mark + place) if place.isdigit() else (member, "")
 
 
 class _Walk:
@@ -177,6 +240,8 @@ class _Walk:
             return ""
         if key in fields.OWN_WORDS and fields.OWN_WORD.fullmatch(value):
             return value
+        if key == "reason":
+            return self._reason(value)
         if key == "name":
             return self._replace(fields.NAMES_WITHIN.get(within, fields.TEXT), value)
         return self._replace(fields.FIELDS.get(key, fields.TEXT), value)
@@ -186,12 +251,42 @@ class _Walk:
             told = decode_subscription(base64.b64decode(value, validate=True))
             told["topics"] = [self._replace("topic", topic) for topic in told["topics"]]
             self._owned(told.get("ownedPartitions") or ())
-            told["userData"] = None
+            told["userData"] = self._user_data(told["userData"])
             if rack := told.get("rackId"):
                 told["rackId"] = self._replace("rack", rack)
             return base64.b64encode(encode_subscription(told)).decode()
         except (WireError, ValueError):
             return ""
+
+    def _reason(self, value: str) -> str:
+        if fields.CLIENT_REASON.fullmatch(value):
+            return value
+        if member := fields.MEMBER_REASON.fullmatch(value):
+            return member["text"] + self._replace("member", member["member"])
+        return self._replace("reason", value)
+
+    def _user_data(self, value: str | None) -> str | None:
+        """The user data of Kafka's sticky assignors with pseudonyms; nobody can read any other, so nobody can here."""
+        if not value:
+            return value
+        return base64.b64encode(self._rewritten(base64.b64decode(value))).decode()
+
+    def _rewritten(self, data: bytes) -> bytes:
+        try:
+            told = decode_sticky(data)
+            self._owned(told["previousAssignment"])
+            return encode_sticky(told)
+        except (WireError, ValueError):
+            pass  # As Kafka's own assignors do, the other form is tried.
+        try:
+            generation = decode_cooperative_sticky(data)
+            return (
+                encode_cooperative_sticky(generation)
+                if generation["generation"] < GENERATION_MOST
+                else UNREADABLE
+            )
+        except WireError:
+            return UNREADABLE
 
     def _assignment(self, value: str) -> str:
         try:

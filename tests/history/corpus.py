@@ -100,11 +100,12 @@ def _drawn() -> Iterator[CorpusLog]:
 
 def _recorded() -> Iterator[CorpusLog]:
     for sample in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
-        yield from _of_segments(f"sample {sample.name}", sample / "segments")
-    yield from _of_segments("recorded clients", RECORDED_CLIENTS)
+        yield from logs_of_segments(f"sample {sample.name}", sample / "segments")
+    yield from logs_of_segments("recorded clients", RECORDED_CLIENTS)
 
 
-def _of_segments(name: str, data: Path) -> Iterator[CorpusLog]:
+def logs_of_segments(name: str, data: Path) -> Iterator[CorpusLog]:
+    """A log for each group of a broker's segments."""
     tellers: dict[str, UnitTeller] = {}
     entries: dict[str, list[Entry]] = {}
     for partition, batch in batches(data):
