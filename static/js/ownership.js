@@ -158,8 +158,9 @@ export class Ownership {
       };
     }
     const holders = [...place.holders.keys()];
-    if (holders.length > 1) holders.sort((a, b) => Number(this.#held(place, b)) - Number(this.#held(place, a)));
-    const wanted = [...place.wanted];
+    if (holders.length > 1)
+      holders.sort((a, b) => Number(this.#held(place, b)) - Number(this.#held(place, a)) || (a < b ? -1 : 1));
+    const wanted = [...place.wanted].sort();
     return {
       key,
       topic: place.topic,
@@ -182,7 +183,9 @@ export class Ownership {
     const frame = /** @type {Frame} */ (this.frame);
     const revoking = givingUp(frame, id);
     const held = new Set([...keysOf(frame.members[id] && heldBy(frame, id)), ...revoking]);
-    const wanted = this.#known ? keysOf(frame.target?.[id]).filter((key) => !held.has(key)) : [];
+    const wanted = this.#known
+      ? keysOf(frame.target?.[id]).filter((key) => !held.has(key) && this.#waitsFor(id, key))
+      : [];
     const told = { owned: [...held], revoking, wanted };
     this.#members.set(id, told);
     return told;
@@ -274,6 +277,7 @@ export class Ownership {
       this.#alter(topic, partition, (place) => {
         if (there) place.wanted.add(id);
         else place.wanted.delete(id);
+        for (const other of place.wanted) this.#members.delete(other);
       }),
     );
   }
@@ -306,9 +310,20 @@ export class Ownership {
   #isAstray(place) {
     if (place.holders.size !== 1 || this.#givenUp(place)) return false;
     const [holder] = place.holders.keys();
-    let last;
-    for (const id of place.wanted) last = id;
-    return last !== holder;
+    return this.#targetOwner(place) !== holder;
+  }
+
+  /** Of several the last id. @param {Place} place */
+  #targetOwner(place) {
+    let last = '';
+    for (const id of place.wanted) if (id > last) last = id;
+    return last;
+  }
+
+  /** Whether a partition of its target is one that the member is to own: any number may in a share group. @param {string} id @param {string} key */
+  #waitsFor(id, key) {
+    const place = this.#places.get(key);
+    return this.#share || (place !== undefined && this.#targetOwner(place) === id);
   }
 
   /** @param {Place} place */

@@ -70,7 +70,8 @@ export function givingUp(frame, member) {
 }
 
 /**
- * Every partition that anybody holds, gives up or should own.
+ * Every partition that a member holds, gives up or should own. Several holders are in the order of their ids, those that have it
+ * assigned before those that only give it up; of several target owners the last id counts.
  *
  * @param {Frame} frame
  * @returns {Map<string, PartitionView>}
@@ -90,15 +91,16 @@ export function partitionsOf(frame) {
     if (!view.holders.includes(member)) view.holders.push(member);
     view.holder = view.holders[0];
   };
-  for (const member of Object.keys(frame.members)) {
+  const members = Object.keys(frame.members).sort();
+  for (const member of members) {
     each(heldBy(frame, member), (key, topic, partition) => {
       const view = at(key, topic, partition);
       hold(view, member);
       view.mode = 'own';
     });
   }
-  for (const [member, state] of Object.entries(frame.members)) {
-    for (const source of [state.pending_revocation, frame.clients?.[member]?.revoking]) {
+  for (const member of members) {
+    for (const source of [frame.members[member].pending_revocation, frame.clients?.[member]?.revoking]) {
       each(source, (key, topic, partition) => {
         const view = at(key, topic, partition);
         hold(view, member);
@@ -106,8 +108,8 @@ export function partitionsOf(frame) {
       });
     }
   }
-  for (const [member, target] of Object.entries(frame.target ?? {})) {
-    each(target, (key, topic, partition) => {
+  for (const member of Object.keys(frame.target ?? {}).sort()) {
+    each(frame.target?.[member], (key, topic, partition) => {
       const view = at(key, topic, partition);
       view.wants = member;
       view.wanted.push(member);

@@ -36,14 +36,18 @@ class Naive:
                 self.met |= {topic for topic, _ in keys(member.get(name))}
         for member_id, client in (frame.get("clients") or {}).items():
             if member_id in frame["members"]:
-                self.met |= {topic for topic, _ in keys(client["revoking"])}
+                read = client["owned"] if frame.get("barrier") else None
+                self.met |= {topic for topic, _ in keys(client["revoking"]) | keys(read)}
         for target in (frame.get("target") or {}).values():
             self.met |= {topic for topic, _ in keys(target)}
 
     def state(self, frame: Frame) -> State:
         members, clients = frame["members"], frame.get("clients") or {}
         share, streams = frame["protocol"] == "share", frame["protocol"] == "streams"
-        assigned = {m: keys(part["assigned"]) for m, part in members.items()}
+        assigned = {
+            m: keys(clients.get(m, {}).get("owned") if frame.get("barrier") else part["assigned"])
+            for m, part in members.items()
+        }
         revoking = {
             m: keys(part.get("pending_revocation")) | keys(clients.get(m, {}).get("revoking"))
             for m, part in members.items()

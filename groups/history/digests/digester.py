@@ -64,7 +64,10 @@ class Digester:
         """Member epochs, of who is a member."""
         self._facts: dict[str, Facts] = {}
         self._hard: dict[str, int] = {}
+        self._assigned: dict[str, dict[str, list[int]]] = {}
         self._reads: dict[str, dict[str, list[int]]] = {}
+        self._barrier = False
+        """Whether the joining phase of a classic group is known: its members then hold what their clients read."""
         self._revoking: dict[str, dict[str, list[int]]] = {}
         self._scalars = _Scalars()
         self._coordinator: dict[str, Value] | None = None
@@ -239,7 +242,7 @@ class Digester:
 
     def _member(self, path: list[str], old: Value, new: Value) -> None:
         if len(path) > 2:
-            self._field(path[1], path[2], *_by_topic(path, 3, old, new))
+            self._field(path[1], path[2], path[3:], old, new)
             return
         for member_id, before, after in _below(path, 1, old, new):
             was, there = member_id in self._members, bool(after)
@@ -249,20 +252,25 @@ class Digester:
                 self._facts[member_id] = Facts.of(after)
             else:
                 self._members.pop(member_id, None)
-            if (told := self._revoking.get(member_id)) and was is not there:
-                # What a client revokes counts while it is a member's.
-                self._ownership.hold(member_id, CLIENT, *((told, None) if was else (None, told)))
+            if was is not there:
+                # What a client reads and revokes counts while it is a member's.
+                for bit, held in ((CLIENT, self._revoking), (ASSIGNED, self._reads if self._barrier else {})):
+                    told = held.get(member_id)
+                    self._ownership.hold(member_id, bit, *((told, None) if was else (None, told)))
             for name in ("assigned", "pending_revocation", "subscribed"):
-                self._field(member_id, name, (before or {}).get(name), (after or {}).get(name))
+                self._field(member_id, name, [], (before or {}).get(name), (after or {}).get(name))
 
-    def _field(self, member_id: str, name: str, old: Value, new: Value) -> None:
+    def _field(self, member_id: str, name: str, below: list[str], old: Value, new: Value) -> None:
         if name == "epoch":
             self._members[member_id] = new
             self._ownership.dirty_members.add(member_id)
         elif name == "assigned":
-            self._ownership.hold(member_id, ASSIGNED, old, new)
+            held = self._assigned.get(member_id, {})
+            now = self._assigned[member_id] = _updated(held, below, new)
+            if not self._barrier:
+                self._ownership.hold(member_id, ASSIGNED, held, now)
         elif name == "pending_revocation":
-            self._ownership.hold(member_id, PENDING, old, new)
+            self._ownership.hold(member_id, PENDING, *_by_topic(below, 0, old, new))
         elif name == "subscribed":
             self._ownership.subscribe(member_id, old, new)
         elif name in _FACTS:
@@ -280,21 +288,33 @@ class Digester:
     def _told_of_client(self, client: str, name: str, below: list[str], old: Value, new: Value) -> None:
         if name == "revoking":
             held = self._revoking.get(client, {})
-            now = {**held, below[0]: new or []} if below else dict(new or {})
-            self._revoking[client] = now
+            now = self._revoking[client] = _updated(held, below, new)
             if client in self._members:
                 self._ownership.hold(client, CLIENT, held, now)
         elif name == "owned":
-            if below:
-                self._reads.setdefault(client, {})[below[0]] = new or []
-            else:
-                self._reads[client] = dict(new or {})
+            held = self._reads.get(client, {})
+            now = self._reads[client] = _updated(held, below, new)
             if client not in self._members:
                 self._ownership.dirty_members.add(client)
+            elif self._barrier:
+                self._ownership.hold(client, ASSIGNED, held, now)
         elif name in _HARD:
             bits = self._hard.get(client, 0)
             self._hard[client] = bits | _HARD[name] if new else bits & ~_HARD[name]
             self._ownership.dirty_members.add(client)
+
+    def _joining(self, path: list[str], _old: Value, new: Value) -> None:
+        if len(path) > 1 or self._barrier is (new is not None):
+            return
+        self._barrier = new is not None
+        for member_id in self._members:
+            held = self._assigned.get(member_id), self._reads.get(member_id)
+            self._ownership.hold(member_id, ASSIGNED, *(held if self._barrier else held[::-1]))
+
+
+def _updated(held: dict[str, list[int]], below: list[str], new: Value) -> dict[str, list[int]]:
+    """Partitions by topic after a change of all of them, or of one topic's list."""
+    return {**held, below[0]: new or []} if below else dict(new or {})
 
 
 def _behind(epoch: int | None, group_epoch: int | None) -> bool:
@@ -331,6 +351,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "members": Digester._member,
     "target": Digester._target,
     "clients": Digester._client,
+    "barrier": Digester._joining,
     "topics": Digester._topic,
     "coordinator": Digester._coordinate,
     "protocol": Digester._protocol,

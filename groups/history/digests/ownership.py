@@ -3,9 +3,10 @@
 What a change costs follows the partitions that it names, never the size of the group. The rules are those by which the
 board draws a frame (``static/js/view.js``):
 
-* a partition is held by whom it is assigned to, and by who was asked to revoke it and has not confirmed;
+* a partition is held by the member that it is assigned to (while a classic group's joining phase is known: by the member whose
+  client reads it), and by the one that was asked to revoke it and has not confirmed;
 * one that two members hold is held *twice*, one that is being revoked is *revoking*, one whose holder is not its target
-  owner is *leaving*; in a share group, where any number may hold one, none of this is wrong;
+  owner is *leaving* (of several target owners the last id counts); in a share group, where any number may hold one, none of this is wrong;
 * the target counts while it belongs to the group epoch (``known``);
 * one that exists and that nobody holds is *free*. It exists if somebody subscribed to its topic, held it or should
   hold it, and the topic has as many partitions; of a streams group's tasks nobody tells how many there are.
@@ -138,7 +139,7 @@ class Ownership:
         old: Mapping[str, Sequence[int]] | None,
         new: Mapping[str, Sequence[int]] | None,
     ) -> None:
-        """What a member has assigned (or is asked to revoke) was ``old`` and is ``new``, by topic."""
+        """What a member has assigned or reads (or is asked to revoke) was ``old`` and is ``new``, by topic."""
         for key, there in _moved(old, new):
             place = self._before(key)
             held = place.holders.get(member_id, 0)
@@ -277,7 +278,7 @@ def _moved(
     old, new = old or {}, new or {}
     for topic in {**old, **new}:
         before, after = old.get(topic) or (), new.get(topic) or ()
-        if before == after:
+        if before is after or before == after:
             continue
         gone, come = set(before).difference(after), set(after).difference(before)
         for partition in sorted(gone):
