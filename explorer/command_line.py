@@ -13,6 +13,7 @@ from django.db import OperationalError
 
 from groups.command_line import BAD_USAGE
 from groups.places import NAME, VERSION
+from groups.terminal import terminal_name
 
 COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Watch": {
@@ -74,11 +75,11 @@ def run(words: Sequence[str]) -> None:
         CommandLine(list(words)).execute()
     except ImproperlyConfigured as error:
         # A bad setting is bad input: one line that says which and what would be right, never a traceback.
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{terminal_name(str(error))}\n")
         sys.exit(BAD_USAGE)
     except OperationalError as error:
         # Django's own commands, such as migrate, meet a database that is not there, too.
         from groups.database import unreachable
 
-        sys.stderr.write(f"{unreachable(error)}\n")
+        sys.stderr.write(f"{terminal_name(unreachable(error))}\n")
         sys.exit(BAD_USAGE)

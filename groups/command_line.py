@@ -1,21 +1,59 @@
-"""What our commands say of wrong words on their line: one line, where argparse would print the whole usage."""
+"""What all our commands share: what they print reaches a terminal as text alone, and wrong words on their line are refused in one
+line, where argparse would print the whole usage."""
 
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import sys
+from typing import Any, NoReturn, TextIO
 
-from django.core.management.base import CommandParser
+from django.core.management.base import BaseCommand, CommandParser, OutputWrapper
+
+from groups.terminal import terminal_name, terminal_text
 
 BAD_USAGE = 2
 """Exit code of bad usage and of bad input."""
+
+
+class TerminalOutput(OutputWrapper):
+    """Standard output or error, on which no name can move the cursor, ring or change a title (``groups.terminal``)."""
+
+    def __init__(self, out: TextIO, ending: str = "\n", *, one_line: bool = False) -> None:
+        super().__init__(out, ending)
+        self.one_line = one_line
+
+    def write(self, msg: str = "", style_func: Any = None, ending: str | None = None) -> None:  # type: ignore[override]
+        # Only what Django itself says of its settings has several lines, and a style of its own.
+        as_text = terminal_name if self.one_line and style_func is None else terminal_text
+        super().write(as_text(msg.removesuffix("\n")) + "\n" * msg.endswith("\n"), style_func, ending)
+
+
+class TerminalCommand(BaseCommand):
+    """A command of ours: it writes to ``TerminalOutput``, and to nothing else but files."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._write_to(options.get("stdout") or sys.stdout, options.get("stderr") or sys.stderr)
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        # Django would take the streams that a caller gives as they are.
+        given = options.pop("stdout", None), options.pop("stderr", None)
+        self._write_to(given[0] or self.stdout._out, given[1] or self.stderr._out)
+        return super().execute(*args, **options)
+
+    def _write_to(self, out: Any, error: Any) -> None:
+        self.stdout = TerminalOutput(out)
+        self.stderr = TerminalOutput(error, one_line=True)
+        self.stderr.style_func = self.style.ERROR
 
 
 class OneLineParser(CommandParser):
     def error(self, message: str) -> NoReturn:
         if not self.called_from_command_line:
             super().error(message)
-        self.exit(BAD_USAGE, f"{self.prog}: {message} (`{self.prog} --help` tells what it takes)\n")
+        self.exit(
+            BAD_USAGE, f"{self.prog}: {terminal_name(message)} (`{self.prog} --help` tells what it takes)\n"
+        )
 
 
 def in_one_line(parser: CommandParser) -> None:

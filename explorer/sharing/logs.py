@@ -1,4 +1,4 @@
-"""Log lines without the tokens of share links: whoever reads a log is not thereby let in."""
+"""Log lines without the tokens of share links, which would let their reader in, and without what a terminal would obey."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from explorer.sharing.tokens import SHAPE
+from groups.terminal import terminal_text
 
 TOKEN: Final = re.compile(rf"(?<![A-Za-z0-9_-]){SHAPE}(?![A-Za-z0-9_-])")
 
@@ -15,4 +16,4 @@ class WithoutTokens(logging.Formatter):
     """Writes a line, and a traceback below it, with each token as ``…`` and its last letters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return TOKEN.sub(lambda found: f"…{found[0][-4:]}", super().format(record))
+        return terminal_text(TOKEN.sub(lambda found: f"…{found[0][-4:]}", super().format(record)))

@@ -14,6 +14,7 @@ from groups.history.polls.description import (
     MemberDescription,
     Partitions,
 )
+from groups.terminal import terminal_name
 
 MISSING: Final = "-"
 
@@ -27,7 +28,7 @@ Row = Sequence[str]
 
 def table(head: Row, rows: Iterable[Row]) -> str:
     """Columns as wide as their widest cell, and no narrower than Kafka's."""
-    lines = [head, *rows]
+    lines = [head, *([terminal_name(cell) for cell in row] for row in rows)]
     widths = [max(LEAST_WIDTH, *(len(line[column]) for line in lines)) for column in range(len(head))]
     return "\n".join(
         " ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -38,7 +39,7 @@ def table(head: Row, rows: Iterable[Row]) -> str:
 def listing(rows: Iterable[tuple[str, str, str]], *, types: bool, states: bool) -> str:
     """``--list``: names alone, or with the type, the state, or both. A row is (group, type, state)."""
     if not types and not states:
-        return "\n".join(group for group, _, _ in rows)
+        return "\n".join(terminal_name(group) for group, _, _ in rows)
     chosen = [(True, "GROUP"), (types, "TYPE"), (states, "STATE")]
     return table(
         [name for wanted, name in chosen if wanted],

@@ -37,9 +37,15 @@ def varint(value: int) -> bytes:
 
 
 @contextlib.contextmanager
-def hostile_broker(answers: Mapping[int, Answering]) -> Iterator[str]:
-    """The address of a broker that has ApiVersions and the APIs of ``answers``."""
+def hostile_broker(answers: Mapping[int, Answering], *, advertises: bool = False) -> Iterator[str]:
+    """The address of a broker that has ApiVersions and the APIs of ``answers``; with ``advertises`` its metadata names it alone."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        if advertises:
+            port = struct.pack(">i", listening.getsockname()[1])
+            itself = struct.pack(">i", 1) + b"\x0a127.0.0.1" + port + b"\x00\x00"
+            # No throttling, one broker, no cluster id, controller 1, no topics, no error, no tags.
+            alone = b"\0\0\0\0" + b"\x02" + itself + b"\0" + struct.pack(">i", 1) + b"\x01" + b"\0\0" + b"\0"
+            answers = {**answers, METADATA: lambda version: alone}
         threading.Thread(target=_serve, args=(listening, answers), daemon=True).start()
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 

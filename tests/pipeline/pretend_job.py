@@ -19,6 +19,9 @@ from groups.packs.files import open_files
 from tests.pipeline.folds import import_without_spark
 from tests.pipeline.segments import FOO, Group, Segment, sample_group
 
+ORDERS_A_TERMINAL: Final = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\r\u202e"
+"""A new title, a cleared screen, red letters, and a line that is written over and backwards."""
+
 
 def longer() -> Segment:
     """The sample goes on."""
@@ -41,7 +44,14 @@ def odd() -> Segment:
     return Segment().add(group.join("A\0", {FOO: [0]})).add(group.commit("f\0o", offset=3))
 
 
+def escaping() -> Segment:
+    """Names that a terminal would obey."""
+    group = Group(f"orders{ORDERS_A_TERMINAL}", topics={f"foo{ORDERS_A_TERMINAL}": FOO})
+    return Segment().add(group.join(f"A{ORDERS_A_TERMINAL}", {FOO: [0]}))
+
+
 LOGS: Final[Mapping[str, Callable[[], Segment]]] = {
+    "escaping": escaping,
     "longer": longer,
     "nameless": nameless,
     "odd": odd,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from explorer import case_studies
 from groups import database
-from groups.command_line import in_one_line
+from groups.command_line import TerminalCommand, in_one_line
 from groups.jobs.children import ChildFailed
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Store the bundled case studies that are missing or were recorded by another version."
     requires_system_checks = ()
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from groups.clusters import tables
 from groups.clusters.brokers import Brokers, Listed, open_cluster
@@ -16,7 +16,7 @@ from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import Committed, committed, ends, group_configs
 from groups.clusters.options import add_cluster_options, settings_from
 from groups.clusters.sentences import undescribed, unreadable
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
 from groups.history.polls.plain import plain
 from simulations.protocol.coordinator.consumer.regexes import description
@@ -24,7 +24,7 @@ from simulations.protocol.coordinator.consumer.regexes import description
 NO = 1
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "List and describe the groups of a cluster, read-only, as Kafka's own tool does."
     requires_system_checks = ()
 

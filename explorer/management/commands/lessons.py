@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from explorer.web.glossary import terms
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.reading import read_lesson
@@ -23,7 +23,7 @@ BYTES_MOST = 1024 * 1024
 """A lesson is some pages of text; what is larger is another file."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "List the lessons, show one as it is played, or check lesson files against their runs."
     requires_system_checks = ()
 

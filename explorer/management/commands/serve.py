@@ -16,14 +16,14 @@ import uvicorn
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from explorer import case_studies
 from explorer.access.connections import BoundedConnection, RefusableSocket
 from explorer.server import memory
 from explorer.server.staticfiles import PLOTLY
 from groups import database
-from groups.command_line import in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, whole_number
 from groups.jobs.children import ChildFailed
 
 PORTS_TRIED = 20
@@ -37,7 +37,7 @@ REDIS_WAIT_S = 5.0
 """A Redis that is there answers in milliseconds, from the other side of an ocean in less than one second."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = (
         "Prepare the database, the case studies and the static files, then serve on this machine's loopback."
     )

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from groups import database
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.options import add_cluster_options, properties_from
 from groups.clusters.settings import settings_of, unknown_names
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.jobs.children import ChildFailed, run_child
 from groups.spark_ready import how_to_install, missing_packages
 from groups.watching import registry
@@ -26,7 +26,7 @@ EVERY_LEAST_S, EVERY_MOST_S = 1.0, 86_400.0
 """Brokers keep a record until compaction, which takes minutes at least: once a day loses most of them, once a minute few."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Copy a live cluster's whole __consumer_offsets into segments that import_log takes, read-only, until Ctrl-C."
     requires_system_checks = ()
 

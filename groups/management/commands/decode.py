@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line, whole_number
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     MOST_BYTES,
@@ -44,7 +44,7 @@ MAGIC_AT = 16
 """Where a batch has its magic byte, 2: a file too long to be guessed at is told by it."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = (
         "List bytes field by field: where each stands, what it holds, what it means; JSON on standard output."
     )

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
@@ -26,7 +26,7 @@ TIMELINE_FIELDS = ("id", "group", "protocol", "entries", "first_ms", "last_ms", 
 SKIPPED_FIELDS = ("file", "offset", "reason")
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Import segments of __consumer_offsets (files or folders) as timelines; a JSON report on standard output."
 
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.

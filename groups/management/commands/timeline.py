@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.core.management.base import CommandError, CommandParser, OutputWrapper
 from django.utils import timezone
 
 from groups import database, exporting, storage
-from groups.command_line import BAD_USAGE, in_one_line, whole_number
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
 from groups.history.metrics.shapes import MetricsSheet
@@ -38,7 +38,7 @@ NOTHING_STORED = (
 )
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = (
         "List the stored timelines; show, export, add, rename or remove some; JSON Lines on standard output."
     )

@@ -9,14 +9,14 @@ import uuid
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from groups import database
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.options import add_cluster_options, properties_from
 from groups.clusters.settings import settings_of, unknown_names
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.watching import registry
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.job import Watching
@@ -25,7 +25,7 @@ from groups.watching.pulling import Round
 NO = 1
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Record what happens to the groups of a live cluster as timelines, read-only, until Ctrl-C."
     requires_system_checks = ()
 

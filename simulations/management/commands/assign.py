@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 
 import orjson
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from simulations.assignor_files import AssignorFileError, client_assignors
 from simulations.protocol.assignors.spec_document import ORDERS, SpecError, answer_to
 
@@ -25,7 +25,7 @@ NO = 1
 """Exit code where the answer is "no": the assignor throws, as Kafka's does."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Answer assignment specs (a JSON document, or JSON Lines of them); JSON Lines on standard output."
     requires_system_checks = ()
 

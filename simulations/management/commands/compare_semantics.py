@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.history.state.group import Semantics
 from simulations.proof.differences import DIFFERENCES, Difference, play
 from simulations.proof.differences.pages import markdown
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Play a scripted exchange by KIP-848's text and by Kafka 4.3.1; JSON Lines on standard output."
     requires_system_checks = ()
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 
 if TYPE_CHECKING:
     from simulations.proof.conformance import ImageChange, Judge
@@ -22,7 +22,7 @@ PROBLEMS_TOLD_MOST = 20
 """Lines about what could not be read; a file that is none at all would fill the screen."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Put a broker's recorded group requests to the simulated coordinator; the differences as JSON."
     requires_system_checks = ()
 

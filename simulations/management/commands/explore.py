@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import in_one_line
+from groups.command_line import TerminalCommand, in_one_line
 from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
 
@@ -32,7 +32,7 @@ PROCESSES_MAX = 64
 """Each has all parts of the worlds; beyond this nobody has cores for them."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Model-check a small scenario (a YAML file, or one that is bundled): every order of its events; a report in JSON."
     requires_system_checks = ()
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 
 if TYPE_CHECKING:
     from groups.history.entries import Entry
@@ -28,7 +28,7 @@ INTERRUPTED: Final = 130
 JOB: Final = "simulations.spark.fuzzing"
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Run random scenarios and report those that break an invariant, shrunk; JSON on standard output."
     requires_system_checks = ()
 

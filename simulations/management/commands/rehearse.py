@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 
 FORMATS: Final = ("json", "markdown", "scenario")
 WAYS: Final = ("planned", "hasty", "back")
@@ -17,7 +17,7 @@ NO: Final = 1
 """Exit code where the planned way is refused, unsafe or does not come to rest."""
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Rehearse a group's upgrade: a description (YAML or JSON), or a timeline's moment; the plan on standard output."
     requires_system_checks = ()
 

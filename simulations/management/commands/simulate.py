@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.terminal import terminal_line
 
 if TYPE_CHECKING:
     from groups.history.entries import Entry
@@ -22,7 +23,7 @@ SEMANTICS = ("kip", "kafka")
 SEED_MAX = 2**63 - 1
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Simulate a scenario (a YAML file, or one that is bundled, by its name); JSON Lines on standard output."
     requires_system_checks = ()
 
@@ -86,7 +87,7 @@ class Command(BaseCommand):
                 with Path(options["out"]).open("wb") as file:
                     write(lines, file)
             elif form == "segment" or not hasattr(self.stdout, "_out") or self.stdout._out is sys.stdout:
-                write(lines, sys.stdout.buffer)
+                write(lines if form == "segment" else map(terminal_line, lines), sys.stdout.buffer)
             else:
                 for line in lines:
                     self.stdout.write(line.decode(), ending="")
@@ -105,7 +106,7 @@ class Command(BaseCommand):
             raise CommandError(says, returncode=1)
 
 
-def write(lines: Iterator[bytes], out: BinaryIO) -> None:
+def write(lines: Iterable[bytes], out: BinaryIO) -> None:
     for line in lines:
         out.write(line)
     out.flush()

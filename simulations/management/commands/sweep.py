@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE, in_one_line
+from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.spark_ready import how_to_install, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
@@ -19,7 +19,7 @@ from simulations.sweeps.answering import told
 from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of, range_of
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = (
         "Sweep assignors over shapes of groups, events and seeds on Spark; JSON Lines, a line for each case."
     )
