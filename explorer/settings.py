@@ -143,6 +143,14 @@ CHANNEL_LAYERS = {
 RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=1000)
 """Runs that may wait or run at once: with more, a newcomer would wait minutes behind them without knowing."""
 
+RUN_BYTES_MOST = environment.whole("RUN_BYTES_MOST", 512 * 1024**2, least=1024**2, most=2**50)
+"""Bytes of one run, its changes and moments among them: a scenario of a few KB can make gigabytes."""
+
+RUNS_KEEP_DAYS = environment.whole("RUNS_KEEP_DAYS", 0, least=0, most=3650)
+IMPORTS_KEEP_DAYS = environment.whole("IMPORTS_KEEP_DAYS", 0, least=0, most=3650)
+UPLOADS_KEEP_DAYS = environment.whole("UPLOADS_KEEP_DAYS", 7, least=1, most=3650)
+"""How long runs, imports that have ended, and files that were uploaded are kept; 0: until somebody deletes them."""
+
 WORKER_THREADS = environment.whole("WORKER_THREADS", 4, least=1, most=64)
 """Tasks at once in the embedded worker: each has a child process, so more than the cores only share them."""
 

@@ -14,7 +14,7 @@ from redis import RedisError
 
 from explorer.pages.imports.receiving import forget_cut_short
 from explorer.push.hub import hub
-from explorer.server import memory
+from explorer.server import memory, retention
 from explorer.server.lost_queue import LostQueue
 from explorer.sharing.links import clear_ended
 from groups import reserve, storage
@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 SWEEP_EVERY_S = 10.0
 """A third of the lease: a board whose run died says so within the lease and this."""
+
+FORGET_EVERY_S = 600.0
+"""How often this process looks for what is older than it is kept: that is a matter of days."""
 
 REFOLD_AGAIN_S = 60.0
 """When a cache that was asked for is asked for again: a fold that was cut short holds its lease half as long, and
@@ -75,10 +78,14 @@ def sweep() -> None:
 
 async def keep_sweeping() -> None:
     looks = memory.Looks()
+    forgot_s = -FORGET_EVERY_S
     while True:
         try:
             await database_sync_to_async(sweep)()
             await database_sync_to_async(reserve.fill)()
+            if time.monotonic() - forgot_s >= FORGET_EVERY_S:
+                forgot_s = time.monotonic()
+                await database_sync_to_async(retention.forget)()
         except (OperationalError, RedisError) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:

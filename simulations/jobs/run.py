@@ -1,8 +1,9 @@
 """The child that simulates: ``python -m simulations.jobs.run``, without Django.
 
-It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "seed"}``, and
+It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "seed", "bytes_most"}``
+(the last is optional), and
 writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` or
-``error`` with the line and the field of a scenario's mistake. It ends as soon as its standard input is closed,
+``error`` with the line and the field of a scenario's mistake, or with the bound that the run reached. It ends as soon as its standard input is closed,
 since then nobody is left to read.
 """
 
@@ -51,6 +52,8 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
     except (KeyError, TypeError, ValueError) as error:
         yield _line(type="error", message=f"the question cannot be read: {error}")
         return
+    bytes_most = question.get("bytes_most")
+    weight = 0
     recorder = Recorder(group=scenario.group, semantics=semantics)
     flushed_s, waiting, last, at_ms = clock(), 0, 0, scenario.start_ms
     try:
@@ -63,7 +66,15 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
             batch = recorder.flush()
             flushed_s, waiting = clock(), 0
             if batch is not None:
-                yield batch.to_line()
+                line = batch.to_line()
+                yield line
+                weight += len(line)
+                if bytes_most is not None and weight > bytes_most:
+                    raise RunTooLong(
+                        f"the run stopped at {bytes_most / 1024**2:,.0f} MiB, which is as much as a run may have here: "
+                        f"{last:,} entries, {(at_ms - scenario.start_ms) / 1000:,.0f} s in; "
+                        "shorten until, or let the group have fewer members or partitions"
+                    )
                 yield _line(type="progress", entries=last, at_ms=at_ms, until_ms=_end_ms(scenario))
     except RunTooLong as error:
         yield from _rest(recorder)

@@ -8,6 +8,7 @@ import uuid
 from functools import cache
 
 from celery import shared_task
+from django.conf import settings
 from django.db import DatabaseError
 
 from groups import storage
@@ -83,7 +84,12 @@ def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
             writer.renew()
         return False
 
-    question = {"scenario": timeline.scenario, "semantics": timeline.semantics, "seed": timeline.seed}
+    question = {
+        "scenario": timeline.scenario,
+        "semantics": timeline.semantics,
+        "seed": timeline.seed,
+        "bytes_most": settings.RUN_BYTES_MOST,
+    }
     for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
         match message["type"]:
             case "batch":
