@@ -7,6 +7,7 @@
  */
 
 import { h, s, sized } from './dom.js';
+import { placeSays } from './playhead-words.js';
 import { rem } from './text-size.js';
 import { countUpTo } from './timeline.js';
 import { markOf, MEANING } from './timeline-view/marks.js';
@@ -69,8 +70,6 @@ export class Events {
   #lines = [];
   #current = -1;
   #start = 0;
-  /** How many steps stand before those of the list. */
-  #base = 0;
   #member = '';
   /** @type {Map<number, number>} */
   #chain = new Map();
@@ -82,10 +81,12 @@ export class Events {
    * @param {HTMLSelectElement} parts.filter
    * @param {Cast} parts.cast
    * @param {(step: Moment) => number | null} parts.causeOf
+   * @param {(step: Moment) => number | null} parts.numberOf
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ root, chain, filter, cast, causeOf, onSeek }) {
+  constructor({ root, chain, filter, cast, causeOf, numberOf, onSeek }) {
     this.causeOf = causeOf;
+    this.numberOf = numberOf;
     this.root = root;
     this.chain = chain;
     this.filter = filter;
@@ -112,10 +113,9 @@ export class Events {
     });
   }
 
-  /** @param {Moment[]} steps @param {number} start_ms @param {number} [base] how many steps stand before them */
-  load(steps, start_ms, base = 0) {
+  /** @param {Moment[]} steps @param {number} start_ms */
+  load(steps, start_ms) {
     this.#steps = steps;
-    this.#base = base;
     this.#start = start_ms;
     const lanes = this.cast.lanes;
     if (this.filter.options.length !== lanes.length + 1) {
@@ -134,10 +134,9 @@ export class Events {
   #columns() {
     const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
     const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
-    this.inner.style.setProperty(
-      '--number',
-      rem(Math.max(22, String(this.#base + this.#steps.length).length * LETTER)),
-    );
+    const last = this.#steps[this.#steps.length - 1];
+    const number = (last && this.numberOf(last)) ?? 0;
+    this.inner.style.setProperty('--number', rem(Math.max(22, String(number).length * LETTER)));
     this.inner.style.setProperty('--when', rem(Math.max(44, longest * LETTER + AFTER)));
     this.inner.style.setProperty('--who', rem(badge > 2 ? 34 : 22));
   }
@@ -156,10 +155,15 @@ export class Events {
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     this.chain.textContent =
       root >= 0 && root !== this.#current
-        ? `Goes back to step ${this.#base + root + 1}: ${shortened(this.#steps[root].says)}`
+        ? `Goes back to ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`
         : '';
     this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
+  }
+
+  /** @param {Moment} step */
+  #placeOf(step) {
+    return placeSays(this.numberOf(step), step.sequence);
   }
 
   #sift() {
@@ -223,8 +227,8 @@ export class Events {
       },
       h('span'),
       // Read out as one sentence; what is seen is in columns.
-      h('span', { class: 'sr' }, `Step ${this.#base + index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
-      h('span', { class: 'num', 'aria-hidden': 'true' }, this.#base + index + 1),
+      h('span', { class: 'sr' }, `${this.#placeOf(step)}, ${when(step.at_ms, this.#start)}: ${step.says}`),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, this.numberOf(step) ?? ''),
       h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over'
         ? s(

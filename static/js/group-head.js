@@ -11,6 +11,7 @@
 import { barrierSays } from './barrier.js';
 import { h } from './dom.js';
 import { explained } from './explained.js';
+import { placeSays } from './playhead-words.js';
 import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
 import { unreadSays } from './unread.js';
@@ -34,7 +35,7 @@ export class GroupHead {
    * @param {HTMLElement} parts.now
    * @param {HTMLElement} parts.gap
    * @param {HTMLElement} parts.coordinator
-   * @param {(sequence: number) => number} parts.numberOf the step that an entry belongs to
+   * @param {(sequence: number) => number | null} parts.numberOf the step that an entry belongs to
    * @param {(moment: import('./types').Moment) => string} parts.looksLike why members are gone whose removal it tells, as far as that is inferred
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
@@ -101,7 +102,7 @@ export class GroupHead {
         h(
           'a',
           { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
-          `step ${this.numberOf(sequence)}`,
+          placeSays(this.numberOf(sequence), sequence),
         ),
       ),
     ];

@@ -11,6 +11,7 @@
 import { bytesInPlace } from './bytes/in-place.js';
 import { h } from './dom.js';
 import { fieldsOf, recordName } from './fields.js';
+import { placeSays } from './playhead-words.js';
 import { duration } from './words.js';
 
 /** Entries of moments that were looked at; an old one is dropped for a new one. */
@@ -45,7 +46,7 @@ export class Inspector {
    * @param {boolean} parts.inspects whether there is an inspector that bytes can be opened in
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
-   * @param {(moment: Moment) => number} parts.numberOf of a step
+   * @param {(moment: Moment) => number | null} parts.numberOf of a step
    */
   constructor({ root, range, cast, timeline, fetchEntries, fetchBytes, inspects, momentAt, causeOf, numberOf }) {
     this.inspects = inspects;
@@ -140,7 +141,7 @@ export class Inspector {
         h(
           'p',
           { class: 'why' },
-          `Because of step ${this.numberOf(cause)}: `,
+          `Because of ${placeSays(this.numberOf(cause), cause.sequence)}: `,
           h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says),
         ),
       );

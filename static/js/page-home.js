@@ -62,7 +62,7 @@ function play() {
       animate,
     );
     part('caption').replaceChildren(
-      h('b', { class: 'num' }, `step ${timeline.position}`),
+      h('b', { class: 'num' }, `step ${timeline.number}`),
       `\u2002${rest.moment?.says ?? ''}`,
     );
   };

@@ -57,6 +57,17 @@ export function stepsIn(slot, rests) {
   return slot.steps;
 }
 
+/** How many moments come before a slot, those at which the board does not stop included; null where that is not known. @param {Slot[]} slots @param {number} index */
+export function momentsBefore(slots, index) {
+  let count = 0;
+  for (let at = 0; at < index; at += 1) {
+    const moments = slots[at].data?.moments.length ?? slots[at].moments;
+    if (moments === null) return null;
+    count += moments;
+  }
+  return count;
+}
+
 /** How many steps stand before a slot, as far as is known. @param {Slot[]} slots @param {number} index @param {(moment: Moment) => boolean} rests */
 export function stepsBefore(slots, index, rests) {
   let count = 0;

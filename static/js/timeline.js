@@ -15,7 +15,7 @@
 
 import { apply } from './changes.js';
 import { Cursor } from './cursor.js';
-import { countUpTo, forget, indexOf, slotOf, stepsBefore, stepsIn } from './slots.js';
+import { countUpTo, forget, indexOf, momentsBefore, slotOf, stepsBefore, stepsIn } from './slots.js';
 import { walkOver } from './walk.js';
 
 export { countUpTo } from './slots.js';
@@ -158,13 +158,19 @@ export class Timeline {
     if (!this.rest) return 0;
     if (this.whole) return countUpTo(this.steps, this.rest.sequence);
     const index = this.#indexOf(this.rest.sequence);
-    return this.#stepsBefore(index) + countUpTo(this.#stepsIn(this.#slots[index]), this.rest.sequence);
+    return (
+      stepsBefore(this.#slots, index, this.rests) + countUpTo(this.#stepsIn(this.#slots[index]), this.rest.sequence)
+    );
   }
 
-  /** How many steps there are, as far as that is known; and whether it is. */
+  /** The number of the rest (`numberOf`), 0 before the first moment. */
+  get number() {
+    return this.rest?.moment ? this.numberOf(this.rest.moment.sequence) : 0;
+  }
+
+  /** How many moments there are; null where chunks were not fetched that nobody counted. */
   get count() {
-    const known = this.#slots.every((slot) => slot.data || slot.moments !== null);
-    return { steps: this.#stepsBefore(this.#slots.length), known };
+    return momentsBefore(this.#slots, this.#slots.length);
   }
 
   /** Whether the board stands on the last known step. */
@@ -183,11 +189,6 @@ export class Timeline {
       if (steps.length) return sequence >= steps[steps.length - 1].sequence;
     }
     return true;
-  }
-
-  /** @param {number} index of a slot */
-  #stepsBefore(index) {
-    return stepsBefore(this.#slots, index, this.rests);
   }
 
   /** @param {Slot} slot @returns {Moment[]} where the board stops in it */
@@ -291,11 +292,12 @@ export class Timeline {
     return this.#slots[Math.max(0, this.#indexOf(sequence))]?.first ?? 1;
   }
 
-  /** The number of a step: that of the step in which an entry stands. @param {number} sequence */
+  /** The number of an entry's moment among all moments, whatever is loaded and wherever the board stops; null while unknown. @param {number} sequence */
   numberOf(sequence) {
     const index = this.#indexOf(sequence);
-    if (index < 0) return 0;
-    return this.#stepsBefore(index) + countUpTo(this.#stepsIn(this.#slots[index]), sequence - 1) + 1;
+    const data = this.#slots[index]?.data;
+    const before = data ? momentsBefore(this.#slots, index) : null;
+    return data && before !== null ? before + countUpTo(data.moments, sequence - 1) + 1 : null;
   }
 
   /** @param {number} sequence */

@@ -48,3 +48,21 @@ def test_the_time_axis_has_the_same_steps(open_page: Open) -> None:
     page.mouse.click(*place_of(page, 10))
     expect(page.locator("#tracks")).to_have_attribute("aria-valuenow", re.compile(r"^1[01]$"))
     at_step(page, int(page.locator("#tracks").get_attribute("aria-valuenow") or 0))
+
+
+def test_on_the_time_axis_the_playhead_is_where_the_clock_is_between_two_steps_too(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.get_by_role("button", name="Time", exact=True).click()
+    page.evaluate("rebalanceExplorer.go(rebalanceExplorer.timeline.steps[9].sequence)")
+    at_step(page, 10)
+    place, time = page.locator("#tracks .head").get_attribute("x1"), page.locator("#time").inner_text()
+    page.evaluate(
+        """() => {
+          const { timeline, stage } = rebalanceExplorer;
+          timeline.restOn((moment) => moment.sequence !== timeline.rest.sequence);
+          stage.show(timeline.rest, { animate: false, forward: false });
+        }"""
+    )
+    assert page.locator("#time").inner_text() == time
+    assert page.locator("#tracks .head").get_attribute("x1") == place
+    at_step(page, 10)

@@ -235,3 +235,25 @@ test('a walk goes on over what is appended', async () => {
     MOMENTS.map((moment) => moment.step),
   );
 });
+
+test('the number of a step is the same whatever is loaded and wherever the board stops; unknown, it is no number', async () => {
+  const all = chunks(5);
+  const counted = all.map(({ first, last, moments }) => ({ first, last, moments: moments.length }));
+  const last = MOMENTS[15].sequence;
+  const { timeline } = open(5, { chunks: counted });
+  await timeline.seek(last);
+  assert.deepEqual([timeline.number, timeline.count, timeline.whole], [16, 16, false]);
+  timeline.restOn((moment) => moment.step % 2 === 0);
+  assert.deepEqual([timeline.number, timeline.count], [16, 16]);
+  for (const { first } of all) await timeline.fetch(first);
+  assert.deepEqual([timeline.number, timeline.count, timeline.numberOf(MOMENTS[8].sequence)], [16, 16, 9]);
+
+  const uncounted = open(5).timeline;
+  await uncounted.seek(last);
+  assert.deepEqual([uncounted.number, uncounted.count], [null, null]);
+  await uncounted.seek(0);
+  assert.deepEqual([uncounted.number, uncounted.count], [0, null]);
+  for (const { first } of all) await uncounted.fetch(first);
+  await uncounted.seek(last);
+  assert.deepEqual([uncounted.number, uncounted.count], [16, 16]);
+});

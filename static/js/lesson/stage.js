@@ -11,7 +11,7 @@ import { GroupHead } from '../group-head.js';
 import { Labels } from '../labels.js';
 import { isMereCommit } from '../key-steps.js';
 import { Spans } from '../spans.js';
-import { Timeline, countUpTo } from '../timeline.js';
+import { Timeline } from '../timeline.js';
 import { TimelineView } from '../timeline-view/view.js';
 
 export class LessonStage {
@@ -40,12 +40,13 @@ export class LessonStage {
       cast: this.#present(),
       labels: this.labels,
       onSeek,
+      numberOf: (sequence) => this.timeline.numberOf(sequence),
     });
     this.head = new GroupHead({
       ...places,
       cast: this.cast,
       labels: this.labels,
-      numberOf: (sequence) => countUpTo(this.timeline.steps, sequence),
+      numberOf: (sequence) => this.timeline.numberOf(sequence),
       // What only looks like the reason is the lesson's to ask.
       looksLike: () => '',
     });
@@ -135,6 +136,7 @@ export class LessonStage {
     this.view.move({
       steps: steps.slice(0, position),
       position,
+      rest: { sequence: rest.sequence, at_ms: rest.moment?.at_ms ?? rest.frame.at_ms },
       frame: rest.frame,
       end_ms: rest.moment?.at_ms ?? rest.frame.at_ms,
     });

@@ -74,6 +74,7 @@ export class TrackStage {
       cast,
       labels,
       onSeek,
+      numberOf: (sequence) => timeline.numberOf(sequence),
       silences: () => meta.summary.silences ?? [],
     });
     this.events = new Events({
@@ -82,6 +83,7 @@ export class TrackStage {
       filter: /** @type {HTMLSelectElement} */ (places.filter),
       cast,
       causeOf: (moment) => this.causeOf(moment),
+      numberOf: (moment) => timeline.numberOf(moment.sequence),
       onSeek,
     });
     const { commits } = places;
@@ -112,7 +114,7 @@ export class TrackStage {
       steps: this.#steps,
       position,
       frame: rest.frame,
-      base: this.#base,
+      rest: { sequence: rest.sequence, at_ms: rest.moment?.at_ms ?? rest.frame.at_ms },
       end_ms: this.whole
         ? (this.meta.summary.last_ms ?? rest.frame.at_ms)
         : (this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms),
@@ -238,11 +240,6 @@ export class TrackStage {
     return this.whole ? this.timeline.steps : this.timeline.near;
   }
 
-  get #base() {
-    if (this.whole || !this.timeline.rest) return 0;
-    return this.timeline.position - countUpTo(this.timeline.near, this.timeline.rest.sequence);
-  }
-
   #settle() {
     const { timeline } = this;
     const many = timeline.moments.reduce((count, moment) => count + Number(isMereCommit(moment)), 0);
@@ -253,7 +250,7 @@ export class TrackStage {
     timeline.restOn((moment) => this.#commits || !isMereCommit(moment));
     this.board.room(this.spans);
     this.labels.meet(this.spans.counts.keys());
-    this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0, this.#base);
+    this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0);
     this.view.redraw();
     if (many) this.#fetchCommits();
     this.onSettled();

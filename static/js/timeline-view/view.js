@@ -8,11 +8,12 @@
  * @typedef {import('../spans.js').Spans} Spans
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
- * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number, base?: number}} Play `base`: steps before these
+ * @typedef {{steps: Moment[], position: number, rest: {sequence: number, at_ms: number}, frame: Frame | null, end_ms: number}} Play
  */
 
 import { s, sized, text } from '../dom.js';
 import { onTextSize, textSize } from '../text-size.js';
+import { placeSays } from '../playhead-words.js';
 import { isClassic } from '../view.js';
 import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
@@ -45,7 +46,7 @@ export class TimelineView {
   #mobile = /** @type {SVGElement | null} */ (null);
   #picked = /** @type {string | null} */ (null);
   /** @type {Play} */
-  #play = { steps: [], position: 0, frame: null, end_ms: 0 };
+  #play = { steps: [], position: 0, rest: { sequence: 0, at_ms: 0 }, frame: null, end_ms: 0 };
   #revision = 0;
   /** What was committed, by partition: a line under its spans. @type {Map<string, import('../committed.js').Line>} */
   commits = new Map();
@@ -57,9 +58,11 @@ export class TimelineView {
    * @param {Cast} options.cast
    * @param {Labels} options.labels
    * @param {(sequence: number) => void} options.onSeek
+   * @param {(sequence: number) => number | null} options.numberOf a step
    * @param {() => import('../types').SilentSpan[]} [options.silences]
    */
-  constructor(root, { spans, cast, labels, onSeek, silences = () => [] }) {
+  constructor(root, { spans, cast, labels, onSeek, numberOf, silences = () => [] }) {
+    this.numberOf = numberOf;
     this.silences = silences;
     this.root = root;
     this.spans = spans;
@@ -104,12 +107,12 @@ export class TimelineView {
     this.#play = play;
     const step = play.steps[play.position - 1];
     this.root.setAttribute('aria-valuemin', '0');
-    const base = play.base ?? 0;
-    this.root.setAttribute('aria-valuemax', String(base + play.steps.length));
-    this.root.setAttribute('aria-valuenow', String(base + play.position));
+    const last = play.steps[play.steps.length - 1];
+    this.root.setAttribute('aria-valuemax', String((last && this.numberOf(last.sequence)) ?? play.steps.length));
+    this.root.setAttribute('aria-valuenow', String((step && this.numberOf(play.rest.sequence)) ?? play.position));
     this.root.setAttribute(
       'aria-valuetext',
-      step ? `step ${base + play.position}: ${step.says}` : 'before the first step',
+      step ? `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}` : 'before the first step',
     );
     this.draw();
   }
@@ -121,7 +124,7 @@ export class TimelineView {
     const shown = windowOf(steps.length, position, stepsIn(width - leftOf(width) - RIGHT));
     const key = [
       width,
-      this.#play.base ?? 0,
+      steps[0]?.sequence ?? 0,
       shown.from,
       shown.to,
       this.axis,
@@ -188,14 +191,14 @@ export class TimelineView {
   #moving(width) {
     const at = this.#scale;
     if (!at || !this.#mobile) return;
-    const { position, steps, frame } = this.#play;
-    const x = position ? at.ofStep(position - 1) : Math.max(at.ofStep(0) - 12, 0);
+    const { position, rest, steps, frame } = this.#play;
+    const x = position ? at.between(rest.sequence, rest.at_ms) : Math.max(at.ofStep(0) - 12, 0);
     const top = this.#height > 0 && steps.length > at.shown.length ? 22 : 0;
     const nodes = [
       s('rect', { class: 'veil', x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
       s('line', { class: 'head', x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
       s('path', { class: 'flag', d: `M${x - FLAG / 2} ${top}h${FLAG}v11l${-FLAG / 2} 6-${FLAG / 2}-6z` }),
-      text(x, top + 10.5, String((this.#play.base ?? 0) + position), 'num', 'middle'),
+      text(x, top + 10.5, String((position ? this.numberOf(rest.sequence) : 0) ?? ''), 'num', 'middle'),
     ];
     const classic = frame !== null && isClassic(frame);
     for (const [lane, y] of this.#labels) {
@@ -309,7 +312,7 @@ export class TimelineView {
       return s(
         'g',
         { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
-        s('title', {}, `${(this.#play.base ?? 0) + first + index + 1}. ${step.says}`),
+        s('title', {}, `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
       );
