@@ -32,36 +32,15 @@ run: .venv/core  ## install, load the case studies, open the app on loopback
 .PHONY: install
 install: .venv/all  ## install everything: the app, Spark, the tools for developing
 
-PYTEST = $(VENV)/python -m pytest
-ON_SERVICES = tests/services/run.sh $(PYTEST)
+.PHONY: test test-all test-rest
+test: .venv/all  ## the quick tests: every real part is touched, in minutes
+	@$(VENV)/python -m tests.parts quick $(if $(PART),--only $(PART))
 
-.PHONY: test
-test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
-	@MAKE="$(MAKE)" $(VENV)/python -m tests.parts
+test-all: .venv/all  ## every test: the quick ones, then the rest
+	@$(VENV)/python -m tests.parts quick rest $(if $(PART),--only $(PART))
 
-.PHONY: test-broker test-browser test-inner test-rest test-services test-live test-js
-test-broker: .venv/all  ## the tests with a real Kafka broker
-	$(PYTEST) -m broker
-
-test-browser: .venv/all  ## the tests with Chromium
-	$(PYTEST) -m browser tests/browser
-
-test-inner: .venv/all  ## the tests of the wire formats, the history and the simulator
-	$(PYTEST) -m inner tests/wire tests/history tests/simulations
-
-test-rest: .venv/all  ## the tests with none of these
-	$(PYTEST) -m "not broker and not browser and not inner"
-
-test-services: .venv/all  ## storage, imports, tasks and sockets a second time, on PostgreSQL + Redis
-	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api tests/access tests/pipeline/test_imports.py
-
-test-live: .venv/all  ## the live board a second time, on PostgreSQL + Redis with web and worker processes of their own
-	$(ON_SERVICES) tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py
-
-test-js:  ## the browser's modules without a browser (needs Node)
-	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
-	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
-	else echo "SKIPPED tests/javascript: Node is not installed"; fi
+test-rest: .venv/all  ## what test-all runs beyond test; PART="history spark" takes some parts, here and above
+	@$(VENV)/python -m tests.parts rest $(if $(PART),--only $(PART))
 
 .PHONY: check
 check: .venv/all  ## style, types, import contracts
@@ -108,9 +87,9 @@ ATTACK_MINUTES ?= 20
 attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINUTES=20, on loopback alone
 	$(VENV)/python -m tests.attack --minutes $(ATTACK_MINUTES)
 
-.PHONY: properties
-properties: .venv/all  ## the properties of the inner rooms on examples that nobody saw yet (make test takes the same each time)
-	$(PYTEST) --hypothesis-profile=drawn $$(grep -rl "^from hypothesis" tests/wire tests/history tests/simulations)
+.PHONY: proof
+proof: .venv/all  ## more of the same for as long as you like: twenty times the examples of each property, other ones each time
+	TIER=proof $(VENV)/python -m pytest tests/wire tests/history tests/simulations tests/pipeline tests/archiving
 
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator

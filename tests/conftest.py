@@ -13,36 +13,45 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import override_settings
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 
 from groups import storage
 from groups.models import Timeline
 from groups.pipeline.spark.java import NoJava, find_java
 from groups.pipeline.spark.session import CACHE
 from groups.spark_ready import missing_packages
+from tests.leaks import Leaks
 from tests.services.servers import Absent, services
 from tests.serving import ROOT, environment_for
 from tests.stories import GROUP, Story
+from tests.tiers import load_profile, selected
 
-# A property is true or false, not fast or slow: how long an example takes is the benchmarks' business.
-# The same examples each time, so that a change is judged by what it changed; ``make properties`` draws others.
-hypothesis_settings.register_profile(
-    "drawn", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
-hypothesis_settings.register_profile("settled", hypothesis_settings.get_profile("drawn"), derandomize=True)
-hypothesis_settings.load_profile("settled")
+load_profile()
 
 INNER = ("history", "simulations", "wire")
-"""Rooms whose tests need nothing but Python: half of all, so ``make test`` runs them in a process of their own."""
+"""Rooms whose tests need nothing but Python: half of all, so they run in processes of their own."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if Path("/proc/self/task").exists():
+        config.pluginmanager.register(Leaks(), "leaks")
+
+
+REAL_PARTS = ("broker", "browser", "spark", "services")
+"""Markers of tests that need a real part. They take seconds each, so all are long but those marked ``quick``."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
-        needs = {"broker", "browser", "spark", "services"}
-        if item.path.relative_to(here).parts[0] in INNER and not any(map(item.get_closest_marker, needs)):
+        if any(map(item.get_closest_marker, REAL_PARTS)):
+            if item.get_closest_marker("quick") is None:
+                item.add_marker(pytest.mark.long)
+        elif item.path.relative_to(here).parts[0] in INNER:
             item.add_marker(pytest.mark.inner)
+    left_out = [item for item in items if not selected(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if selected(item)]
 
 
 IMPORT_SAMPLE = ("import_log", "groups/samples/orders-enrich")

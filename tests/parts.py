@@ -1,37 +1,118 @@
-"""``python -m tests.parts``: the parts of ``make test``, some at a time, and at the very end the names of what failed.
+"""``python -m tests.parts TIER… [--only PART…]``: runs the parts of the tests, some at a time, and names at the end what failed.
 
-Each part is a target of the Makefile. Its output goes to ``var/tests/PART.log`` and is shown when the part is over.
+``quick`` is ``make test``; ``quick rest`` is ``make test-all`` (see ``tiers``). The output of a part goes to
+``var/tests/TIER-PART.log`` and is printed when the part has ended.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from tests.tiers import Tier
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "var" / "tests"
 
-PARTS = ("test-broker", "test-browser", "test-rest", "test-inner", "test-live", "test-services", "test-js")
-"""In the order in which they begin: the long ones first, so that the short ones fill the end."""
+PYTEST: Final = (sys.executable, "-m", "pytest")
+ON_SERVICES: Final = (sys.executable, "-m", "tests.services", *PYTEST)
+"""With PostgreSQL and Redis started for the command."""
 
-AT_ONCE = 3
-"""Tests with a broker or a browser mostly wait, so they run beside the others even on two cores."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Tests that run in one process: what they are, and the command of each tier that has some.
+
+    ``whole``: the commands of both tiers share no test, so each takes all tests that it names.
+    """
+
+    name: str
+    what: str
+    quick: tuple[str, ...] | None
+    rest: tuple[str, ...] | None
+    whole: bool = False
+
+
+def tests(name: str, what: str, *words: str) -> Part:
+    """A part of pytest's whose tests are divided by their marker ``long``."""
+    return Part(name=name, what=what, quick=(*PYTEST, *words), rest=(*PYTEST, *words))
+
+
+PARTS: Final = (
+    tests(
+        "broker",
+        "a real Kafka broker",
+        *("-m", "broker and not browser", "tests/broker", "tests/clusters"),
+        "tests/simulations/test_kafka_answers.py",
+    ),
+    tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
+    tests(
+        "spark",
+        "imports and sweeps through Spark",
+        *("-m", "spark and not broker and not browser", "tests/pipeline", "tests/incidents", "tests/house"),
+        *("tests/simulations/test_fuzzing.py", "tests/simulations/test_sweeps.py"),
+    ),
+    tests("simulations", "simulator and wire formats", "-m", "inner", "tests/simulations", "tests/wire"),
+    tests("history", "the history of a group", "-m", "inner", "tests/history"),
+    tests(
+        "server",
+        "storage, tasks, API, pages and the house, on SQLite and in one process",
+        "-m",
+        "not broker and not browser and not inner and not spark",
+    ),
+    Part(
+        name="services",
+        what="sockets, storage, tasks and API again, on PostgreSQL and Redis",
+        quick=(*ON_SERVICES, "-m", "not once", "tests/sockets"),
+        rest=(
+            *(*ON_SERVICES, "-m", "not once", "tests/storage", "tests/tasks", "tests/api", "tests/access"),
+            "tests/pipeline/test_imports.py",
+        ),
+        whole=True,
+    ),
+    Part(
+        name="live",
+        what="the live board again, on PostgreSQL and Redis, with processes for web and worker",
+        quick=None,
+        rest=(
+            *(*ON_SERVICES, "tests/browser/test_live.py", "tests/browser/test_playing.py"),
+            "tests/browser/test_scrubbing.py",
+        ),
+        whole=True,
+    ),
+    Part(
+        name="js",
+        what="the browser's modules in Node",
+        quick=("node", "--test", *sorted(map(str, (ROOT / "tests/javascript").glob("*.test.js")))),
+        rest=None,
+    ),
+)
+"""In the order in which they start: the long ones first, so that the short ones fill the end."""
+
+AT_ONCE = 4
+"""Tests with a broker or a browser mostly wait, so more parts than cores run at a time."""
 
 LINE_MOST = 240
-"""Characters of a failure's line: the whole of it stands above, in the part's output."""
+"""Characters of a failure's line: the part's output above has all of it."""
 
-TELL_EVERY_S = 60.0
-"""How often it says that it is alive: whoever watches takes silence for a standstill."""
+ALIVE_EVERY_S = 60.0
+"""A line is printed at least so often: a reader takes silence for a standstill."""
 
-TELLS_FAILURE = re.compile(r"^(FAILED|ERROR) \S|^\s*(not ok \d+ - |✖ )")
+NO_TESTS = 5
+"""pytest's exit code where nothing was selected: a part may have nothing in one of the tiers."""
+
+FAILURE = re.compile(r"^(FAILED|ERROR) \S|^\s*(not ok \d+ - |✖ )")
 """Lines of pytest's short summary, and of Node's two ways to report."""
 
 SUMMARY = "short test summary info"
@@ -39,7 +120,7 @@ SUMMARY = "short test summary info"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a part: its exit code, what it printed, and how long it took."""
+    """A part's exit code, output and duration."""
 
     part: str
     code: int
@@ -50,69 +131,111 @@ class Outcome:
 running: dict[str, subprocess.Popen[bytes]] = {}
 
 
-def run(part: str) -> Outcome:
-    log = LOGS / f"{part}.log"
+def command_of(tier: Tier, part: Part) -> tuple[str, ...] | None:
+    """The part's command in a tier; ``None`` if it has no test there."""
+    return part.quick if tier is Tier.QUICK else part.rest
+
+
+def run(tier: Tier, part: Part, seed: int) -> Outcome:
+    """Runs a part in its tier. Without Node the part in JavaScript is skipped, unless ``REQUIRE_ALL`` is set."""
+    name = f"{tier}-{part.name}"
+    command = command_of(tier, part) or ()
     begun_s = time.monotonic()
+    if shutil.which(command[0]) is None:
+        needed = bool(os.environ.get("REQUIRE_ALL"))
+        reason = f"{command[0]} is not installed" + (", and REQUIRE_ALL is set" if needed else "")
+        return Outcome(part=name, code=int(needed), output=f"SKIPPED {name}: {reason}\n", took_s=0.0)
+    draws = [f"--hypothesis-seed={seed}"] if tier is Tier.REST and "pytest" in command else []
+    log = LOGS / f"{name}.log"
     with log.open("wb") as out:
-        running[part] = subprocess.Popen(
-            [os.environ.get("MAKE", "make"), "--no-print-directory", part],
+        running[name] = subprocess.Popen(
+            [*command, *draws],
             cwd=ROOT,
+            env={**os.environ, "TIER": Tier.ALL if part.whole else tier},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-        code = running[part].wait()
-    del running[part]
+        code = running[name].wait()
+    del running[name]
     output = log.read_text(encoding="utf-8", errors="replace")
-    return Outcome(part=part, code=code, output=output, took_s=time.monotonic() - begun_s)
+    return Outcome(
+        part=name, code=0 if code == NO_TESTS else code, output=output, took_s=time.monotonic() - begun_s
+    )
+
+
+def seed_of_commit() -> int:
+    """A number made of the commit: each commit draws other examples, and a second run of it draws the same."""
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return int(head[:8], 16) if head else 0
 
 
 def failures(outcome: Outcome) -> Iterator[str]:
-    """A line for each failed test of a part; one that failed otherwise tells what it said last."""
+    """A line for each failed test of a part; a part that failed otherwise gives its last line."""
     if outcome.code == 0:
         return
     lines = outcome.output.splitlines()
     begins = [number for number, line in enumerate(lines) if SUMMARY in line]
-    told = [line.strip() for line in lines[begins[-1] if begins else 0 :] if TELLS_FAILURE.match(line)]
-    if not told:
-        said = [line.strip() for line in lines if line.strip() and not line.startswith("make")]
-        told = [
-            f"ended with code {outcome.code} and names no test; it said last: {said[-1] if said else 'nothing'}"
-        ]
-    for line in told:
+    found = [line.strip() for line in lines[begins[-1] if begins else 0 :] if FAILURE.match(line)]
+    if not found:
+        printed = [line.strip() for line in lines if line.strip()]
+        last = printed[-1] if printed else "nothing"
+        found = [f"ended with code {outcome.code} and names no test; its last line: {last}"]
+    for line in found:
         yield f"{outcome.part}: {line if len(line) <= LINE_MOST else line[: LINE_MOST - 1] + '…'}"
 
 
-def main() -> int:
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.parts", description=__doc__.split("\n\n")[0])
+    parser.add_argument("tiers", nargs="+", choices=["quick", "rest"], metavar="TIER", help="quick, rest")
+    parser.add_argument(
+        "--only", nargs="+", choices=[part.name for part in PARTS], metavar="PART", help="parts by name"
+    )
+    asked = parser.parse_args(words)
+    works = [
+        (Tier(tier), part)
+        for tier in asked.tiers
+        for part in PARTS
+        if command_of(Tier(tier), part) and part.name in (asked.only or [part.name])
+    ]
+    return run_all(works, seed_of_commit())
+
+
+def run_all(works: Sequence[tuple[Tier, Part]], seed: int) -> int:
+    """Runs the parts and returns the exit code: 0 if each of them passed."""
     LOGS.mkdir(parents=True, exist_ok=True)
+    names = ", ".join(f"{tier}-{part.name}" for tier, part in works)
     say(
-        f"{', '.join(PARTS)}: {AT_ONCE} at a time; what each says comes when it is over, and is in {LOGS} meanwhile."
+        f"{names}: {AT_ONCE} at a time. The output of a part is in {LOGS}, and is printed when the part has ended."
     )
     outcomes: list[Outcome] = []
     begun_s = time.monotonic()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        left = {pool.submit(run, part) for part in PARTS}
-        # Ctrl-C reaches the parts by itself, an end from outside does not.
+        left = {pool.submit(run, tier, part, seed) for tier, part in works}
+        # Ctrl-C reaches the parts by itself, SIGTERM does not.
         signal.signal(signal.SIGTERM, lambda *_: end(pool))
         while left:
-            done, left = wait(left, timeout=TELL_EVERY_S, return_when=FIRST_COMPLETED)
+            done, left = wait(left, timeout=ALIVE_EVERY_S, return_when=FIRST_COMPLETED)
             for part in done:
                 if not part.cancelled():
                     outcomes.append(part.result())
                     say(outcomes[-1].output)
             if not done:
-                say(f"{', '.join(running)}: not over after {time.monotonic() - begun_s:.0f} s")
+                say(f"{', '.join(running)}: not ended after {time.monotonic() - begun_s:.0f} s")
     for outcome in outcomes:
         say(f"{'passed' if outcome.code == 0 else 'FAILED'} {outcome.part} in {outcome.took_s:.0f} s")
+    say(f"{time.monotonic() - begun_s:.0f} s in all")
     failed = [line for outcome in outcomes for line in failures(outcome)]
     if failed:
         say(f"\n{len(failed)} failed:")
         say("\n".join(failed))
-    return 1 if failed or len(outcomes) < len(PARTS) else 0
+    return 1 if failed or len(outcomes) < len(works) else 0
 
 
 def end(pool: ThreadPoolExecutor) -> None:
-    """Ends the parts that run, and begins no other."""
+    """Ends the parts that run, and starts no other."""
     pool.shutdown(wait=False, cancel_futures=True)
     for process in list(running.values()):
         process.terminate()
@@ -124,4 +247,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

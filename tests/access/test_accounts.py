@@ -124,6 +124,7 @@ async def test_a_socket_is_not_opened_with_another_accounts_cookie() -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="to be another account takes the rights of root")
+@pytest.mark.long
 def test_another_account_that_learns_the_cookie_is_told_nothing_and_changes_nothing(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         given = server.cookie()

@@ -67,6 +67,7 @@ async def test_more_at_once_than_children_is_429_with_when_to_come_again(
     assert b"2 groups are being answered" in answer.body
 
 
+@pytest.mark.long
 async def test_a_hundred_at_once_are_answered_or_told_to_come_again(asks: Asks) -> None:
     answers = await asyncio.gather(*(asks(f"/api/laboratory?{LINK}") for _ in range(100)))
     assert {answer.status for answer in answers} <= {200, 429}

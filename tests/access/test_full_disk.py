@@ -112,6 +112,7 @@ def asked(server: Served, method: str, address: str, body: Any = None) -> tuple[
             return refused.code, orjson.loads(text) if text[:1] == b"{" else text
 
 
+@pytest.mark.long
 def test_a_full_disk_is_emptied_by_its_own_server(small_disk: Path) -> None:
     with served(small_disk) as server:
         made = orjson.loads(managed(server.environment, "shell", "-c", ROWS).stdout.splitlines()[-1])
@@ -155,6 +156,7 @@ def test_a_full_disk_is_emptied_by_its_own_server(small_disk: Path) -> None:
         assert status == 201, answer
 
 
+@pytest.mark.long
 def test_a_server_that_ended_starts_on_a_full_disk_and_the_command_deletes(small_disk: Path) -> None:
     environment = environment_for(small_disk)
     with served(small_disk) as server:

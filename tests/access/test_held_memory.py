@@ -34,6 +34,7 @@ def arenas(pid: int) -> int:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="arenas are of GNU's C library")
+@pytest.mark.long
 def test_however_many_threads_answer_the_server_takes_memory_from_few_arenas(tmp_path: Path) -> None:
     with served(tmp_path) as server, ThreadPoolExecutor(16) as askers:
         answers = list(askers.map(lambda _: server.open("/api/timelines").status, range(100)))

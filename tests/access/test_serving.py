@@ -195,6 +195,7 @@ def asked(path: Path, *lines: str) -> bytes:
     return answer
 
 
+@pytest.mark.long
 def test_a_unix_socket_is_its_owners_and_groups_alone_and_asks_for_the_token(tmp_path: Path) -> None:
     place = tmp_path / "web.sock"
     environment = environment_for(tmp_path / "var", ACCESS_TOKEN="a token of twenty letters or more")
@@ -230,6 +231,7 @@ def test_a_socket_that_a_server_left_behind_is_taken_and_nothing_else_is(tmp_pat
     assert file.read_text() == "data"
 
 
+@pytest.mark.long
 def test_the_printed_address_has_the_token_and_without_one_there_is_none(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         assert server.token == (tmp_path / "token").read_text()

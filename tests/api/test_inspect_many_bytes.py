@@ -52,6 +52,7 @@ def test_an_answer_is_the_same_wherever_it_is_made(
     assert api.post(address, body) == here
 
 
+@pytest.mark.long
 def test_many_names_are_never_laid_out_in_the_server(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "answer_here", refuses)
     large = {"bytes": names(131_000), "kind": "subscription"}
@@ -67,6 +68,7 @@ def test_both_sides_of_a_question_weigh_and_each_edit_lays_out_all_bytes_again()
     assert answers.weight([side, answering.Asked(data=bytes(50), edits=[("a", 1)] * 3)]) == 300
 
 
+@pytest.mark.long
 def test_more_large_questions_at_once_than_are_answered_are_told_to_come_again(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_a_folder_of_an_earlier_version_is_closed_with_what_is_in_it(tmp_path: P
 
 
 @pytest.mark.parametrize("rights", [0o755, 0o1777])
+@pytest.mark.long
 def test_a_folder_that_holds_nothing_of_ours_or_is_everybodys_stays_as_it_is(
     tmp_path: Path, rights: int
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
         ("REBALANCE_VAR", "/proc/nowhere", "REBALANCE_VAR: the folder /proc/nowhere cannot be made"),
     ],
 )
+@pytest.mark.long
 def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path, name: str, value: str, message: str) -> None:
     done = manage(tmp_path, "timeline", "list", **{name: value})
     assert done.returncode == 2
@@ -146,6 +148,7 @@ def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path, name: str, value: s
 
 
 @pytest.mark.parametrize("words", [("timeline", "list"), ("import_log", "."), ("migrate",)])
+@pytest.mark.long
 def test_a_database_that_is_not_there_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = manage(tmp_path, *words, DATABASE_URL=f"sqlite:///{tmp_path}/nowhere/x.sqlite3")
     assert done.returncode == 2
@@ -153,6 +156,7 @@ def test_a_database_that_is_not_there_is_told_in_one_line(tmp_path: Path, words:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_a_server_that_is_started_otherwise_gets_its_case_studies_by_a_command(tmp_path: Path) -> None:
     first, second = manage(tmp_path, "case_studies"), manage(tmp_path, "case_studies")
     assert (first.returncode, first.stdout) == (0, "")
@@ -195,6 +199,7 @@ def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
         (("serve", "--port", "http"), "argument --port: expected a whole number, found 'http'"),
     ],
 )
+@pytest.mark.long
 def test_wrong_words_on_the_line_get_one_line_and_exit_code_two(
     tmp_path: Path, words: tuple[str, ...], told: str
 ) -> None:
@@ -215,6 +220,7 @@ def test_parts_that_do_not_fit_together_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "rebalance.internal"])
+@pytest.mark.long
 def test_a_server_beyond_loopback_is_refused(tmp_path: Path, host: str) -> None:
     done = manage(tmp_path, "serve", "--host", host)
     assert done.returncode == 2

@@ -143,6 +143,7 @@ def test_a_cell_shows_each_seed_of_every_assignor_and_opens_the_worst(done: Swee
     ]
 
 
+@pytest.mark.long
 def test_a_cell_opened_again_gives_the_numbers_that_were_stored(done: Sweep) -> None:
     axes = axes_of(SMALL)
     for cell, rows in sweep_runs.answers_of(done).items():
@@ -185,6 +186,7 @@ def test_all_cases_are_exported_as_a_table(done: Sweep) -> None:
         ("{}/cells/1/seeds/0", 404),
     ],
 )
+@pytest.mark.long
 def test_what_is_not_there_is_told_in_one_line(done: Sweep, address: str, status: int) -> None:
     answer = Client().get(address.format(f"/api/sweeps/{done.id}"))
     assert answer.status_code == status

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.archiving.segments import (
@@ -21,6 +21,7 @@ from groups.archiving.segments import (
 )
 from groups.wire.logs.batches import RecordBatch, read_batches
 from tests.history.test_following import batch, commit
+from tests.tiers import examples
 
 SEGMENT_BYTES = 400
 
@@ -78,7 +79,7 @@ def die(folder: Path, piece: Piece, torn: float) -> None:
             file.truncate(keep)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_whoever_dies_wherever_the_segments_are_the_log_once(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=12))

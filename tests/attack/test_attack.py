@@ -1,4 +1,4 @@
-"""The server holds out: ``make attack`` for two minutes. How quick pages are on a machine that is shared is told, and
+"""The server holds out: ``make attack`` for forty seconds. How quick pages are on a machine that is shared is told, and
 judged by ``make attack`` on one that is not."""
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from tests.attack.siege import besiege
 
 pytestmark = pytest.mark.once
 
-MINUTES = 2.0
+MINUTES = 0.7
 
 READER_MS_MOST = 3000.0
 """A server that answers nobody else is found out by this, on whatever machine."""
 
 
-def test_under_two_minutes_of_mixed_attacks_pages_come_memory_comes_back_and_nothing_is_lost(
+@pytest.mark.long
+def test_under_forty_seconds_of_mixed_attacks_pages_come_memory_comes_back_and_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: list[str] = []
@@ -26,4 +27,4 @@ def test_under_two_minutes_of_mixed_attacks_pages_come_memory_comes_back_and_not
         print("", siege.told(), *siege.problems, sep="\n")  # noqa: T201  (the figures belong to the test's result)
     assert siege.problems == []
     assert siege.page_ms(0.5) < READER_MS_MOST
-    assert sum(siege.statuses.values()) > 500
+    assert sum(siege.statuses.values()) > 150

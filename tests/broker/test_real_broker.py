@@ -26,28 +26,33 @@ pytestmark = pytest.mark.broker
 
 
 @pytest.mark.parametrize("group", [SHARED, OLD])
+@pytest.mark.quick
 def test_frames_equal_what_the_broker_described_at_those_moments(recorded: Recorded, group: str) -> None:
     frames = settled_frames(recorded.data, group, recorded.topics)
     assert disagreements(frames, recorded.snapshots, group) == []
 
 
+@pytest.mark.quick
 def test_frames_equal_the_tables_of_kafka_consumer_groups(recorded: Recorded) -> None:
     frames = {group: settled_frames(recorded.data, group, recorded.topics) for group in (SHARED, OLD)}
     assert len(recorded.tables) == 3
     assert untrue_tables(frames, recorded.tables) == []
 
 
+@pytest.mark.quick
 def test_the_broker_was_seen_in_every_state_that_a_record_tells(recorded: Recorded) -> None:
     states = {each["said"]["state"] for each in recorded.snapshots if each["said"]["group"] == SHARED}
     assert states >= {"Stable", "Reconciling", "Empty"}
 
 
+@pytest.mark.quick
 def test_the_metadata_hash_follows_from_the_topic_and_its_partitions(recorded: Recorded) -> None:
     (foo,) = (topic_id for topic_id, name in recorded.topics.items() if name == "foo")
     # The last member leaves, and with it the last subscribed topic.
     assert group_hashes(recorded.data, SHARED) == [hash_of(foo, "foo", 4), hash_of(foo, "foo", 6), 0]
 
 
+@pytest.mark.quick
 def test_offsets_of_a_transaction_are_followed_by_its_end(recorded: Recorded) -> None:
     """One transaction commits its offset, the next one aborts: both offsets are in the log, the markers differ."""
     seen: list[object] = []
@@ -62,6 +67,7 @@ def test_offsets_of_a_transaction_are_followed_by_its_end(recorded: Recorded) ->
     assert seen == [COMMITTED_OFFSET, ControlType.COMMIT, ABORTED_OFFSET, ControlType.ABORT]
 
 
+@pytest.mark.quick
 def test_requests_that_share_a_batch_are_told_apart(recorded: Recorded) -> None:
     """Each member's join and each leave is one unit, however many of them the broker wrote as one batch."""
     written = payloads(recorded.data, CROWD)

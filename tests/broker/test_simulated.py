@@ -43,6 +43,7 @@ def test_kafka_dump_log_reads_the_simulated_segment_without_complaint(released_j
     assert [each.offset for each in dumped] == list(range(len(run.records)))
 
 
+@pytest.mark.quick
 def test_the_broker_answers_each_simulated_request_as_the_simulated_coordinator_did(
     run: Run, replayed: Replayed
 ) -> None:
@@ -51,6 +52,7 @@ def test_the_broker_answers_each_simulated_request_as_the_simulated_coordinator_
     ]
 
 
+@pytest.mark.quick
 def test_the_broker_writes_the_records_that_the_simulated_coordinator_wrote(
     session: Session, run: Run, replayed: Replayed
 ) -> None:

@@ -19,6 +19,7 @@ PAGES = ["/", "/help/", "/import/", "/simulate/", "/t/kip848-basic?play=1", "/t/
 
 @pytest.mark.parametrize("address", PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.quick
 def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: str) -> None:
     page = open_page(address, viewport=PHONE, color_scheme=scheme)
     page.wait_for_timeout(300)
@@ -78,6 +79,7 @@ def test_the_transport_stays_in_reach_of_a_thumb(open_page: Open) -> None:
     assert box["y"] + box["height"] <= PHONE["height"]
 
 
+@pytest.mark.quick
 def test_with_reduced_motion_nothing_travels_and_everything_is_said(open_page: Open, fetch: Fetch) -> None:
     page = open_page(at(BASIC, 7, fetch), reduced_motion="reduce")
     page.keyboard.press("ArrowRight")

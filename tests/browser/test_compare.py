@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import becomes
@@ -41,6 +42,7 @@ def test_what_was_lost_grows_in_strokes_on_one_scale_for_all_runs(open_page: Ope
     expect(page.locator(".run .state").first).to_have_attribute("data-s", "Stable")
 
 
+@pytest.mark.quick
 def test_of_two_values_that_read_the_same_none_is_called_better(open_page: Open) -> None:
     page = opened(open_page, THREE)
     row = page.locator("#card tr", has_text="Last change of a reader")

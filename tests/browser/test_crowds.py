@@ -118,6 +118,7 @@ def columns_of(page: Page) -> list[list[str]]:
     return [[member for at, _, member in sorted(rows) if at == x] for x in sorted({x for x, _, _ in rows})]
 
 
+@pytest.mark.quick
 def test_short_rows_stand_in_columns_read_one_after_another_and_below_each_other_on_a_phone(
     open_page: Open, fetch: Fetch, crowd: str
 ) -> None:

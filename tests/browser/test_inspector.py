@@ -57,6 +57,7 @@ def test_a_field_under_the_pointer_lights_up_its_bytes_and_a_byte_its_field(open
     expect(page.locator("#clients s")).to_have_text("foo 0 1")
 
 
+@pytest.mark.quick
 def test_an_edit_changes_bytes_and_the_lengths_around_and_is_taken_back(open_page: Open) -> None:
     page = open_page("/inspect")
     page.get_by_role("button", name="A classic group’s record").click()

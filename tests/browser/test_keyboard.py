@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import Fetch, at, at_step, becomes, step_of
@@ -10,6 +11,7 @@ Open = Callable[..., Page]
 BASIC = "kip848-basic"
 
 
+@pytest.mark.quick
 def test_everything_can_be_done_by_key(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
     for key, step in [("End", 16), ("Home", 0), ("ArrowRight", 1), ("Shift+ArrowRight", 4), ("ArrowLeft", 3)]:

@@ -49,6 +49,7 @@ def test_six_boards_answer_and_views_steps_and_keys_go_through_them(open_page: O
     assert best.count() == 2
 
 
+@pytest.mark.quick
 def test_a_group_is_built_by_clicking_and_stands_in_the_address(open_page: Open) -> None:
     page = open_page(f"/laboratory?{LINK}")
     histories = page.evaluate("history.length")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import becomes, chips
@@ -30,6 +31,7 @@ def beat(page: Page, number: int, of: int) -> None:
     expect(page.locator("#place")).to_have_text(f"beat {number} of {of}")
 
 
+@pytest.mark.quick
 def test_a_wrong_prediction_is_explained_and_a_right_one_moves_the_board(open_page: Open) -> None:
     page = lesson(open_page, "released-is-not-assigned")
     expect(page.locator("#table .hid")).to_have_count(9)

@@ -70,6 +70,7 @@ def check_some_moments(page: Page, timeline: str, fetch: Fetch) -> None:
     assert step_of(page) == total
 
 
+@pytest.mark.quick
 def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
     timeline = run()
     page = open_page(f"/t/{timeline}", reduced_motion="reduce")

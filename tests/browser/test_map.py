@@ -141,6 +141,7 @@ def test_rows_in_sight_open_as_blocks_and_close_again(open_page: Open, waiting: 
     expect(here.locator(".mframe")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_partitions_have_rows_too_and_say_who_owns_them(open_page: Open, waiting: str) -> None:
     page = open_page(waiting)
     here = map_of(page)

@@ -211,6 +211,7 @@ def test_a_link_from_elsewhere_opens_for_who_is_in(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.quick
 def test_who_has_no_token_is_told_where_it_is_and_comes_in_by_keyboard(
     browser: Browser, server: Served, scheme: Any, width: int, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import Fetch, at, at_step, becomes, equals_the_fresh_frame, frame_of, step_of
@@ -65,6 +66,7 @@ def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: 
     equals_the_fresh_frame(page, BASIC, fetch)
 
 
+@pytest.mark.quick
 def test_an_epoch_step_goes_to_the_starts_of_epochs(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
     seen = []
@@ -77,6 +79,7 @@ def test_an_epoch_step_goes_to_the_starts_of_epochs(open_page: Open) -> None:
     at_step(page, 10)
 
 
+@pytest.mark.quick
 def test_a_reload_and_a_copied_link_open_at_the_moment(open_page: Open, fetch: Fetch) -> None:
     page = open_page(f"/t/{BASIC}?at=0", permissions=["clipboard-read", "clipboard-write"])
     for _ in range(8):

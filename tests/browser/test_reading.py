@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import becomes
@@ -135,6 +136,7 @@ def test_every_page_is_a_press_away_from_a_board(open_page: Open) -> None:
     page.wait_for_url("**/laboratory*")
 
 
+@pytest.mark.quick
 def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
     page = open_page("/")
     links = page.locator(".path a")

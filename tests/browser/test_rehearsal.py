@@ -84,6 +84,7 @@ def test_the_page_has_no_fault_that_axe_finds_and_does_not_scroll_sideways(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.quick
 def test_the_plan_is_downloaded(open_page: Open, tmp_path: Path) -> None:
     page = open_page(LINK)
     with page.expect_download() as started:

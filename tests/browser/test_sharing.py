@@ -98,6 +98,7 @@ def test_a_link_that_is_withdrawn_while_it_plays_ends_politely(
     expect(theirs.locator("main")).to_contain_text("does not open anything, or does not any more")
 
 
+@pytest.mark.quick
 def test_one_file_and_data_are_downloaded_from_the_dialog(open_page: Open, tmp_path: Path) -> None:
     page = open_page(AT)
     page.get_by_role("button", name="Share").click()

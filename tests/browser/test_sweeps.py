@@ -105,6 +105,7 @@ def test_on_a_phone_the_maps_stand_below_each_other_and_the_cell_is_one_tap_away
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.quick
 def test_the_form_counts_the_cases_that_it_asks_for(open_page: Open) -> None:
     page = opened(open_page, "/sweeps")
     expect(page.locator("#cases")).to_have_text("2,880 cases")

@@ -32,6 +32,7 @@ __all__ = ["cluster", "members", "topic"]
 pytestmark = [pytest.mark.broker, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.quick
 def test_a_join_and_a_kill_are_recorded_and_the_frame_is_what_the_coordinator_says(
     secure: Secure, cluster: Cluster, members: Callable[..., Member], topic: str
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_timeline_that_somebody_deletes_is_followed_by_another_one(
         assert again.timeline_id != first.timeline_id
 
 
+@pytest.mark.quick
 def test_a_classic_group_is_recorded_with_its_decoded_assignment(
     cluster: Cluster, members: Callable[..., Member], topic: str
 ) -> None:

@@ -6,21 +6,23 @@ Each log has a name that stays the same, so that what is folded of it can be wri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.passes.units import LogRecord, UnitTeller
 from groups.history.state.group import Semantics
+from groups.history.state.plain import to_plain
 from groups.wire.records import decode_record
 from simulations.proof.fuzzing.generator import scenario_of
 from simulations.proof.fuzzing.presets import PRESETS
 from simulations.world import studies
 from simulations.world.engine import run
-from simulations.world.scenario import load
+from simulations.world.scenario import Scenario, load
 from tests.broker.segments import batches
 from tests.history import (
     test_broken_logs,
@@ -44,21 +46,51 @@ BROKEN_SEEDS: Final = range(1, 4)
 """Of each log that is broken: entries that are lost, twice there, or in another order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CorpusLog:
     """One log; ``entries`` are dense from 1."""
 
     name: str
     group: str
     semantics: Semantics
-    entries: Sequence[Entry]
+    make: Callable[[], Sequence[Entry]] = field(repr=False)
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """Made when a test first asks for them: a run that takes a few logs simulates no others."""
+        return self.make()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What the recorder makes of a whole log, and what its findings and metrics remember at the end."""
+
+    batch: RecordedBatch
+    finder: Any
+    metrics: Any
+
+
+@cache
+def recorded(log: CorpusLog) -> Recording:
+    """The log recorded as one batch, and the recorder: made once, since many tests ask the same of it."""
+    recorder = Recorder(group=log.group, semantics=log.semantics)
+    for entry in log.entries:
+        recorder.add(entry)
+    # What would come next starts a chunk, so its checkpoint holds all that the findings and the metrics remember.
+    batch = recorder.flush(final=True)
+    assert batch is not None, f"{log.name} has no entry"
+    return Recording(batch=batch, finder=to_plain(recorder.finder), metrics=to_plain(recorder.metrics))
 
 
 @cache
 def corpus() -> tuple[CorpusLog, ...]:
-    """All of them; made once, since simulating takes seconds."""
+    """All of them; the entries of each are made when they are asked for."""
     sound = (*_studies(), *_found(), *_drawn(), *_recorded(), *_typed())
     return (*sound, *_broken(sound))
+
+
+def _run(scenario: Scenario, semantics: Semantics) -> list[Entry]:
+    return list(run(scenario, semantics))
 
 
 def _studies() -> Iterator[CorpusLog]:
@@ -69,7 +101,7 @@ def _studies() -> Iterator[CorpusLog]:
                 name=f"study {name} {semantics}",
                 group=scenario.group,
                 semantics=semantics,
-                entries=list(run(scenario, semantics)),
+                make=partial(_run, scenario, semantics),
             )
 
 
@@ -81,7 +113,7 @@ def _found() -> Iterator[CorpusLog]:
             name=f"found {path.stem}",
             group=scenario.group,
             semantics=scenario.semantics,
-            entries=list(run(scenario)),
+            make=partial(_run, scenario, scenario.semantics),
         )
 
 
@@ -94,7 +126,7 @@ def _drawn() -> Iterator[CorpusLog]:
                     name=f"drawn {preset} {semantics} {seed}",
                     group=scenario.group,
                     semantics=semantics,
-                    entries=list(run(scenario, semantics)),
+                    make=partial(_run, scenario, semantics),
                 )
 
 
@@ -125,7 +157,7 @@ def logs_of_segments(name: str, data: Path) -> Iterator[CorpusLog]:
             name=f"{name} {group}",
             group=group,
             semantics=Semantics.KAFKA,
-            entries=[*entries[group], *teller.finish()],
+            make=[*entries[group], *teller.finish()].copy,
         )
 
 
@@ -167,7 +199,7 @@ def _typed() -> Iterator[CorpusLog]:
         log = make()
         for semantics in Semantics:
             yield CorpusLog(
-                name=f"typed {name} {semantics}", group=log.group, semantics=semantics, entries=log.entries
+                name=f"typed {name} {semantics}", group=log.group, semantics=semantics, make=log.entries.copy
             )
 
 
@@ -179,8 +211,12 @@ def _broken(sound: Sequence[CorpusLog]) -> Iterator[CorpusLog]:
                 yield replace(
                     log,
                     name=f"broken {seed} {log.name}",
-                    entries=broken(log.entries, Random(f"{log.name} {seed}")),
+                    make=partial(_broken_by, log, seed),
                 )
+
+
+def _broken_by(log: CorpusLog, seed: int) -> list[Entry]:
+    return broken(log.entries, Random(f"{log.name} {seed}"))
 
 
 def broken(entries: Sequence[Entry], random: Random) -> list[Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry
@@ -18,8 +18,9 @@ from groups.history.state.group import initial_state
 from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import frame_at
 from tests.history.strategies import logs
+from tests.tiers import examples
 
-ANY_LOG = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ANY_LOG = examples(75)
 SEMANTICS = st.sampled_from(["kafka", "kip"])
 
 

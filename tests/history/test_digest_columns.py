@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.digests import Digest, coarsened, joined, window
@@ -17,12 +17,13 @@ from groups.history.entries import Entry
 from tests.history.corpus import CorpusLog
 from tests.history.logs import Log
 from tests.history.strategies import logs
-from tests.history.test_any_log import ANY_LOG, SEMANTICS
+from tests.history.test_any_log import SEMANTICS
 from tests.history.test_causes import R, two_members
 from tests.history.test_digests import LOGS, Told, assert_tells
 from tests.history.test_troubles import fault
+from tests.tiers import examples, spread
 
-SOME = [log for log in LOGS if len(log.entries) < 500][::12]
+SOME = LOGS[::12]
 """Of every source some."""
 
 
@@ -72,14 +73,14 @@ def assert_tells_the_group(digest: Digest, told: Told, begin: int = 0) -> None:
     assert tracks.violations == violations
 
 
-@settings(ANY_LOG, max_examples=30)
+@examples(30)
 @given(logs(), SEMANTICS, st.data())
 def test_any_cut_window_and_zoom_says_of_the_group_what_all_frames_say(
     entries: list[Entry], semantics: str, data: Any
 ) -> None:
     if not entries:
         return
-    told = Told(entries, semantics)
+    told = Told.of(entries, semantics)
     whole = told.drawn(data)
     assert_tells_the_group(whole, told)
     assert whole.events == collapsed(told.moments)
@@ -95,9 +96,9 @@ def test_any_cut_window_and_zoom_says_of_the_group_what_all_frames_say(
     ]
 
 
-@pytest.mark.parametrize("log", SOME, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(SOME, every=6), ids=lambda log: log.name)
 def test_what_the_corpus_tells_of_the_group_is_told_by_its_digests(log: CorpusLog) -> None:
-    told = Told(list(log.entries), str(log.semantics))
+    told = Told.of_log(log)
     for whole in told.each_level():
         assert_tells_the_group(whole, told)
     assert digest_of_violations(told) == [
@@ -125,9 +126,9 @@ def assert_goes_on(told: Told, one: int, two: int, *, begins: bool) -> None:
 
 
 @pytest.mark.parametrize("begins", [False, True])
-@pytest.mark.parametrize("log", SOME[::2], ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(SOME[::2], every=6), ids=lambda log: log.name)
 def test_what_is_left_of_a_part_goes_on_where_the_first_of_it_ended(log: CorpusLog, begins: bool) -> None:
-    told = Told(list(log.entries), str(log.semantics))
+    told = Told.of_log(log)
     if (count := len(told.moments)) >= 6:
         assert_goes_on(told, count // 3, 2 * count // 3, begins=begins)
 
@@ -139,7 +140,7 @@ def test_a_part_may_be_cut_before_each_of_its_moments(begins: bool) -> None:
         fault(log, fault="fail_over", coordinator=f"broker-{number}", loading_ms=10)
         fault(log, fault="invariant", invariant="one_holder", says=f"{number} is held twice", sequences=[4])
         log.at(5_000 * (number + 1)).write(R.epoch(5 + number))
-    told = Told(log.entries, "kafka")
+    told = Told.of(log.entries, "kafka")
     tracks = told.digest().tracks
     assert (len(tracks.coordinators), len(tracks.violations)) == (2, 2)
     for two in range(2, len(told.moments)):
@@ -149,7 +150,7 @@ def test_a_part_may_be_cut_before_each_of_its_moments(begins: bool) -> None:
 def test_a_digest_has_to_begin_with_a_state_of_its_own() -> None:
     log = Log()
     log.at(5).note(note="step", says="It begins.", step=1)
-    told = Told(log.entries, "kafka")
+    told = Told.of(log.entries, "kafka")
     (_, (part, _)) = told.parts([0], begin=set(), fresh=set())
     assert not part.begins
     with pytest.raises(ValueError, match="begins with a state of its own"):

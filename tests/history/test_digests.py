@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -14,11 +14,13 @@ from groups.history.digests import Digest, Digester, coarsened, digest_of, joine
 from groups.history.digests.levels import LEVELS, Base, levels
 from groups.history.entries import Entry
 from groups.history.frames.changes import apply
-from tests.history.corpus import CorpusLog, corpus
+from groups.history.passes.recorder import RecordedBatch
+from tests.history.corpus import CorpusLog, corpus, recorded
 from tests.history.logs import Log, record
 from tests.history.naive_digest import Naive, State, naive_columns, unrolled
 from tests.history.strategies import logs
 from tests.history.test_any_log import ANY_LOG, SEMANTICS, batches, together
+from tests.tiers import spread
 
 LOGS = corpus()
 
@@ -26,8 +28,7 @@ LOGS = corpus()
 class Told:
     """A log's first frame, changes and moments, and what the slow way says at the start and at each moment."""
 
-    def __init__(self, entries: list[Entry], semantics: str) -> None:
-        made = batches(entries, semantics, set())
+    def __init__(self, entries: Sequence[Entry], made: list[RecordedBatch]) -> None:
         self.frame = orjson.loads(made[0].checkpoint or b"")["frame"]
         self.changes, self.moments = together(made, "changes"), together(made, "moments")
         naive, frame = Naive(), self.frame
@@ -47,6 +48,14 @@ class Told:
                 wanted.pop(0)
                 self.states.append(naive.state(frame))
             self.met[entry.sequence] = set(naive.met)
+
+    @classmethod
+    def of(cls, entries: list[Entry], semantics: str) -> Told:
+        return cls(entries, batches(entries, semantics, set()))
+
+    @classmethod
+    def of_log(cls, log: CorpusLog) -> Told:
+        return cls(log.entries, [recorded(log).batch])
 
     def digest(self) -> Digest:
         return digest_of(self.frame, self.changes, self.moments)
@@ -105,7 +114,7 @@ def test_the_finest_digest_says_at_each_moment_what_its_frame_says(
     entries: list[Entry], semantics: str
 ) -> None:
     if entries:
-        told = Told(entries, semantics)
+        told = Told.of(entries, semantics)
         assert_tells(told.digest(), told.states)
 
 
@@ -113,7 +122,7 @@ def test_a_member_at_an_epoch_below_zero_falls_behind_once_the_group_s_epoch_is_
     log = Log()
     log.write(record(22, {"groupId": "orders", "memberId": "A"}, {"memberEpoch": -1, "state": 1}))
     log.write(record(17, {"groupId": "orders"}, {"epoch": 0, "metadataHash": 0}))
-    told = Told(log.entries, "kafka")
+    told = Told.of(log.entries, "kafka")
     assert_tells(told.digest(), told.states)
 
 
@@ -124,7 +133,7 @@ def test_any_cut_window_and_zoom_says_what_all_frames_say(
 ) -> None:
     if not entries:
         return
-    told = Told(entries, semantics)
+    told = Told.of(entries, semantics)
     whole = told.drawn(data)
     assert_tells(whole, told.states)
     first = data.draw(st.integers(0, len(entries)))
@@ -136,8 +145,8 @@ def test_any_cut_window_and_zoom_says_what_all_frames_say(
     assert_tells(zoomed, told.states[before : before + inside])
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(LOGS), ids=lambda log: log.name)
 def test_what_the_corpus_tells_is_told_by_its_digests_in_any_window(log: CorpusLog) -> None:
-    told = Told(list(log.entries), str(log.semantics))
+    told = Told.of_log(log)
     for whole in told.each_level():
         assert_tells(whole, told.states)

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry
@@ -22,8 +22,9 @@ from tests.history.commits import runs_in, with_commits
 from tests.history.corpus import CorpusLog, corpus
 from tests.history.logs import released_basic
 from tests.history.strategies import logs
+from tests.tiers import examples
 
-SOME = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = examples(25, suppress_health_check=list(HealthCheck))
 RANDOM = st.integers(0, 2**32).map(Random)
 """One number of the example: how many cuts are drawn from it is no matter of Hypothesis' own bookkeeping."""
 
@@ -35,10 +36,10 @@ def any_log(draw: st.DrawFn) -> CorpusLog:
         log = draw(st.sampled_from(corpus()))
     else:
         semantics = draw(st.sampled_from(list(Semantics)))
-        log = CorpusLog(name="drawn", group="orders", semantics=semantics, entries=draw(logs()))
+        log = CorpusLog(name="drawn", group="orders", semantics=semantics, make=draw(logs()).copy)
     if draw(st.booleans()):
         entries = with_commits(log.entries, log.group, Random(draw(st.integers(0, 2**32))))
-        log = CorpusLog(name=log.name, group=log.group, semantics=log.semantics, entries=entries)
+        log = CorpusLog(name=log.name, group=log.group, semantics=log.semantics, make=entries.copy)
     return log
 
 
@@ -173,7 +174,7 @@ def test_a_simulated_exchange_may_always_go_on() -> None:
 def test_the_digest_tells_what_happened_since_the_last_checkpoint() -> None:
     log = released_basic()
     commits = next(entry.sequence for entry in log.entries if entry.payload["type"] == 1)
-    indexer = indexed(CorpusLog(name="", group=log.group, semantics=Semantics.KAFKA, entries=()), [])
+    indexer = indexed(CorpusLog(name="", group=log.group, semantics=Semantics.KAFKA, make=tuple), [])
     fold(indexer, log.entries[: commits - 1])
     before = indexer.digest()
     assert (before.entries, before.joined, before.removed, before.members) == (commits - 1, 3, 0, 3)

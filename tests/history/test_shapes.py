@@ -12,10 +12,10 @@ import pytest
 from groups.history.findings.kinds import ByKind
 from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
-from groups.history.passes.recorder import Recorder
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment
-from tests.history.corpus import CorpusLog, corpus
+from tests.history.corpus import CorpusLog, corpus, recorded
+from tests.tiers import spread
 
 
 def misfits(value: Any, hint: Any, at: str) -> Iterator[str]:
@@ -76,14 +76,9 @@ def misfits_by_kind(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield from misfits([one], kinds[one["kind"]], one["kind"])
 
 
-@pytest.mark.parametrize("log", corpus()[::4], ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(corpus()[::4]), ids=lambda log: log.name)
 def test_frames_changes_moments_and_summaries_are_as_they_are_declared(log: CorpusLog) -> None:
-    recorder = Recorder(group=log.group, semantics=log.semantics)
-    for entry in log.entries:
-        recorder.add(entry)
-    batch = recorder.flush(final=True)
-    if batch is None:
-        return
+    batch = recorded(log).batch
     frame = orjson.loads(batch.checkpoint or b"")["frame"]
     found = list(misfits(frame, Frame, "frame"))
     for change in orjson.loads(batch.changes):

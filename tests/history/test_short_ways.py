@@ -21,11 +21,12 @@ from groups.history.replay.fold import replay, replay_unit
 from groups.history.state.group import initial_state
 from groups.history.state.plain import to_plain
 from tests.history.corpus import CorpusLog, corpus
+from tests.tiers import spread
 
-LOGS = [log for log in corpus() if any(entry.kind is Kind.RECORD for entry in log.entries)][::3]
+LOGS = corpus()[::3]
 
 
-@pytest.mark.parametrize("log", LOGS, ids=[log.name for log in LOGS])
+@pytest.mark.parametrize("log", spread(LOGS), ids=[log.name for log in LOGS])
 def test_records_of_a_unit_replayed_at_once_give_what_they_give_one_by_one(log: CorpusLog) -> None:
     state = initial_state(log.group, log.semantics)
     for unit in units_in(log.entries):
@@ -46,7 +47,7 @@ def test_records_of_a_unit_replayed_at_once_give_what_they_give_one_by_one(log: 
             state = one
 
 
-@pytest.mark.parametrize("log", LOGS, ids=[log.name for log in LOGS])
+@pytest.mark.parametrize("log", spread(LOGS), ids=[log.name for log in LOGS])
 def test_a_step_in_which_members_only_move_is_found_to_be_what_any_other_way_finds(log: CorpusLog) -> None:
     short, long = finder_of(log), Finder()
     with mock.patch.object(between, "_moves_only", return_value=False):
@@ -99,6 +100,7 @@ def _nobody(place: Place) -> str | None:
     return None
 
 
+@pytest.mark.long
 def test_the_corpus_goes_the_short_way_often() -> None:
     taken = 0
     for log in LOGS:
@@ -110,7 +112,7 @@ def test_the_corpus_goes_the_short_way_often() -> None:
     assert taken > 100
 
 
-@pytest.mark.parametrize("log", LOGS, ids=[log.name for log in LOGS])
+@pytest.mark.parametrize("log", spread(LOGS), ids=[log.name for log in LOGS])
 def test_units_are_indexed_as_their_entries_one_by_one(log: CorpusLog) -> None:
     whole, single = (Indexer(group=log.group, semantics=log.semantics) for _ in range(2))
     for unit in units_in(log.entries):

@@ -7,7 +7,8 @@ import pytest
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state import versions
 from tests.history import truth
-from tests.history.corpus import corpus
+from tests.history.corpus import corpus, recorded
+from tests.tiers import spread
 
 RECORD = "python -m tests.history.truth --record"
 
@@ -25,7 +26,7 @@ def test_every_log_of_the_corpus_has_digests_and_no_digest_is_left_of_a_log_that
     )
 
 
-@pytest.mark.parametrize("name", truth.committed()["logs"])
+@pytest.mark.parametrize("name", spread(truth.committed()["logs"]))
 def test_the_fold_says_of_a_log_what_is_written_down(name: str) -> None:
     told = truth.committed()["logs"][name]
     made = truth.digests_of(next(log for log in corpus() if log.name == name))
@@ -40,12 +41,15 @@ def test_the_fold_says_of_a_log_what_is_written_down(name: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_fold_says_the_same_of_a_large_group_as_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """What makes a group large is that its maps have versions; here every map has them."""
     monkeypatch.setattr(versions, "SMALL_MAX", 1)
     told = truth.committed()["logs"]
+    recorded.cache_clear()
     logs = [log for log in corpus() if len(log.entries) < 700][::4]
     assert len(logs) > 40
     for log in logs:
         made = truth.digests_of(log)
         assert [aspect for aspect in truth.ASPECTS if made[aspect] != told[log.name][aspect]] == [], log.name
+    recorded.cache_clear()

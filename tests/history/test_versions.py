@@ -6,12 +6,13 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.state import versions
 from groups.history.state.identity import changed_keys
 from groups.history.state.versions import VersionedMap, drop, merged, put
+from tests.tiers import examples
 
 KEYS = st.integers(0, 7)
 EDITS = st.lists(
@@ -25,7 +26,7 @@ def edited(made: Any, key: int, value: int | None) -> Any:
     return drop(made, key) if value is None else put(made, key, value)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.dictionaries(KEYS, st.integers(0, 3)), EDITS, st.data())
 def test_every_version_is_the_dict_that_it_would_be_in_the_same_order(
     start: dict[int, int], edits: list[tuple[int, int, int | None]], data: st.DataObject
@@ -47,7 +48,7 @@ def test_every_version_is_the_dict_that_it_would_be_in_the_same_order(
         assert [version.get(key, -1) for key in range(8)] == [same.get(key, -1) for key in range(8)]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.dictionaries(KEYS, st.integers(0, 3)), st.lists(st.tuples(KEYS, st.none() | st.integers(0, 3))))
 def test_what_changed_between_two_versions_is_told_as_of_two_dicts(
     start: dict[int, int], edits: list[tuple[int, int | None]]

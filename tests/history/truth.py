@@ -18,11 +18,9 @@ from typing import Any, Final, TypedDict
 import orjson
 
 from groups.history.frames.frame import FrameMaker
-from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION, replay
 from groups.history.state.group import initial_state
-from groups.history.state.plain import to_plain
-from tests.history.corpus import CorpusLog, corpus
+from tests.history.corpus import CorpusLog, corpus, recorded
 
 TRUTH: Final = Path(__file__).parent / "truth.json"
 
@@ -53,18 +51,15 @@ def digest(parts: Iterable[bytes]) -> str:
 def digests_of(log: CorpusLog) -> Digests:
     """Everything that is made of a log, folded now. Frames are those after each entry, made of states alone."""
     state, maker = initial_state(log.group, log.semantics), FrameMaker()
-    recorder = Recorder(group=log.group, semantics=log.semantics)
     frames = hashlib.sha256()
     for entry in log.entries:
         state = replay(state, entry)
         frames.update(as_json(maker.frame(state)))
-        recorder.add(entry)
-    # What would come next begins a chunk, so its checkpoint holds all that the findings and the metrics remember.
-    batch = recorder.flush(final=True)
-    assert batch is not None
+    recording = recorded(log)
+    batch = recording.batch
     summary = dict(batch.summary)
     findings, verdict = summary.pop("findings"), summary.pop("verdict")
-    remembered = {"findings": to_plain(recorder.finder), "metrics": to_plain(recorder.metrics)}
+    remembered = {"findings": recording.finder, "metrics": recording.metrics}
     return {
         "entries": len(log.entries),
         "log": digest(as_json(entry.to_json()) for entry in log.entries),

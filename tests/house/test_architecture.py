@@ -96,6 +96,7 @@ def test_nothing_lies_at_the_root_but_what_people_expect_there() -> None:
 
 
 @pytest.mark.parametrize("room", PURE)
+@pytest.mark.long
 def test_a_pure_room_neither_opens_files_nor_draws_from_global_randomness(room: str) -> None:
     """Imports are the contracts' affair; this reads the calls: ``open``, ``print``, ``random.<function>``."""
     offences = []

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import IMPORT_SAMPLE, manage
 from tests.house import ROOT
+from tests.tiers import spread
 
 PAGES = sorted(
     [
@@ -56,7 +57,7 @@ def commands() -> list[tuple[str, str]]:
     return out
 
 
-@pytest.mark.parametrize(("page", "command"), commands())
+@pytest.mark.parametrize(("page", "command"), spread(commands()))
 def test_every_command_that_the_docs_show_runs(
     page: str, command: str, migrated_environment: dict[str, str], request: pytest.FixtureRequest
 ) -> None:

@@ -106,6 +106,7 @@ def test_a_wheel_holds_every_file_of_the_program_and_no_test(wheel: Path) -> Non
     assert not [name for name in held if name.startswith("tests/") or "/var/" in name]
 
 
+@pytest.mark.long
 def test_the_installed_program_tells_the_products_version_and_lists_its_commands(program: Installed) -> None:
     assert program.run("--version").stdout == f"rebalance-explorer {VERSION}\n"
     said = program.run("help").stdout
@@ -155,6 +156,7 @@ def test_the_installed_program_imports_the_sample(program: Installed, spark_can_
     assert '"group":"orders-enrich"' in done.stdout.replace(": ", ":")
 
 
+@pytest.mark.long
 def test_the_installed_program_serves_its_first_page(program: Installed, tmp_path: Path) -> None:
     command = [str(program.program), "serve", "--port", "0"]
     with served(tmp_path, command, cwd=tmp_path) as server, server.open("/") as page:

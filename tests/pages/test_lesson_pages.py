@@ -228,6 +228,7 @@ def test_a_run_is_played_on_by_what_the_reader_does(client: Client, transactiona
         ({"lesson": "three-epochs", "at_ms": 1, "acts": [{"at_ms": 2, "do": "kill", "who": "Q"}]}, "Unknown member Q"),
     ],
 )  # fmt: skip
+@pytest.mark.long
 def test_what_cannot_be_played_on_is_refused_in_a_line(
     client: Client, transactional_db: None, body: dict[str, object], message: str
 ) -> None:

@@ -67,6 +67,7 @@ def test_without_an_address_there_is_an_example(client: Client) -> None:
         ("members=3&assignors=mine", 400, "mine is none of Kafka's assignors"),
     ],
 )
+@pytest.mark.long
 def test_an_address_that_makes_no_sense_is_told_in_one_line_and_leads_on(
     client: Client, query: str, status: int, says: str
 ) -> None:
@@ -118,6 +119,7 @@ def test_the_plan_is_markdown_to_keep(client: Client) -> None:
     assert answer.content.decode().startswith("# Upgrade plan: orders-enrich to the consumer protocol")
 
 
+@pytest.mark.long
 def test_the_api_takes_a_described_group_and_plays_a_way_of_it(client: Client, queued: list[str]) -> None:
     document = {
         "topics": {"foo": 4},
@@ -186,6 +188,7 @@ def in_a_classic_group(stored: Callable[..., Timeline]) -> Timeline:
     return stored(Story().unit(there).unit({**there, "value": gone}))
 
 
+@pytest.mark.long
 def test_a_group_of_a_log_is_taken_from_its_last_moment_with_members(
     client: Client, stored: Callable[..., Timeline]
 ) -> None:

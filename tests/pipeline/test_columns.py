@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.pipeline.reading.columns import distinct as distinct_module
@@ -22,6 +22,7 @@ from groups.wire.records import decode_record, encode_record
 from tests.fuzz.batched import sealed
 from tests.pipeline.columns_reference import by_columns, one_by_one
 from tests.pipeline.segments import FOO, Group, Segment
+from tests.tiers import examples
 from tests.wire.strategies import batches, payloads
 
 SAMPLES = sorted((Path(__file__).parents[2] / "groups" / "samples").rglob("*.log"))
@@ -77,6 +78,7 @@ def segments(draw: st.DrawFn) -> bytes:
 
 
 @given(segments(), STRETCHES)
+@pytest.mark.long
 def test_records_and_damage_by_columns_are_those_of_the_decoder_of_records(data: bytes, stretch_bytes: int):
     assert by_columns(data, stretch_bytes) == one_by_one(data)
 
@@ -101,11 +103,12 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 @given(damaged(), STRETCHES)
+@pytest.mark.long
 def test_they_are_the_same_of_damaged_bytes(data: bytes, stretch_bytes: int):
     assert by_columns(data, stretch_bytes) == one_by_one(data)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(segments(), st.integers(0, 300))
 def test_what_goes_beyond_the_files_allowance_is_told_alike(data: bytes, most_bytes: int):
     with pytest.MonkeyPatch.context() as patched:
@@ -114,7 +117,7 @@ def test_what_goes_beyond_the_files_allowance_is_told_alike(data: bytes, most_by
         assert by_columns(data, 200) == one_by_one(data)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(damaged())
 def test_a_file_that_is_damaged_everywhere_is_read_alike_batch_by_batch(data: bytes):
     with pytest.MonkeyPatch.context() as patched:

@@ -53,6 +53,7 @@ def skipped(folds: Folds) -> list[Any]:
 
 
 @given(log=logs())
+@pytest.mark.long
 def test_commits_by_columns_are_commits_record_by_record(log: Segment) -> None:
     columns, records = fold(log), fold(log, slow=True)
 
@@ -61,6 +62,7 @@ def test_commits_by_columns_are_commits_record_by_record(log: Segment) -> None:
 
 
 @given(log=logs(legacy=True))
+@pytest.mark.long
 def test_a_group_with_commits_of_the_first_brokers_is_folded_record_by_record_and_the_same(
     log: Segment,
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_group_with_commits_of_the_first_brokers_is_folded_record_by_record_an
 
 
 @given(data=st.data())
+@pytest.mark.long
 def test_notes_and_gaps_stand_between_the_same_entries_within_runs_of_commits(data: st.DataObject) -> None:
     log = data.draw(logs())
     lost = [
@@ -89,6 +92,7 @@ def test_notes_and_gaps_stand_between_the_same_entries_within_runs_of_commits(da
 
 
 @given(log=logs(), split_bytes=st.sampled_from((1, 100, 300, 1000)))
+@pytest.mark.long
 def test_splits_change_nothing(log: Segment, split_bytes: int) -> None:
     assert facts(fold(log, split_bytes=split_bytes)) == facts(fold(log, split_bytes=ONE_SPLIT))
 
@@ -103,6 +107,7 @@ def test_the_pieces_that_a_run_is_cut_into_change_nothing(log: Segment, piece_by
 
 
 @given(data=st.data())
+@pytest.mark.long
 def test_files_that_overlap_give_the_whole_log_once(data: st.DataObject) -> None:
     log = data.draw(logs())
     files = data.draw(copies(log))
@@ -124,6 +129,7 @@ def test_a_file_that_holds_its_batches_twice_gives_each_record_once(tmp_path: Pa
 
 
 @given(data=st.data())
+@pytest.mark.long
 def test_every_chunk_opened_alone_in_any_order_is_its_part_of_the_whole(data: st.DataObject) -> None:
     folds = fold(data.draw(logs()))
     for name in folds.timelines:
@@ -157,6 +163,7 @@ def spans(chunks: list[Any]) -> list[tuple[int, int]]:
 
 
 @given(data=st.data())
+@pytest.mark.long
 def test_a_log_that_goes_on_continues_its_timelines_and_any_other_does_not(data: st.DataObject) -> None:
     log = data.draw(logs())
     cut = data.draw(st.integers(1, len(log.batches)))

@@ -39,6 +39,7 @@ def manage(tmp_path_factory: pytest.TempPathFactory, spark_can_start: None) -> M
     return run
 
 
+@pytest.mark.quick
 def test_the_sample_log_imports_into_timelines_that_can_be_shown(
     imported_sample: subprocess.CompletedProcess[str], migrated_environment: dict[str, str]
 ) -> None:

@@ -17,6 +17,7 @@ from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.rpc import APIS, Api, Direction
 from tests.history.corpus import CorpusLog, corpus
 from tests.sharing import canaries
+from tests.tiers import spread
 
 KEY = bytes(range(KEY_BYTES))
 OTHER_KEY = bytes(reversed(range(KEY_BYTES)))
@@ -53,7 +54,8 @@ def folded(entries: list[dict[str, Any]], group: str, log: CorpusLog) -> str:
     return (whole + (batch.checkpoint or b"")).decode()
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(LOGS), ids=lambda log: log.name)
+@pytest.mark.long
 def test_no_canary_passes_in_entries_or_in_what_the_fold_makes_of_them(log: CorpusLog) -> None:
     entries = [canaries.marked(entry) for entry in log.entries]
     assert canaries.MARK in orjson.dumps([entry.to_json() for entry in entries]).decode()
@@ -73,7 +75,7 @@ def test_each_field_of_every_request_and_response_is_hidden(api: Api, direction:
     assert not canaries.sings(orjson.dumps(redacted([canaries.message_of(api, direction)])).decode())
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(LOGS), ids=lambda log: log.name)
 def test_the_shape_of_a_log_stays_what_it_was(log: CorpusLog) -> None:
     """Numbers, times, offsets, and who is the same as whom: the same moments at the same sequences."""
     hidden = redacted(list(log.entries))

@@ -202,6 +202,7 @@ def test_in_a_brokers_order_ids_decide_and_not_the_document() -> None:
 @pytest.mark.parametrize(
     ("generation", "taken"), [(-(2**31) - 1, False), (-(2**31), True), (2**31 - 1, True), (2**31, False)]
 )
+@pytest.mark.long
 def test_a_generation_is_what_an_int32_can_be(generation: int, taken: bool) -> None:
     member = {"subscribed_topics": ["foo"], "generation": generation}
     done = program(json.dumps({**SPEC, "members": {"A": member}}) + "\n", "--stream", "-")

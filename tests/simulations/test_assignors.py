@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors import (
@@ -20,6 +20,7 @@ from simulations.protocol.assignors import (
 from simulations.protocol.assignors.consumer.least_loaded import Levels, least_first
 from simulations.protocol.assignors.consumer.uniform import UniformAssignor
 from simulations.protocol.assignors.explanation import Explanation
+from tests.tiers import examples
 
 Owned = dict[str, list[int]]
 
@@ -218,7 +219,7 @@ def groups(draw: st.DrawFn) -> tuple[str, GroupSpec]:
     return draw(st.sampled_from(["range", "uniform"])), spec
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(groups())
 def test_every_subscribed_partition_has_exactly_one_owner_who_subscribes(case: tuple[str, GroupSpec]) -> None:
     name, spec = case
@@ -229,7 +230,7 @@ def test_every_subscribed_partition_has_exactly_one_owner_who_subscribes(case: t
     assert all(set(owned) <= set(spec.members[m].topics) for m, owned in answer.items())
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(groups())
 def test_uniform_of_equal_subscriptions_is_even_and_stays_when_asked_again(
     case: tuple[str, GroupSpec],

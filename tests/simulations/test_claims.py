@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.embedded.user_data import STICKY, encode_sticky
 from simulations.protocol.assignors.claims import Claims, claims_of, claims_of_all
 from simulations.protocol.assignors.interface import MemberSpec
+from tests.tiers import examples
 
 TOPICS = st.lists(
     st.fixed_dictionaries(
@@ -36,7 +37,7 @@ def user_data(draw: st.DrawFn) -> bytes:
 
 
 @given(st.lists(st.none() | user_data(), max_size=4))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_claims_of_all_members_are_those_of_each(each: list[bytes | None]) -> None:
     members = [MemberSpec(topics=("t",), owned={"t": [1]}, user_data=data) for data in each]
     assert told(claims_of_all(STICKY, members)) == told([claims_of(STICKY, member) for member in members])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors import (
@@ -13,6 +13,7 @@ from simulations.protocol.assignors import (
 )
 from simulations.protocol.assignors.validation import problems
 from tests.simulations.test_classic_assignors import STICKY, shown
+from tests.tiers import examples
 
 TOPIC_NAMES = ("t1", "t2", "t3")
 
@@ -37,7 +38,7 @@ def groups(draw: st.DrawFn, *, alike: bool | None = None) -> GroupSpec:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(groups(), st.sampled_from(list(ASSIGNORS["classic"])))
 def test_every_subscribed_partition_goes_to_exactly_one_subscriber(spec: GroupSpec, name: str) -> None:
     answer = ASSIGNORS["classic"][name]().assign(spec)
@@ -46,7 +47,7 @@ def test_every_subscribed_partition_goes_to_exactly_one_subscriber(spec: GroupSp
     assert answer.faults == ()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(groups(), st.sampled_from(STICKY))
 def test_sticky_leaves_nobody_two_behind_another_in_a_topic_of_both(spec: GroupSpec, name: str) -> None:
     answer = ASSIGNORS["classic"][name]().assign(spec)
@@ -58,7 +59,7 @@ def test_sticky_leaves_nobody_two_behind_another_in_a_topic_of_both(spec: GroupS
                 assert not any(topic in told.topics for topic, numbers in owned.items() if numbers)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(groups(), st.sampled_from(STICKY))
 def test_sticky_is_still_when_asked_again(spec: GroupSpec, name: str) -> None:
     assignor = ASSIGNORS["classic"][name]()
@@ -71,7 +72,7 @@ def test_sticky_is_still_when_asked_again(spec: GroupSpec, name: str) -> None:
     assert shown(again.members) == shown(goal)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(groups(alike=True))
 def test_sticky_of_equal_subscriptions_moves_only_what_is_over_quota(spec: GroupSpec) -> None:
     answer = ASSIGNORS["classic"]["sticky"]().assign(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
@@ -20,6 +20,7 @@ from tests.simulations.classic_runs import (
     subscriptions,
     violations,
 )
+from tests.tiers import examples
 
 GROUP = """
 protocol: classic
@@ -219,7 +220,7 @@ VERBS = ("join", "leave", "kill", "pause", "resume", "poll_late", "heartbeat", "
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ABC"), st.integers(1, 12)), max_size=12),
     st.integers(0, 2**32),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_whatever_members_do_a_quiet_group_covers_its_topic_and_nobody_shares_a_partition(
     assignor: str, moves: Sequence[tuple[int, str, int]], seed: int
 ) -> None:

@@ -26,6 +26,7 @@ def test_each_patch_applies_to_the_present_source(mutation: Mutation) -> None:
     compile(changed, mutation.file, "exec")
 
 
+@pytest.mark.long
 def test_every_mutation_is_found() -> None:
     """Each in a process of its own, since its module is imported anew."""
     missed = [name for name, by in all_found(known()).items() if by is None]
@@ -38,6 +39,7 @@ FUZZED_LEAST = 30
 """Of the mistakes, those that runs of drawn groups are seen to break; the exchanges find all."""
 
 
+@pytest.mark.long
 def test_the_fuzzer_finds_what_a_run_can_be_seen_to_break() -> None:
     """A sample each time; ``python -m tests.simulations.mutations.fuzzed`` hunts all of them."""
     found = fuzzed.known()

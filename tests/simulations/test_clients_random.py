@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.client.consumer import (
@@ -38,6 +38,7 @@ from simulations.protocol.messages.groups import (
 )
 from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
 from tests.simulations.broker import BAR, FOO
+from tests.tiers import examples
 
 PASSING = [0, 0, 0, 0, 0, 14, 15, 16]
 CODES = [*PASSING, 25, 29, 110, 113, 42, 3]
@@ -243,7 +244,7 @@ def answer(world: World, draw: st.DataObject) -> None:
             world.does(consumer.receive(request, found, now_ms))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(worlds(), st.data())
 def test_whatever_happens_no_step_is_illegal_and_callbacks_name_what_they_may(
     world: World, draw: st.DataObject
@@ -253,7 +254,7 @@ def test_whatever_happens_no_step_is_illegal_and_callbacks_name_what_they_may(
         step(world, draw)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(worlds(), st.data())
 def test_a_copy_does_the_same_and_the_one_that_was_copied_does_not_feel_it(
     world: World, draw: st.DataObject
@@ -271,7 +272,7 @@ def test_a_copy_does_the_same_and_the_one_that_was_copied_does_not_feel_it(
     assert world.consumer.canonical(int) == before
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(worlds(), st.data())
 def test_whatever_happened_a_member_ends_up_stable_once_the_world_is_kind(
     world: World, draw: st.DataObject

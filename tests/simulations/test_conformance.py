@@ -95,6 +95,7 @@ def test_an_answer_that_the_broker_did_not_give_is_the_one_difference(files: Fil
 
 
 @pytest.mark.parametrize("group", ["clients-join-leave-kill", "clients-regex", "clients-static"])
+@pytest.mark.long
 def test_a_record_that_is_missing_from_the_log_is_found_whichever_it_is(files: Files, group: str) -> None:
     for gone in range(1, len(files.written[group]), EVERY):
         found = judged_group(

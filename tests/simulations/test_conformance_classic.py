@@ -167,6 +167,7 @@ def test_the_command_judges_what_released_clients_did_in_classic_groups_and_migr
 
 
 @pytest.mark.parametrize("group", EVERY)
+@pytest.mark.long
 def test_whichever_value_of_what_released_clients_were_told_is_another_it_is_told(
     groups: dict[str, Recording], group: str
 ) -> None:

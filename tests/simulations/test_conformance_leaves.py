@@ -35,6 +35,7 @@ def groups() -> dict[str, Recording]:
 
 
 @pytest.mark.parametrize("group", EVERY)
+@pytest.mark.long
 def test_whichever_value_of_an_answer_or_a_record_is_another_it_is_told(
     groups: dict[str, Recording], group: str
 ) -> None:
@@ -42,6 +43,7 @@ def test_whichever_value_of_an_answer_or_a_record_is_another_it_is_told(
 
 
 @pytest.mark.parametrize("group", CLASSIC_EVERY)
+@pytest.mark.long
 def test_whichever_value_of_a_classic_groups_recording_is_another_it_is_told(group: str) -> None:
     transcript = recorded()[group]
     recording, settings = recording_of(transcript), settings_of(transcript.settings)

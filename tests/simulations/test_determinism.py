@@ -59,6 +59,7 @@ def test_no_digest_is_left_of_a_case_that_is_gone() -> None:
     ("case", "semantics"),
     [("storm", "kafka"), ("hostile-kip", "kip"), ("hostile-kafka", "kafka"), ("kip848-client-side", "kip")],
 )
+@pytest.mark.long
 def test_every_process_prints_the_same_bytes(case: str, semantics: str, environment: dict[str, str]) -> None:
     seed = str(pinned.SEEDS[-1])
     named = case if case in pinned.STUDIES else str(pinned.FOLDER / f"{case}.yaml")

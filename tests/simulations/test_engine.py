@@ -73,6 +73,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(name: str) ->
     assert list(run(case, seed=5)) != list(run(case, seed=6))
 
 
+@pytest.mark.long
 def test_a_run_is_the_same_bytes_whatever_the_seed_of_pythons_hashes() -> None:
     def printed(hash_seed: str) -> bytes:
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}

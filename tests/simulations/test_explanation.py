@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors import ASSIGNORS, AssignorError, Explanation, GroupSpec, MemberSpec, Topic
 from simulations.protocol.assignors import explanation as explanation_module
 from simulations.protocol.assignors.explanation import listed, named
 from simulations.protocol.assignors.sharing import shares_in_words
+from tests.tiers import examples
 
 TopicPartition = tuple[str, int]
 Held = dict[str, set[TopicPartition]]
@@ -103,7 +104,7 @@ def groups(draw: st.DrawFn) -> GroupSpec:
 
 @pytest.mark.parametrize(("protocol", "assignor"), WAYS)
 @given(spec=groups())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_steps_lead_to_the_answer_and_the_answer_is_the_same_without_them(
     protocol: str, assignor: str, spec: GroupSpec
 ) -> None:

@@ -146,6 +146,7 @@ def test_worlds_that_differ_by_the_numbers_of_epochs_alone_have_the_same_future(
         ("two-join", KAFKA, Budgets(fail_overs=1)),
     ],
 )
+@pytest.mark.long
 def test_two_processes_find_what_one_does(name: str, semantics: Semantics, budgets: Budgets) -> None:
     scenario = small_scenarios.load(name)
     alone, _ = explore(scenario, semantics, budgets)

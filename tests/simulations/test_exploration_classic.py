@@ -78,6 +78,7 @@ def broken(report: Report) -> list[str]:
         ("migration-back", Budgets(), True, (12450, 34067, 65)),
     ],
 )
+@pytest.mark.long
 def test_every_world_is_seen_and_no_invariant_is_broken(
     name: str, budgets: Budgets, unhurried: bool, states: tuple[int, int, int]
 ) -> None:

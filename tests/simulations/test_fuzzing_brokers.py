@@ -44,6 +44,7 @@ def answered() -> Answer:
     return whole
 
 
+@pytest.mark.long
 def test_random_groups_whose_brokers_are_rolled_break_no_invariant_and_come_to_rest(answered: Answer) -> None:
     assert answered.runs == len(KINDS) * (SEEDS[1] - SEEDS[0] + 1) + len(RARE)
     assert answered.found == []
@@ -51,6 +52,7 @@ def test_random_groups_whose_brokers_are_rolled_break_no_invariant_and_come_to_r
 
 
 @pytest.mark.parametrize(("kind", "rules"), KINDS)
+@pytest.mark.long
 def test_every_step_of_brokers_and_what_comes_of_it_is_reached(
     answered: Answer, kind: str, rules: str
 ) -> None:
@@ -132,6 +134,7 @@ def test_each_patch_applies_to_the_present_source(mutation: Mutation) -> None:
     compile(applied(mutation), mutation.file, "exec")
 
 
+@pytest.mark.long
 def test_every_mistake_in_what_happens_to_brokers_is_found() -> None:
     assert sorted(rolled.known()) == sorted(each.name for each in BROKER_MUTATIONS)
     assert rolled.missed() == [], "find their seeds anew with python -m tests.simulations.mutations.rolled"

@@ -33,6 +33,7 @@ def answered() -> Answer:
     return answer(*SEEDS, ["kafka", "kip"], groups=KINDS, covered=True)
 
 
+@pytest.mark.long
 def test_random_classic_and_mixed_groups_break_no_invariant_and_come_to_rest(answered: Answer) -> None:
     assert answered.runs == 2 * (SEEDS[1] - SEEDS[0] + 1), "such groups run in kafka alone"
     assert answered.found == []
@@ -40,6 +41,7 @@ def test_random_classic_and_mixed_groups_break_no_invariant_and_come_to_rest(ans
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_every_verb_request_refusal_and_timer_of_classic_groups_is_reached(
     answered: Answer, kind: Groups
 ) -> None:

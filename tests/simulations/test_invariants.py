@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
@@ -17,6 +17,7 @@ from simulations.world.engine import run
 from simulations.world.scenario import Scenario, load
 from tests.simulations.checked import checked
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
+from tests.tiers import examples
 
 SESSION_MS, SLOW_MS, REBALANCE_MS = 6_000, 6_000, 4_000
 QUIET_MS = 2 * (SESSION_MS + SLOW_MS) + 12_000
@@ -102,13 +103,13 @@ def scripts(draw: st.DrawFn) -> Scenario:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(scripts(), st.sampled_from(["kafka", "kip"]))
 def test_any_script_keeps_the_rules_and_converges_once_it_is_over(scenario: Scenario, semantics: str) -> None:
     checked(scenario, semantics)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(scripts(), st.sampled_from(["kafka", "kip"]))
 def test_what_is_kept_for_good_is_what_the_records_alone_give(scenario: Scenario, semantics: str) -> None:
     whole = records = initial_state(scenario.group, semantics)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.frames.frame import FrameMaker
@@ -31,6 +31,7 @@ from simulations.protocol.assignors import ASSIGNORS
 from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.serving import ROOT
+from tests.tiers import examples
 
 SIX = Shape(6, 3, 21)
 LOOK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"
@@ -143,7 +144,7 @@ def test_the_other_events_without_racks(event: Event, moved: list[int]) -> None:
     assert [each.measures.moved for each in answers(case) if each.measures] == moved
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases(), st.sampled_from(BOARDS))
 def test_an_answer_is_the_same_every_time_and_gives_nobody_what_it_does_not_read(
     case: Case, board: Board
@@ -231,7 +232,7 @@ def test_the_best_of_a_row_is_marked_and_nothing_where_all_are_equal() -> None:
     assert plain["moved"]["best"] == []
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases())
 def test_whatever_the_case_there_is_a_sentence_whose_clauses_lead_to_boards(case: Case) -> None:
     parts = verdict(case, answers(case))
@@ -279,7 +280,7 @@ def test_members_and_topics_are_built_by_clicking() -> None:
     assert case.event is Event.STABLE
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     cases(),
     st.fixed_dictionaries(

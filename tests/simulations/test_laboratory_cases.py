@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.laboratory import Before, Case, CaseError, CaseTopic, Event
@@ -11,9 +11,10 @@ from simulations.laboratory.documents import from_json, to_json
 from simulations.laboratory.links import KEYS, QUERY_MOST, case_of, query_of
 from simulations.laboratory.presets import SHAPES, Racks, Shape, Sizes, Subscriptions, preset
 from tests.simulations.test_laboratory import cases, made_or_refused
+from tests.tiers import examples
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(cases())
 def test_a_case_comes_back_from_its_link_and_from_its_document(case: Case) -> None:
     query = query_of(case)
@@ -32,7 +33,7 @@ def test_every_preset_has_a_short_link(shape: Shape) -> None:
             assert len(query) < 160
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     st.dictionaries(
         st.sampled_from(KEYS),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.web.glossary import terms
@@ -18,6 +18,7 @@ from simulations.lessons.texts import read_text
 from simulations.world.scenario import ScenarioError
 from tests.house import ROOT
 from tests.simulations.test_lessons import NAMES, SOURCE
+from tests.tiers import examples
 
 LESSON = """\
 title: A lesson
@@ -160,7 +161,7 @@ def mistakes_in(text: str) -> list[tuple[int, str]]:
 
 
 @given(st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_a_lesson_with_lines_lost_or_mixed_up_is_refused_line_by_line(data: st.DataObject) -> None:
     lines = LESSON.splitlines(keepends=True)
     for _ in range(data.draw(st.integers(1, 3))):

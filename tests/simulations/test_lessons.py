@@ -289,6 +289,7 @@ SURVIVE = {
 """Events without which a lesson says the same, word for word."""
 
 
+@pytest.mark.long
 def test_a_scenario_event_that_is_missing_is_told_or_changes_nothing_that_is_stated() -> None:
     """Nothing stated changes: the page that a reader would read is the same, to the letter."""
     survived = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors.interface import GroupAssignment, GroupSpec, MemberSpec, Topic
@@ -16,6 +16,7 @@ from simulations.protocol.assignors.measures import (
     protocol_of,
 )
 from tests.simulations.optimum import least_moves
+from tests.tiers import examples
 
 Owned = dict[str, list[int]]
 
@@ -153,7 +154,7 @@ def small_groups(draw: st.DrawFn) -> tuple[GroupSpec, dict[str, Owned]]:
 
 
 @given(small_groups())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_other_assignment_of_the_same_sizes_moves_fewer(case: tuple[GroupSpec, dict[str, Owned]]) -> None:
     spec, answer = case
     assert least_moves(spec, answer) == by_trying_all(spec, answer)

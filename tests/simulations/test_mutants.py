@@ -96,6 +96,7 @@ def test_all_faults_stand_in_one_module_and_each_changes_it_when_it_alone_is_on(
 
 
 @pytest.mark.parametrize("name", ROOMS)
+@pytest.mark.long
 def test_each_room_has_its_tests_and_every_fault_of_it_is_a_program(name: str) -> None:
     room = ROOMS[name]
     assert [path for path in room.paths if not (ROOT / path).is_file()] == []
@@ -107,6 +108,7 @@ def test_each_room_has_its_tests_and_every_fault_of_it_is_a_program(name: str) -
         compile(with_faults(text, {number: number for number in numbers}), file, "exec")
 
 
+@pytest.mark.long
 def test_what_is_explained_is_still_there() -> None:
     places = {site.key for room in ROOMS.values() for site in sites_of(room)}
     if any(key.startswith(browser.MODULES) for key in explained()):
@@ -117,6 +119,7 @@ def test_what_is_explained_is_still_there() -> None:
     assert all(explained().values())
 
 
+@pytest.mark.long
 def test_a_fault_is_noticed_by_a_test_that_fails_and_by_none_that_passes(tmp_path: Path) -> None:
     (tmp_path / "tests/simulations").mkdir(parents=True)
     (tmp_path / "room").mkdir()

@@ -41,6 +41,7 @@ def test_a_patch_that_does_not_apply_says_which_one_and_where() -> None:
         applied(lost)
 
 
+@pytest.mark.long
 def test_every_mutation_is_found() -> None:
     """Each in a process of its own, since its module is imported anew: half a minute on two cores."""
     known = hunting.recorded()

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
@@ -18,6 +18,7 @@ from simulations.rehearsal.values import MEMBERS_MOST, STAGES_MOST, RehearsalErr
 from simulations.rehearsal.ways import WayName, ways_of
 from simulations.world.engine import run
 from simulations.world.scenario import load
+from tests.tiers import examples
 
 THREE: dict[str, Any] = {
     "group": "orders-enrich",
@@ -252,7 +253,7 @@ def test_the_assignors_that_the_group_lists_are_marked_in_the_map() -> None:
     assert "stream" not in rows
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     members=st.integers(1, 5),
     partitions=st.integers(1, 9),

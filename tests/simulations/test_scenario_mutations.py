@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.world import studies
@@ -15,6 +15,7 @@ from simulations.world.engine import run
 from simulations.world.scenario import ScenarioError, load
 from tests.simulations.test_scenario import EVERYTHING, GOOD
 from tests.simulations.test_scenario_mistakes import BASE
+from tests.tiers import examples
 
 STUDIES = ("kip848-six-partitions", "released-fail-over", "incident-static-churn")
 DOCUMENTS = [GOOD, EVERYTHING, BASE, *(studies.text(name) for name in STUDIES)]
@@ -99,13 +100,13 @@ def error_of(text: str) -> ScenarioError | None:
     return None
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(damaged())
 def test_a_damaged_document_is_read_or_refused_with_its_line(text: str) -> None:
     refused(text)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.sampled_from(DOCUMENTS), st.data())
 def test_a_damaged_text_is_read_or_refused_with_its_line(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
@@ -116,7 +117,7 @@ def test_a_damaged_text_is_read_or_refused_with_its_line(text: str, data: st.Dat
     refused(text[:start] + put + text[start + length :])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(damaged(1))
 def test_what_is_read_runs(text: str) -> None:
     if not refused(text):

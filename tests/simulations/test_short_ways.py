@@ -6,7 +6,7 @@ from typing import Any, Final
 from unittest.mock import PropertyMock, patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.state.group import Semantics
@@ -19,6 +19,7 @@ from simulations.world.engine import run
 from simulations.world.engine.network import Network
 from simulations.world.engine.runtime import CoordinatorRuntime
 from simulations.world.scenario import Scenario, load
+from tests.tiers import examples
 
 QUIET: Final = load(
     """
@@ -39,7 +40,7 @@ until: 400s
 )
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(0, 100_000), st.sampled_from(Semantics), st.sampled_from(PRESETS))
 def test_whatever_happens_in_a_run_both_ways_tell_the_same(
     seed: int, semantics: Semantics, preset: str

@@ -93,6 +93,7 @@ def test_changes_applied_to_the_line_before_give_the_frame_that_frames_shows(cas
     assert 1 < sum("changes" not in line for line in changes) < len(changes) / 4, "whole ones stand between"
 
 
+@pytest.mark.long
 def test_the_frames_of_more_than_a_hundred_members_come_as_changes_that_weigh_twice_theirs_at_most(
     tmp_path: Path,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulations.protocol.coordinator.consumer.released.fast_path import steady
@@ -13,6 +13,7 @@ from simulations.protocol.coordinator.consumer.released.heartbeat import answer_
 from simulations.protocol.coordinator.consumer.validation import check_request
 from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import FOO, GROUP, Broker
+from tests.tiers import examples
 
 MEMBERS = st.sampled_from(["A", "B", "C"])
 
@@ -48,7 +49,7 @@ def act(broker: Broker, what: str, who: str, how: Any) -> None:
             broker.now_ms += how
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(script=SCRIPTS, after_ms=st.sampled_from([0, 1, 10_001, 600_001]), bump=st.integers(-1, 1))
 def test_the_short_way_has_the_outcome_of_the_long_one(
     script: list[tuple[str, str, Any]], after_ms: int, bump: int

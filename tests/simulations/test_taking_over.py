@@ -31,6 +31,7 @@ def replayable() -> list[str]:
 
 
 @pytest.mark.parametrize("name", replayable())
+@pytest.mark.long
 def test_until_the_moment_of_taking_over_the_run_is_the_same(name: str) -> None:
     scenario = run_of(courses.load(name), courses.Bundled()).scenario
     assert scenario is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
@@ -19,6 +19,7 @@ from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import EventQueue
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
 from tests.simulations.worlds import THREE, Disturbed
+from tests.tiers import examples
 
 LOADING, NOT_COORDINATOR = 14, 16
 
@@ -128,7 +129,7 @@ def test_a_coordinator_without_its_replicas_commits_nothing_until_they_are_back(
 
 
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(name=st.sampled_from(CONSUMER_STUDIES), cut=st.floats(0, 1), tombstones=st.booleans())
 def test_the_compacted_log_gives_the_group_of_the_whole_one_wherever_it_ends(
     semantics: str, name: str, cut: float, tombstones: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import Phase, example, given, settings
+from hypothesis import Phase, example, given
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
@@ -12,6 +12,7 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario.environment import NetworkRates
 from tests.simulations.worlds import THREE, Disturbed, rough
+from tests.tiers import examples
 
 QUIET_FROM_MS = 20_000
 UNTIL = "until: 150s"
@@ -54,7 +55,7 @@ def ended_by_an_assignor(world: Disturbed) -> set[str]:
     return {each["to"] for each in answers if each["body"]["errorCode"] == ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
-@settings(max_examples=30, derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate])
+@examples(30, derandomize=True, phases=[Phase.explicit, Phase.generate])
 @given(
     semantics=st.sampled_from(["kafka", "kip"]),
     seed=st.integers(0, 1_000),

@@ -111,6 +111,7 @@ def test_a_task_for_a_timeline_that_was_deleted_does_nothing(queued: list[str]) 
     assert not Timeline.objects.exists()
 
 
+@pytest.mark.long
 def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(queued: list[str]) -> None:
     whole = start_run("kip848-six-partitions")
     run_tasks.run(whole.id)
@@ -286,6 +287,7 @@ def test_more_runs_than_the_server_takes_are_refused(queued: list[str]) -> None:
     assert refused.value.status == 429
 
 
+@pytest.mark.long
 def test_the_case_studies_are_recorded_once_and_anew_when_they_have_changed() -> None:
     assert sorted(case_studies.load_missing()) == sorted(studies.names())
     assert case_studies.load_missing() == []

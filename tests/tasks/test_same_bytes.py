@@ -67,6 +67,7 @@ def printed(file: Path, semantics: str, seed: int, hash_seed: str) -> bytes:
 
 
 @pytest.mark.usefixtures("_working")
+@pytest.mark.long
 def test_a_worker_stores_the_bytes_that_the_command_prints(
     until: Callable[[Callable[[], object]], None], tmp_path: Path
 ) -> None:

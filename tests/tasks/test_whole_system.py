@@ -122,6 +122,7 @@ def wait_until_served(browser: Browser, server: subprocess.Popen[bytes], log: Pa
             time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_a_run_plays_over_the_socket_and_ends_at_the_frame_that_is_fetched_fresh(system: System) -> None:
     browser = system.browser
     started = browser.post("/api/runs", {"scenario": "kip848-six-partitions", "semantics": "kip"})
@@ -168,6 +169,7 @@ def test_a_long_run_plays_while_it_is_simulated_and_ends_when_it_is_cancelled(
     assert detail["last"] > 0
 
 
+@pytest.mark.long
 def test_a_child_dies_with_a_worker_that_is_killed(system: System, long_scenario: str, until: Until) -> None:
     """The last test of its column: it kills the worker."""
     browser = system.browser

@@ -9,7 +9,7 @@ from typing import Any
 import cramjam
 import google_crc32c
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.errors import BatchError, CompressionError, UnwritableBatchError
@@ -30,6 +30,7 @@ from groups.wire.logs.batches import (
     write_segment,
 )
 from groups.wire.logs.compression import compress, decompress
+from tests.tiers import examples
 from tests.wire import strategies
 
 AT_MS = 1_795_224_375_134
@@ -240,7 +241,7 @@ def test_a_batch_whose_checksum_is_right_and_whose_content_is_not_is_left_out(
 
 
 @given(st.lists(strategies.batches(), min_size=1, max_size=3), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_damaged_segments_never_crash_and_account_for_every_byte(
     rows: list[RecordBatch], data: st.DataObject
 ):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.codecs.codec import codec
@@ -15,6 +15,7 @@ from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import RecordError
 from groups.wire.rpc.apis import APIS
+from tests.tiers import examples
 from tests.wire.strategies import bodies
 
 NESTED = fields(Field("name", Primitive.STRING), Field("late", Array(Primitive.UUID), since=1, tag=0))
@@ -67,7 +68,7 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
     return bytes(out[: draw(st.just(len(out)) | st.integers(0, len(out)))]) + draw(st.binary(max_size=3))
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.sampled_from(MESSAGES + REQUESTS_AND_RESPONSES), st.data())
 def test_good_bytes_and_bad_give_the_same_values_and_the_same_errors(message: Message, data: st.DataObject):
     version = data.draw(st.sampled_from(message.versions))
@@ -81,7 +82,7 @@ def test_good_bytes_and_bad_give_the_same_values_and_the_same_errors(message: Me
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.name)
 def test_whatever_a_schema_declares_is_read_without_the_closures(message: Message):
-    @settings(max_examples=10)
+    @examples(10)
     @given(st.data())
     def check(data: st.DataObject):
         version = data.draw(st.sampled_from(message.versions))

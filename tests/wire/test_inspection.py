@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.inspection import Node, find, inspect, kinds
@@ -16,6 +16,7 @@ from groups.wire.inspection.requests import Request, Response
 from groups.wire.logs.batches import write_batch
 from groups.wire.logs.record_batch import coordinator_batch
 from groups.wire.rpc import APIS, REQUEST_HEADER, encode_request, request_header_version
+from tests.tiers import examples
 from tests.wire.strategies import batches, bodies
 
 SUBSCRIPTION = bytes.fromhex(
@@ -89,7 +90,7 @@ def written(draw: st.DrawFn) -> tuple[str, int | None, dict[str, Any], bytes]:
 
 
 @given(written())
-@settings(max_examples=200)
+@examples(200)
 def test_a_listing_has_the_values_that_the_codec_reads_and_tiles_the_bytes(case: Any):
     kind, version, value, data = case
     done = inspect(kind, data, version=version)
@@ -109,7 +110,7 @@ def test_what_lies_behind_a_batch_that_cannot_be_read_is_listed_too():
 
 
 @given(st.sampled_from(sorted(kinds())), written(), st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_any_bytes_are_listed_as_any_kind_without_an_exception(kind: str, case: Any, data: st.DataObject):
     raw = bytearray(data.draw(st.just(case[3]) | st.binary(max_size=60)))
     for _ in range(data.draw(st.integers(0, 3)) if raw else 0):

@@ -3,13 +3,14 @@
 import base64
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.errors import RecordError
 from groups.wire.inspection import differences, edit, find, inspect, kinds
 from groups.wire.inspection.layouts import Versioned
 from groups.wire.inspection.nodes import each_node, value_of, values_of
+from tests.tiers import examples
 from tests.wire.strategies import bodies
 from tests.wire.test_inspection import ASSIGNMENT, SUBSCRIPTION, group_metadata, with_user_data
 
@@ -76,7 +77,7 @@ def test_what_cannot_be_encoded_is_one_line_with_the_path(path: str, value: obje
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_setting_a_field_to_what_it_holds_changes_no_byte(data: st.DataObject):
     versioned = {name: kind.layout for name, kind in kinds().items() if isinstance(kind.layout, Versioned)}
     name = data.draw(st.sampled_from(sorted(versioned)))

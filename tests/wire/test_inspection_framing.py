@@ -4,13 +4,14 @@ import base64
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from groups.wire.errors import RecordError
 from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, says
 from groups.wire.inspection import walk as walking
 from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.rpc import APIS, encode_request, encode_response
+from tests.tiers import examples
 from tests.wire.strategies import batches
 from tests.wire.test_inspection_words import NEWER, RECORD
 
@@ -86,7 +87,7 @@ def test_an_edit_deep_in_a_batch_gives_a_batch_that_is_right(compression: Compre
 
 
 @given(batches())
-@settings(max_examples=50)
+@examples(50)
 def test_a_batch_that_is_written_again_has_the_same_bytes(made: RecordBatch):
     raw = write_batch(made)
     layout = kinds()["batch"].layout

@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.codecs.codec import codec
@@ -31,6 +31,7 @@ from groups.wire.rpc import (
     encode_response,
     error_name,
 )
+from tests.tiers import examples
 from tests.wire.strategies import bodies, payloads
 
 FOO = "cLledStpRu6ixDUvA4jVgA"
@@ -57,7 +58,7 @@ def test_every_record_survives_its_bytes(payload: dict[str, Any]):
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.name)
 @given(data=st.data())
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(20)
 def test_every_request_and_response_survives_its_bytes(message: Message, data: st.DataObject):
     value = data.draw(bodies(message, message.newest))
     raw = written(message, value)

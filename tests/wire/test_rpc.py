@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kio.index import load_request_schema, load_response_schema
 from kio.schema.errors import ErrorCode
@@ -44,6 +44,7 @@ from groups.wire.rpc import (
     response_header_version,
 )
 from groups.wire.rpc.merging import in_one_version, merged
+from tests.tiers import examples
 from tests.wire.strategies import bodies
 
 FORMATS = [
@@ -123,7 +124,7 @@ def as_far_as_kio_goes(value: Any) -> Any:
     ids=[f"{api.name}-{direction}-{version}" for api, direction, version in FORMATS],
 )
 @given(data=st.data())
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(4)
 def test_every_message_survives_its_bytes_which_are_those_of_kio(
     api: Api, direction: Direction, version: int, data: st.DataObject
 ):
