@@ -97,16 +97,18 @@ def answer(request: dict[str, Any]) -> None:
         )
         say({"type": "done", "records": {"read": count, "decoded": count, "skipped": skipped}})
         return
+    # The folder is gone before this process waits to be killed.
     with tempfile.TemporaryDirectory() as folder:
         request["paths"] = [str(LOGS.get(word, sample_group)().write(Path(folder)))]
-        for message in import_without_spark(request, open_files(request["store"])):
-            if message["type"] == "done":
-                progress("Done", 1)
-                if word == "breaks":
-                    sys.exit("it broke")
-                if word == "waits":
-                    time.sleep(60)
-            say(message)
+        messages = list(import_without_spark(request, open_files(request["store"])))
+    for message in messages:
+        if message["type"] == "done":
+            progress("Done", 1)
+            if word == "breaks":
+                sys.exit("it broke")
+            if word == "waits":
+                time.sleep(60)
+        say(message)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+"""A test that leaves a process, a port or a folder behind fails, and one that cleans up passes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house import ROOT
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc, which Linux has")
+
+HEAD = """
+import contextlib, os, shutil, socket, subprocess, sys, tempfile, pytest
+from tests.leaks import Leaks
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+LEFT = []
+
+"""
+
+LEAKING = {
+    "a process": ("def test_it(): LEFT.append(subprocess.Popen(SLEEP))", "the test leaves behind: process"),
+    "a process without a parent": (
+        "def test_it(): subprocess.run([*SLEEP[:2], 'import subprocess, sys; subprocess.Popen(sys.argv[1:])', *SLEEP])",
+        "the test leaves behind: process",
+    ),
+    "a port": (
+        "def test_it():\n    LEFT.append(socket.create_server(('127.0.0.1', 0)))",
+        "the test leaves behind: port",
+    ),
+    "a folder": ("def test_it(): tempfile.mkdtemp(prefix='left-')", "the test leaves behind: folder left-"),
+    "a fixture's process": (
+        "@pytest.fixture(scope='module')\ndef server():\n    LEFT.append(subprocess.Popen(SLEEP))\n    yield\n\n"
+        "def test_it(server): pass\ndef test_another(server): pass",
+        "the fixture server leaves behind: process",
+    ),
+}
+
+CLEAN = """
+@pytest.fixture(scope="module")
+def server():
+    process = subprocess.Popen(SLEEP)
+    folder = tempfile.mkdtemp()
+    with socket.create_server(("127.0.0.1", 0)):
+        yield
+    process.kill()
+    process.wait()
+    shutil.rmtree(folder)
+
+def test_one(server):
+    pass
+
+def test_two(server):
+    with tempfile.TemporaryDirectory():
+        subprocess.run([*SLEEP[:2], ""])
+"""
+
+
+def run(folder: Path, text: str) -> str:
+    (folder / "conftest.py").write_text(
+        "import tests.leaks\ntests.leaks.GONE_WITHIN_S = 0.2\n"
+        "def pytest_configure(config): config.pluginmanager.register(tests.leaks.Leaks())\n"
+    )
+    (folder / "test_planted.py").write_text(HEAD + text)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:django",
+            "-c",
+            "/dev/null",
+            str(folder),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TIER": "all"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("planted", LEAKING)
+def test_a_test_or_fixture_that_leaves_something_behind_fails(planted: str, tmp_path: Path) -> None:
+    text, expected = LEAKING[planted]
+    printed = run(tmp_path, text)
+    assert expected in printed
+    assert "1 error" in printed
+
+
+def test_what_is_cleaned_up_is_no_leak(tmp_path: Path) -> None:
+    assert "2 passed" in run(tmp_path, CLEAN)

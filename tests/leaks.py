@@ -1,0 +1,158 @@
+"""A test that leaves a process, a listening port or a temporary folder behind fails at its teardown.
+
+What a fixture of a wider scope starts may stay until that fixture ends, and must be gone then. Temporary folders lie in
+a folder of this run (``TMPDIR``), so runs next to each other do not see each other's. Linux only: it reads ``/proc``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+__all__ = ["Leaks"]
+
+PROC: Final = Path("/proc")
+
+MARK: Final = "REBALANCE_TEST_RUN"
+"""Set in the environment of this run, so that a process without a parent can still be recognised."""
+
+GONE_WITHIN_S: Final = 10.0
+"""A process that was asked to end, and the sockets that it held, may take a moment on a busy machine."""
+
+KEPT: Final = re.compile(
+    r" -m (groups|simulations|explorer)\.[\w.]+|multiprocessing|playwright/driver|java .*spark"
+)
+"""The product's own children, which it keeps for the next work and which end with the process; what Spark's session
+and Playwright start behind the tests' back."""
+
+LISTENS: Final = "0A"
+"""The state of a listening socket in ``/proc/net/tcp``."""
+
+
+class Leaks:
+    """A pytest plugin: compares what there is after a test with what there was before it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="rbx-"))
+        self.before: set[str] = set()
+        self.is_inner = False
+        self.owned: dict[int, set[str]] = {}
+        self.ended: list[tuple[str, set[str]]] = []
+
+    def pytest_configure(self) -> None:
+        # pytest keeps its own folders of the last runs where they were.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+        os.environ["TMPDIR"] = str(self.folder)
+        os.environ[MARK] = str(os.getpid())
+        tempfile.tempdir = None
+
+    def pytest_unconfigure(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self.present()
+        try:
+            return (yield)
+        finally:
+            self.owned[id(fixturedef)] = self.present() - before
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        if owned := self.owned.pop(id(fixturedef), None):
+            self.ended.append((fixturedef.argname, owned))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        self.is_inner = item.get_closest_marker("inner") is not None
+        self.before = self.present()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        try:
+            return (yield)
+        finally:
+            ended, self.ended = self.ended, []
+            kept = self.before.union(*self.owned.values()) - {each for _, owned in ended for each in owned}
+            if left := self.left(kept):
+                names = " and ".join(f"the fixture {name}" for name, owned in ended if owned & left)
+                pytest.fail(f"{names or 'the test'} leaves behind: {', '.join(sorted(left))}", pytrace=False)
+
+    def left(self, kept: set[str]) -> set[str]:
+        """What is there and not in ``kept``, after as long as it may take to go."""
+        until = time.monotonic() + GONE_WITHIN_S
+        while (left := self.present() - kept) and time.monotonic() < until:
+            time.sleep(0.05)
+        return left
+
+    def present(self) -> set[str]:
+        """Child processes, processes of this run without a parent, listening ports, temporary folders: a line each.
+
+        After a test of the inner rooms only what can be counted within 0.1 ms: there are thousands of them.
+        """
+        found = {*children(), *self.folders()}
+        return found if self.is_inner else found.union(orphans(), ports())
+
+    def folders(self) -> Iterator[str]:
+        with contextlib.suppress(FileNotFoundError):
+            for entry in os.scandir(self.folder):
+                yield f"{'folder' if entry.is_dir(follow_symlinks=False) else 'file'} {entry.name}"
+
+
+def children() -> Iterator[str]:
+    """Processes that this one started and that still run."""
+    pids: set[str] = set()
+    for task in (PROC / "self/task").iterdir():
+        with contextlib.suppress(OSError):
+            pids.update((task / "children").read_text().split())
+    yield from described(pids)
+
+
+def orphans() -> Iterator[str]:
+    """Processes of this run whose parent has ended."""
+    mark = f"{MARK}={os.getpid()}".encode()
+    found = []
+    for process in PROC.iterdir():
+        # What this run starts has a higher number than it has.
+        if process.name.isdigit() and int(process.name) > os.getpid():
+            with contextlib.suppress(OSError, IndexError):
+                parent = (process / "stat").read_bytes().rpartition(b") ")[2].split()[1]
+                if parent == b"1" and mark in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(process.name)
+    yield from described(found)
+
+
+def described(pids: Iterable[str]) -> Iterator[str]:
+    """A line for each process that runs and that nobody keeps on purpose."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            command = (PROC / pid / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            # A process that has ended and was not waited for has no command line.
+            if command and not KEPT.search(command):
+                yield f"process {pid} ({command[:120].strip()})"
+
+
+def ports() -> Iterator[str]:
+    """TCP ports on which this process listens."""
+    inodes = set()
+    for descriptor in (PROC / "self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            target = str(descriptor.readlink())
+            if target.startswith("socket:["):
+                inodes.add(target[8:-1])
+    for table in ("tcp", "tcp6") if inodes else ():
+        for line in (PROC / "net" / table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENS and fields[9] in inodes:
+                yield f"port {int(fields[1].rpartition(':')[2], 16)}"
