@@ -9,6 +9,8 @@ from typing import Any, Final
 import cramjam
 import orjson
 
+from groups.history.story.problems import gravity
+
 GROUP_LENGTH_MOST: Final = 512
 """Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
 
@@ -19,11 +21,6 @@ NO_OWNER_LONG_MS: Final = 10_000
 """From here on a partition without an owner is shown in red."""
 
 GAPS_MOST: Final = 20
-
-QUIET_FINDINGS: Final = frozenset(
-    {"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"}
-)
-"""Findings of a group at its daily work: they do not lift it to the top of a list."""
 
 
 def listed_name(group: str) -> str:
@@ -60,10 +57,9 @@ def read_verdict(packed: bytes) -> dict[str, Any] | None:
 
 def headline(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``group``, ``protocol``, ``state``, the span, ``entries``, ``verdict``; ``epochs_ms`` and ``no_owner_ms`` (when
-    epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted."""
+    epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``)."""
     findings = summary.get("findings") or []
     no_owner = [one for one in findings if one["kind"] == "no_owner"]
-    longest = max((one.get("length_ms") or 0 for one in no_owner), default=0)
     epochs = summary.get("epochs") or []
     return {
         "group": summary.get("group"),
@@ -77,5 +73,5 @@ def headline(summary: Mapping[str, Any]) -> dict[str, Any]:
         "gaps": list(summary.get("gaps") or ())[:GAPS_MOST],
         "epochs_ms": [epoch["at_ms"] for epoch in epochs[:: max(1, -(-len(epochs) // EPOCHS_MOST))]],
         "no_owner_ms": [one["from_ms"] for one in no_owner if (one.get("length_ms") or 0) > NO_OWNER_LONG_MS],
-        "weight": longest + sum(one["kind"] not in QUIET_FINDINGS for one in findings),
+        "weight": gravity(findings),
     }

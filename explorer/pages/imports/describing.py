@@ -74,7 +74,7 @@ def told(found: Import) -> dict[str, Any]:
 
 
 def detail(found: Import) -> dict[str, Any]:
-    """Everything that the page shows of an import; of its groups those to which most happened."""
+    """Everything that the page shows of an import; of its groups the gravest."""
     report = found.report or {}
     told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
     progress = found.progress or {}
@@ -103,7 +103,7 @@ def detail(found: Import) -> dict[str, Any]:
 
 
 def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
-    """A page of an import's groups, those to which most happened first.
+    """A page of an import's groups, the gravest first.
 
     ``q``: a part of the group's name. ``from_ms``, ``until_ms``: something of it lies between. ``after``: how many were
     shown before. ``BadRequest`` where a number is none.
@@ -126,7 +126,7 @@ def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def order_of(found: Import) -> tuple[Any, ...]:
-    """The group that a sample is about, then those to which most happened."""
+    """The group that a sample is about, then the gravest (``problems.gravity``)."""
     leads = Case(When(group=found.options.get("lead") or "", then=0), default=1)
     return (leads, "-weight", "-last", "group", "id")
 

@@ -6,7 +6,7 @@ The worst moment, at which an import opens, is the verdict's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NotRequired, TypedDict
 
 
@@ -74,6 +74,13 @@ TROUBLES_MOST: Final = 1000
 """Problems that one steps through by key; more are a storm, which is one of them."""
 
 
+SEVERITIES: Final[Mapping[str, int]] = {"warning": 1, "critical": 2}
+"""Levels of the severities that findings have; a finding without one, or a harmless one, is on level 0."""
+
+LEVEL_MS: Final = 10**13
+"""Between two levels: three centuries, longer than any problem of a log."""
+
+
 class Weighed(TypedDict):
     """What of a finding its weight is made of."""
 
@@ -83,6 +90,22 @@ class Weighed(TypedDict):
     at_ms: NotRequired[int | None]
     from_ms: NotRequired[int]
     length_ms: NotRequired[int | None]
+    severity: NotRequired[str]
+
+
+def gravity(findings: Collection[Weighed]) -> int:
+    """How grave a timeline is, by which lists rank: first the severity of its gravest finding, then the weight of its gravest problem.
+
+    A broken invariant and two owners are as severe as a critical pattern.
+    """
+    level = max(map(_level, findings), default=0)
+    gravest = max((weight for weight, _ in _weighed(findings)), default=0)
+    return level * LEVEL_MS + min(int(gravest), LEVEL_MS - 1)
+
+
+def _level(finding: Weighed) -> int:
+    broken = WEIGHTS_MS.get(finding["kind"]) == BROKEN_MS
+    return SEVERITIES["critical"] if broken else SEVERITIES.get(finding.get("severity", ""), 0)
 
 
 def troubles(findings: Iterable[Weighed]) -> list[Trouble]:
