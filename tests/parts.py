@@ -53,7 +53,7 @@ PARTS: Final = (
     tests(
         "broker",
         "a real Kafka broker",
-        *("-m", "broker and not browser", "tests/broker", "tests/clusters"),
+        *("-m", "broker and not browser", "tests/broker", "tests/clusters", "tests/demo"),
         "tests/simulations/test_kafka_answers.py",
     ),
     tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
@@ -68,8 +68,8 @@ PARTS: Final = (
     tests(
         "server",
         "storage, tasks, API, pages and the house, on SQLite and in one process",
-        "-m",
-        "not broker and not browser and not inner and not spark",
+        *("-m", "not broker and not browser and not inner and not spark"),
+        *(f"--ignore=tests/{room}" for room in ("browser", "history", "simulations", "wire")),
     ),
     Part(
         name="services",

@@ -80,7 +80,7 @@ def run(folder: Path, text: str) -> str:
             str(folder),
         ],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TIER": "all"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TIER": "all", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         timeout=120,

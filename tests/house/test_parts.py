@@ -78,12 +78,16 @@ class Collected:
             and self.is_taken_by(command_of(tier, part) or ())
         }
 
+    def is_within(self, places: list[Path]) -> bool:
+        return any(self.path == place or place in self.path.parents for place in places)
+
     def is_taken_by(self, command: tuple[str, ...]) -> bool:
         if "pytest" not in command:
             return False
         words = command[command.index("pytest") + 1 :]
         places = [ROOT / word for word in words if word.startswith("tests/")] or [ROOT / "tests"]
-        if not any(self.path == place or place in self.path.parents for place in places):
+        ignored = [ROOT / word.removeprefix("--ignore=") for word in words if word.startswith("--ignore=")]
+        if not self.is_within(places) or self.is_within(ignored):
             return False
         return "-m" not in words or Expression.compile(words[words.index("-m") + 1]).evaluate(
             lambda name, **_: name in self.markers
