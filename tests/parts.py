@@ -53,9 +53,10 @@ PARTS: Final = (
     tests(
         "broker",
         "a real Kafka broker",
-        *("-m", "broker and not browser", "tests/broker", "tests/clusters", "tests/demo"),
+        *("-m", "broker and not browser", "tests/broker", "tests/demo"),
         "tests/simulations/test_kafka_answers.py",
     ),
+    tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),
     tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
     tests(
         "spark",
