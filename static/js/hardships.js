@@ -11,7 +11,7 @@
  */
 
 import { keysOf } from './view.js';
-import { duration, plural } from './words.js';
+import { capital, duration, plural, silentSays } from './words.js';
 
 const ANYBODY = 'anybody';
 
@@ -73,9 +73,10 @@ export function outsiders(frame) {
  *
  * @param {Frame} frame
  * @param {Violation | null | undefined} violation that this moment is
+ * @param {Map<string, number>} [silent] members, and the time since the last commit of each
  * @returns {Troubled[]}
  */
-export function troubledOf(frame, violation) {
+export function troubledOf(frame, violation, silent) {
   const found = [];
   for (const member of outsiders(frame)) {
     const { says, bad } = outsiderSays(frame, member);
@@ -85,10 +86,15 @@ export function troubledOf(frame, violation) {
   for (const member of Object.keys(frame.members)) {
     const hard = hardshipsOf(frame, member).filter((one) => !one.duty);
     const broken = violation?.members.includes(member) ?? false;
-    if (!hard.length && !broken) continue;
+    const silent_ms = silent?.get(member);
+    if (!hard.length && !broken && silent_ms === undefined) continue;
     found.push({
       member,
-      says: [...(broken ? ['Part of the broken invariant'] : []), ...hard.map((one) => one.says)],
+      says: [
+        ...(broken ? ['Part of the broken invariant'] : []),
+        ...hard.map((one) => one.says),
+        ...(silent_ms === undefined ? [] : [capital(silentSays(silent_ms))]),
+      ],
       bad: broken || hard.some((one) => one.bad),
     });
   }

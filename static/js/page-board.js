@@ -159,13 +159,18 @@ let pauses = new Set();
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
+/** Partitions that are assigned and not read. @param {Rest} rest */
+function stoppedAt({ frame, moment, sequence }) {
+  return unreadOf(frame, meta.summary.silences ?? [], { sequence, at_ms: moment?.at_ms ?? frame.at_ms });
+}
+
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
   const position = timeline.position;
   following = timeline.atEnd;
   const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
-  head.render(rest, views, violation, unreadOf(rest.frame, meta.summary.silences ?? []));
+  head.render(rest, views, violation, stoppedAt(rest));
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
   side.move(rest);

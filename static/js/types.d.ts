@@ -320,4 +320,6 @@ export interface MapScene {
   sequence: number;
   ownership: Ownership;
   violation: { members: string[]; keys: string[]; says: string } | null;
+  /** Milliseconds since the last commit of each silent member. */
+  silent?: Map<string, number>;
 }

@@ -5,17 +5,19 @@
  *
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').SilentSpan} SilentSpan
- * @typedef {{member: string, keys: string[], why: 'killed' | 'paused' | 'silent'}} Unread
+ * @typedef {{member: string, keys: string[], why: 'killed' | 'paused' | 'silent', since_ms?: number}} Unread `since_ms`: since its last commit
  */
 
 import { keyOf, keysOf } from './view.js';
+import { silentSays } from './words.js';
 
 /**
  * @param {Frame} frame
  * @param {SilentSpan[]} silences of the timeline
+ * @param {{sequence: number, at_ms: number}} at where the board rests: entries that change nothing leave the frame's own place behind
  * @returns {Unread[]} by member, those that are certain first
  */
-export function unreadOf(frame, silences) {
+export function unreadOf(frame, silences, at) {
   /** @type {Unread[]} */
   const found = [];
   for (const [member, state] of Object.entries(frame.members)) {
@@ -25,26 +27,31 @@ export function unreadOf(frame, silences) {
     if (why && keys.length) found.push({ member, keys, why });
   }
   for (const one of silences) {
-    if (!frame.members[one.member] || one.from_sequence > frame.sequence) continue;
-    if (one.to_sequence !== null && one.to_sequence <= frame.sequence) continue;
+    if (!frame.members[one.member] || one.from_sequence > at.sequence) continue;
+    if (one.to_sequence !== null && one.to_sequence <= at.sequence) continue;
     const assigned = new Set(keysOf(frame.members[one.member].assigned));
-    const keys = one.partitions
-      .filter((stop) => stop.from_sequence <= frame.sequence)
-      .map((stop) => keyOf(stop.topic, stop.partition))
-      .filter((key) => assigned.has(key));
-    if (keys.length && !found.some(({ member }) => member === one.member))
-      found.push({ member: one.member, keys, why: 'silent' });
+    const stops = one.partitions.filter(
+      (stop) => stop.from_sequence <= at.sequence && assigned.has(keyOf(stop.topic, stop.partition)),
+    );
+    if (!stops.length || found.some(({ member }) => member === one.member)) continue;
+    const since_ms = at.at_ms - Math.max(...stops.map((stop) => stop.from_ms));
+    const keys = stops.map((stop) => keyOf(stop.topic, stop.partition));
+    found.push({ member: one.member, keys, why: 'silent', since_ms: Math.max(0, since_ms) });
   }
   return found;
 }
 
+/** Silent members, with the time since the last commit of each. @param {Unread[]} unread @returns {Map<string, number>} */
+export const silentOf = (unread) =>
+  new Map(unread.flatMap(({ member, since_ms }) => (since_ms === undefined ? [] : [[member, since_ms]])));
+
 /** What is said of them, in one line. @param {Unread[]} unread @param {(member: string) => string} name @param {(key: string) => string} label */
 export function unreadSays(unread, name, label) {
   return unread
-    .map(({ member, keys, why }) => {
+    .map(({ member, keys, why, since_ms = 0 }) => {
       const what = keys.length > 3 ? `${keys.length} partitions` : keys.map(label).join(', ');
       return why === 'silent'
-        ? `${what}: assigned to ${name(member)}, which commits nothing (inferred)`
+        ? `${what}: assigned to ${name(member)}, ${silentSays(since_ms)} (inferred)`
         : `Not read: ${what} (${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'})`;
     })
     .join('. ');

@@ -88,15 +88,23 @@ export function stateMeans(frame) {
   return STATES[frame.state ?? ''] ?? '';
 }
 
+/** @param {string} says */
+export const capital = (says) => (/^\p{Ll}/u.test(says) ? says[0].toUpperCase() + says.slice(1) : says);
+
+/** How long a member has been silent, as is inferred from its commits. @param {number} since_ms since its last commit */
+export const silentSays = (since_ms) =>
+  since_ms > 0 ? `silent: last commit ${duration(since_ms)} ago` : 'silent from this commit on';
+
 /**
  * What a member is doing, and Kafka's name for it.
  *
  * @param {Frame} frame
  * @param {string} member
  * @param {(key: string) => string} label how a partition is written
+ * @param {number} [silent_ms] since its last commit, where the member is silent
  * @returns {{says: string, brief: string, kafka: string, term: string}} `term` is the glossary's word for it
  */
-export function memberSays(frame, member, label) {
+export function memberSays(frame, member, label, silent_ms) {
   const state = frame.members[member];
   const kafka = state.state ?? '';
   const epoch = state.epoch ?? 0;
@@ -110,7 +118,10 @@ export function memberSays(frame, member, label) {
     term,
   });
 
-  if (isClassic(frame)) return plain(...classicSays(frame, member));
+  const settled = (/** @type {string} */ says, brief = says, term = '') =>
+    silent_ms === undefined ? plain(says, brief, term) : plain(capital(silentSays(silent_ms)), 'Silent');
+
+  if (isClassic(frame)) return (frame.state === 'Stable' ? settled : plain)(...classicSays(frame, member));
   if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed', 'killed');
   if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking', 'unrevoked_partitions');
   if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced', 'fenced');
@@ -132,7 +143,7 @@ export function memberSays(frame, member, label) {
   if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting', 'unreleased_partitions');
   const copies = missingCopies(frame, member);
   if (copies.length) return plain(`Waiting for a copy of ${list(copies.map(label))}`, 'Waiting');
-  return plain('Owns its target', 'Owns its target', 'target owner');
+  return settled('Owns its target', 'Owns its target', 'target owner');
 }
 
 /** Standby and warm-up tasks that a member should have and has not. @param {Frame} frame @param {string} member */

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 
 import { isMereCommit, keySteps } from '../../static/js/key-steps.js';
 import { nextProblem } from '../../static/js/problems.js';
-import { unreadOf, unreadSays } from '../../static/js/unread.js';
+import { troubledOf } from '../../static/js/hardships.js';
+import { silentOf, unreadOf, unreadSays } from '../../static/js/unread.js';
+import { duration, memberSays } from '../../static/js/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const last = FRAMES[FRAMES.length - 1];
@@ -16,7 +18,7 @@ const says = (unread) =>
   );
 
 test('a group is converged and nobody reads what a killed process is assigned', () => {
-  const unread = unreadOf({ ...last, clients: { A: client({ killed: true }), B: client({}) } }, []);
+  const unread = unreadOf({ ...last, clients: { A: client({ killed: true }), B: client({}) } }, [], last);
   assert.deepEqual(unread, [{ member: 'A', keys: ['foo-0'], why: 'killed' }]);
   assert.equal(says(unread), 'Not read: foo-0 (A was killed)');
 });
@@ -34,13 +36,43 @@ test('a silent member is told as inferred, from its last commit until it ended',
       { topic: 'foo', partition: 9, from_ms: 0, from_sequence: 10 },
     ],
   };
-  assert.equal(says(unreadOf(last, [silence])), 'foo-2: assigned to B, which commits nothing (inferred)');
-  assert.deepEqual(unreadOf(last, [{ ...silence, to_sequence: last.sequence }]), []);
-  assert.deepEqual(unreadOf(last, [{ ...silence, from_sequence: last.sequence + 1 }]), []);
+  const at = (sequence, at_ms) => unreadOf(last, [silence], { sequence, at_ms });
+  assert.equal(says(at(99, 3_400)), `foo-2: assigned to B, silent: last commit ${duration(3_400)} ago (inferred)`);
+  assert.equal(says(at(10, 0)), 'foo-2: assigned to B, silent from this commit on (inferred)');
+  assert.deepEqual(at(9, 0), []);
+  assert.deepEqual(unreadOf(last, [{ ...silence, to_sequence: 99 }], { sequence: 99, at_ms: 3_400 }), []);
+});
+
+test('every silent member is marked after its last commit, which changes no frame, and owns nothing in words', () => {
+  const silent = (member, partition, from_sequence) => ({
+    ...{ member, from_ms: from_sequence, to_ms: null, from_sequence, to_sequence: null, ended: 'open' },
+    partitions: [{ topic: 'foo', partition, from_ms: from_sequence, from_sequence }],
+  });
+  const [first, second] = [last.sequence + 1, last.sequence + 2];
+  const unread = unreadOf(last, [silent('A', 0, first), silent('B', 2, second)], {
+    sequence: second,
+    at_ms: second + 400,
+  });
+  assert.deepEqual(
+    [...silentOf(unread)],
+    [
+      ['A', 401],
+      ['B', 400],
+    ],
+  );
+  for (const [member, ms] of silentOf(unread)) {
+    const lane = memberSays(last, member, (key) => key, ms);
+    assert.deepEqual([lane.says, lane.brief], [`Silent: last commit ${duration(ms)} ago`, 'Silent']);
+    assert.equal(memberSays(last, member, (key) => key).says, 'Owns its target');
+  }
+  assert.deepEqual(
+    troubledOf(last, null, silentOf(unread)).map(({ member }) => member),
+    ['A', 'B'],
+  );
 });
 
 test('where all is read nothing is said', () => {
-  assert.deepEqual(unreadOf(last, []), []);
+  assert.deepEqual(unreadOf(last, [], last), []);
 });
 
 test('a story pauses at the first step of each kind that teaches something, and never twice in a row', () => {

@@ -136,7 +136,7 @@ export class Blocks {
 
     const { held, more } = heldBlocks(scene, this, blocksMost);
     this.#more = more;
-    const troubled = new Map(troubledOf(frame, violation).map((one) => [one.member, one]));
+    const troubled = new Map(troubledOf(frame, violation, scene.silent).map((one) => [one.member, one]));
     const orderOf = (/** @type {string} */ member) => this.cast.lane(member).order;
     const { rows, rest } = rowsOf(frame, held, { actor: moment?.actor ?? null, troubled, orderOf });
     const first = [...troubled.keys()].slice(0, TROUBLED_MOST);
@@ -224,7 +224,7 @@ export class Blocks {
    * @param {import('../hardships.js').Troubled | undefined} trouble
    * @param {Place} place
    */
-  #row({ frame, moment, violation }, member, blocks, trouble, place) {
+  #row({ frame, moment, violation, silent }, member, blocks, trouble, place) {
     const { left, head, width, y } = place;
     const state = frame.members[member];
     const name = this.cast.name(member);
@@ -238,7 +238,7 @@ export class Blocks {
     const told = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
     const expression = expressionOf(frame, member)?.regex;
     const says = [
-      ...(state ? [memberSays(frame, member, label).says] : []),
+      ...(state ? [memberSays(frame, member, label, silent?.get(member)).says] : []),
       ...told,
       ...(expression ? [`subscribes to ${expression}`] : []),
     ].join('; ');

@@ -10,7 +10,7 @@
  */
 
 import { textSize } from '../text-size.js';
-import { unreadOf } from '../unread.js';
+import { silentOf, unreadOf } from '../unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
 import { Blocks } from './blocks.js';
 import { Lanes } from './lanes.js';
@@ -74,7 +74,7 @@ export class Board {
    * @param {boolean} how.forward whether the last rest was the step before this one
    * @param {(key: string) => number | null} how.since when a partition lost its owner
    */
-  render({ frame: settled, moment }, { animate, forward, since }) {
+  render({ frame: settled, moment, sequence }, { animate, forward, since }) {
     // An exchange may end with a callback that ran for seconds: the board shows the time at which it happened.
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     this.cast.meetFrame(frame);
@@ -86,12 +86,20 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const unread = new Map(
-      unreadOf(settled, this.silences()).flatMap(({ keys, why }) =>
-        keys.map((key) => /** @type {const} */ ([key, why])),
-      ),
-    );
-    const scene = { frame, moment, views, unread, free: unowned(frame, columns, views), since, forward, violation };
+    const stopped = unreadOf(settled, this.silences(), { sequence, at_ms: frame.at_ms });
+    const unread = new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why]))));
+    const silent = silentOf(stopped);
+    const scene = {
+      frame,
+      moment,
+      views,
+      unread,
+      silent,
+      free: unowned(frame, columns, views),
+      since,
+      forward,
+      violation,
+    };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
     drawn.pick(this.#picked);

@@ -10,7 +10,7 @@
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
  *   since: (key: string) => number | null, forward: boolean, violation?: import('../hardships.js').Violation | null,
- *   unread?: Map<string, 'killed' | 'paused' | 'silent'>}} Scene
+ *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>}} Scene `silent`: ms since a member's last commit
  */
 
 import { h, s } from '../dom.js';
@@ -107,8 +107,12 @@ export class Lanes {
         void row.offsetWidth;
         row.classList.add('act');
       }
-      child(row, '.lead').replaceChildren(...leadOf(frame, member, this.cast, this.labels, this.compact));
-      child(row, '.note').replaceChildren(...noteOf(frame, member, views, this.cast, this.labels));
+      child(row, '.lead').replaceChildren(
+        ...leadOf(frame, member, this.cast, this.labels, this.compact, scene.silent?.get(member)),
+      );
+      child(row, '.note').replaceChildren(
+        ...noteOf(frame, member, views, this.cast, this.labels, scene.silent?.has(member) ?? false),
+      );
     }
     for (const member of outsiders(frame)) this.#outsider(frame, member, members);
     this.#pairs = outlines(frame, views, this.#grid);

@@ -11,8 +11,8 @@ import { placeOf, waitsAtBarrier } from '../barrier.js';
 import { h, s } from '../dom.js';
 import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
 import { NEXT_TARGET, ofIt, obstacleOf, receivesNext, toRevoke, untilWhat } from '../next-heartbeat.js';
-import { epochOf, givingUp, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
-import { duration, list, memberSays, plural } from '../words.js';
+import { epochOf, givingUp, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
+import { capital, duration, list, memberSays, plural, silentSays } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
 /** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
@@ -77,11 +77,12 @@ function epochBadge(frame, member, short = false) {
  * @param {Cast} cast
  * @param {Labels} labels
  * @param {boolean} compact
+ * @param {number} [silent_ms] since its last commit, where the member is silent
  */
-export function leadOf(frame, member, cast, labels, compact) {
+export function leadOf(frame, member, cast, labels, compact, silent_ms) {
   const lane = cast.lane(member);
   const left = deadlines(frame, member);
-  const { says, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key));
+  const { says, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key), silent_ms);
   const state = frame.members[member];
   const name = cast.name(member);
   // Beside a long name the badge keeps to its numbers.
@@ -148,6 +149,9 @@ export function leadOf(frame, member, cast, labels, compact) {
         : hardshipsOf(frame, member)
             .filter((one) => one.says !== says)
             .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
+      compact || silent_ms === undefined || brief === 'Silent'
+        ? null
+        : h('div', { class: 'hard' }, capital(silentSays(silent_ms))),
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
@@ -160,8 +164,9 @@ export function leadOf(frame, member, cast, labels, compact) {
  * @param {Map<string, PartitionView>} views
  * @param {Cast} cast
  * @param {Labels} labels
+ * @param {boolean} silent
  */
-export function noteOf(frame, member, views, cast, labels) {
+export function noteOf(frame, member, views, cast, labels, silent) {
   const state = frame.members[member];
   const label = (/** @type {string} */ key) => labels.partition(key);
   const lines = [];
@@ -210,7 +215,7 @@ export function noteOf(frame, member, views, cast, labels) {
     const later = keysOf(frame.withheld?.[member]);
     if (later.length) lines.push(h('span', {}, 'Withheld for the next round: ', h('b', {}, list(later.map(label)))));
   }
-  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label)));
+  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label, silent)));
   const expression = expressionOf(frame, member);
   if (expression) lines.push(h('span', { class: 'quiet' }, matched(expression)));
   for (const says of copies(state, label)) lines.push(h('span', { class: 'quiet' }, says));
@@ -255,9 +260,10 @@ export function outsiderNote(frame, member, labels) {
   ].filter((node) => node !== null);
 }
 
-/** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state @param {(key: string) => string} label */
-function quiet(frame, member, state, label) {
-  const owned = keysOf(frame.barrier ? frame.clients?.[member]?.owned : state.assigned).length;
+/** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state @param {(key: string) => string} label @param {boolean} silent */
+function quiet(frame, member, state, label, silent) {
+  const owned = keysOf(heldBy(frame, member)).length;
+  if (isClassic(frame) && silent) return `Assigned ${plural(owned, 'partition')}`;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';
@@ -271,7 +277,7 @@ function quiet(frame, member, state, label) {
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
     return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
-  const has = isShare(frame) ? 'Reads' : 'Owns';
+  const has = silent ? 'Is assigned' : isShare(frame) ? 'Reads' : 'Owns';
   // Only where an invariant is broken: nobody owns more than its target for good.
   return owned > target ? `${has} ${owned}; its target: ${target}` : `${has} its target: ${owned} of ${target}`;
 }

@@ -13,6 +13,7 @@ import { chipSays, face } from '../board/chips.js';
 import { h } from '../dom.js';
 import { onTextSize, rem, textSize } from '../text-size.js';
 import { epochOf } from '../view.js';
+import { capital } from '../words.js';
 import { byName } from './names.js';
 import { nameNode } from './list.js';
 
@@ -220,6 +221,3 @@ export class Lane {
 
 /** @param {{key: string, kind: string}} link @param {Names} names */
 const entityName = ({ key, kind }, names) => (kind === 'members' ? names.member(key) : names.partition(key));
-
-/** @param {string} says */
-const capital = (says) => (/^\p{Ll}/u.test(says) ? says[0].toUpperCase() + says.slice(1) : says);

@@ -12,7 +12,7 @@
 import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../hardships.js';
 import { obstacleOf, ofIt, untilWhat } from '../next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../view.js';
-import { list } from '../words.js';
+import { list, silentSays } from '../words.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
 import { isolated } from './names.js';
 
@@ -84,7 +84,9 @@ export function memberText(scene, lane, names) {
   const links = [];
   if (broken) says.push('part of the broken invariant');
   for (const one of hard) says.push(one.says.toLowerCase());
-  says.push(owned.length ? `owns ${partitions(owned, names)}` : 'owns nothing');
+  says.push(
+    owned.length ? `${scene.silent?.has(id) ? 'is assigned' : 'owns'} ${partitions(owned, names)}` : 'owns nothing',
+  );
   if (revoking.length && !blocks.size) says.push(`revoking ${partitions(revoking, names)}`);
   for (const [whom, keys] of first(blocks)) {
     const text = `blocks ${name(whom)} on ${partitions(keys, names)}, which it is revoking`;
@@ -105,12 +107,14 @@ export function memberText(scene, lane, names) {
         : `receives ${partitions(free, names)} in its next heartbeat response`,
     );
   }
+  const silent_ms = scene.silent?.get(id);
+  if (silent_ms !== undefined) says.push(silentSays(silent_ms));
   if (behind) says.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
   const mode = broken
     ? TWICE
     : hard.some((one) => one.bad) || frame.clients?.[id]?.killed
       ? LOST
-      : hard.length
+      : hard.length || silent_ms !== undefined
         ? STALLED
         : revoking.length
           ? REVOKING
@@ -188,7 +192,7 @@ export function troublesOf(scene, names) {
     found.push({ kind: 'members', key: names.lane(id), says, mode });
   };
   const broken = violation ? { ...violation, sequence: 0, invariant: '', proof: [] } : null;
-  for (const one of troubledOf(frame, broken)) {
+  for (const one of troubledOf(frame, broken, scene.silent)) {
     const lost = one.bad || !frame.members[one.member] || frame.clients?.[one.member]?.killed;
     member(one.member, one.says.join('; '), broken?.members.includes(one.member) ? TWICE : lost ? LOST : STALLED);
   }

@@ -13,6 +13,7 @@ import { EventGroups } from '../event-groups.js';
 import { showPartition } from '../partition-card.js';
 import { WindowSource } from '../source/source.js';
 import { stretchesOf } from '../source/stretches.js';
+import { silentOf, unreadOf } from '../unread.js';
 
 /** As fine as the list of events needs it: it is collapsed on the server, whatever the columns are. */
 const COLUMNS = 800;
@@ -95,7 +96,8 @@ export class CrowdStage {
     this.labels.follow(frame.protocol);
     this.labels.remember(frame.topics);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    this.map.render({ frame, moment, sequence, ownership: this.ownership, violation });
+    const silent = silentOf(unreadOf(settled, this.meta.summary.silences ?? [], { sequence, at_ms: frame.at_ms }));
+    this.map.render({ frame, moment, sequence, ownership: this.ownership, violation, silent });
     this.events.move(sequence);
     return { views: this.ownership, violation };
   }
