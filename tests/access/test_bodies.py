@@ -18,6 +18,8 @@ from groups.imports import lifecycle
 from groups.models import Import
 from tests.access.conftest import GOES, Asks
 
+pytestmark = pytest.mark.once
+
 BOUNDARY = "the-boundary"
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
 

@@ -14,6 +14,8 @@ from explorer.pages.lessons import asking as lessons
 from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
 from tests.access.conftest import GOES, Asks
 
+pytestmark = pytest.mark.once
+
 LINK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"
 
 

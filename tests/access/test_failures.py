@@ -12,6 +12,8 @@ from django.db import OperationalError
 from groups import storage
 from tests.access.conftest import Asks
 
+pytestmark = pytest.mark.once
+
 NUL = "\0"
 
 

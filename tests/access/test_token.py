@@ -10,6 +10,8 @@ from django.conf import settings
 from explorer.access.keys import cookie_for, cookie_name
 from tests.access.conftest import Asks
 
+pytestmark = pytest.mark.once
+
 TOKEN = quote(settings.ACCESS_TOKEN)
 OWN = "http://127.0.0.1:8000"
 

@@ -20,6 +20,8 @@ from explorer.pages.rehearsal import asking as rehearsals
 from groups.jobs.warm_children import WarmChildren
 from tests.access.conftest import GOES, Answer, Asks
 
+pytestmark = pytest.mark.once
+
 WHOLE = {"type": "http.request", "body": b"", "more_body": False}
 JSON = {"Content-Type": "application/json"}
 

@@ -14,6 +14,8 @@ from tests.api.conftest import Api
 from tests.stories import a_day_of_three
 from tests.watching.rounds import BEGIN_MS, described, round_of
 
+pytestmark = pytest.mark.once
+
 Stored = Callable[..., Timeline]
 
 

@@ -18,6 +18,8 @@ from groups.wire.embedded.consumer_protocol import encode_assignment, encode_sub
 from tests.api.conftest import Api
 from tests.stories import TOPIC_ID, Story, a_day_of_three, classic_group, record
 
+pytestmark = pytest.mark.once
+
 Stored = Callable[..., Timeline]
 
 WORKED = "00 01 00 00 00 01 00 03 66 6f 6f ff ff ff ff 00 00 00 01 00 03 66 6f 6f 00 00 00 02 00 00 00 00 00 00 00 01"

@@ -14,6 +14,8 @@ from groups.wire.codecs.primitives import to_base64
 from tests.api.conftest import Api
 from tests.api.test_inspect import WORKED
 
+pytestmark = pytest.mark.once
+
 SIDE = {"text": WORKED, "kind": "subscription"}
 GIVEN_UP = {"path": "ownedPartitions.0.partitions", "value": [0]}
 TOO_LARGE = {"path": "ownedPartitions.0.partitions.0", "value": "many"}

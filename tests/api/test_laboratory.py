@@ -13,7 +13,7 @@ from simulations.world.scenario import load
 from tests.api.conftest import Api
 from tests.stories import Story
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 LINK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"
 

@@ -6,6 +6,8 @@ import pytest
 
 from groups.storage.importing import plain
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("told", "kept"),
