@@ -63,8 +63,14 @@ def listed(names: Sequence[str], named_max: int = 6) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+MILLISECONDS_BELOW_MS: Final = 50
+"""What would be rounded to 0.0 s."""
+
+
 def duration(length_ms: int) -> str:
-    """To 0.1 s below a minute (``0.6 s``), ``4 min 2 s`` above, ``2 h 5 min`` above an hour."""
+    """To 0.1 s below a minute (``0.6 s``), ``4 min 2 s`` above, ``2 h 5 min`` above an hour; ``4 ms`` where 0.1 s is too coarse."""
+    if 0 < length_ms < MILLISECONDS_BELOW_MS:
+        return f"{length_ms}{THIN_SPACE}ms"
     tenths = round(max(length_ms, 0) / 100)
     if tenths < 600:
         return f"{tenths // 10}.{tenths % 10}{THIN_SPACE}s"
@@ -73,6 +79,11 @@ def duration(length_ms: int) -> str:
         return f"{seconds // 60}{THIN_SPACE}min {seconds % 60}{THIN_SPACE}s"
     minutes = round(length_ms / 60000)
     return f"{minutes // 60}{THIN_SPACE}h {minutes % 60}{THIN_SPACE}min"
+
+
+def lasting(length_ms: int, before: str = " for ") -> str:
+    """`` for 0.6 s``; nothing of what began and ended in one moment of the clock."""
+    return f"{before}{duration(length_ms)}" if length_ms > 0 else ""
 
 
 def listed_partitions(names: Sequence[str], noun: str = "partition") -> str:

@@ -23,6 +23,7 @@ const NAMED = 3;
 export function duration(ms) {
   const sign = ms < 0 ? '−' : '';
   const size = Math.abs(ms);
+  if (size > 0 && size < 50) return `${sign}${Math.round(size * 10) / 10}${THIN}ms`;
   if (size < 59_950) return `${sign}${(size / 1000).toFixed(1)}${THIN}s`;
   const seconds = Math.round(size / 1000);
   if (seconds < 3600) return `${sign}${Math.floor(seconds / 60)}${THIN}min ${seconds % 60}${THIN}s`;

@@ -177,7 +177,7 @@ def test_a_killed_process_that_is_back_before_its_session_expires_is_one_process
         story.assign(at_ms + 3_500, {A: (0,), new: (1,)})
     story.commits((0,), 2_000, 70_000)
     [one] = story.found("crash_loop")
-    assert one["says"] == "crashy died four times, about every 7\u202fs"
+    assert one["says"] == "crashy was restarted without a leave four times, about every 7\u202fs"
     assert {each["lane"] for each in story.summary()["cast"][1:]} == {lives[0]}
     assert "At 20.0 s crashy joined" not in story.verdict()
 

@@ -14,6 +14,8 @@ THIN = "\u202f"
     ("length_ms", "says"),
     [
         (0, f"0.0{THIN}s"),
+        (4, f"4{THIN}ms"),
+        (51, f"0.1{THIN}s"),
         (640, f"0.6{THIN}s"),
         (6100, f"6.1{THIN}s"),
         (59_949, f"59.9{THIN}s"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from .facts import FACTS, RECORDED, SEGMENTS, recorded_names
@@ -58,3 +60,10 @@ def test_what_was_done_is_what_the_script_does(judged: dict[str, Judgement], nam
 
 def test_at_least_twenty_incidents_are_recorded() -> None:
     assert len(NAMES) >= INCIDENTS_LEAST
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_lasts_for_no_time(judged: dict[str, Judgement], name: str) -> None:
+    said = [each.says for each in judged[name].said.claims]
+    said += [clause["text"] for each in judged[name].said.verdicts for clause in each["clauses"]]
+    assert [each for each in said if re.search(r"(?<!\d)0\.0\u202fs", each)] == []

@@ -12,8 +12,8 @@ const now = (step) => nowSays(FRAMES[step - 1], MOMENTS[step - 1], partitionsOf(
 
 test('durations are told to a tenth of a second below a minute', () => {
   assert.deepEqual(
-    [0, 600, 59_949, 59_960, 242_000, 3_660_000, 90_000_000].map((ms) => plain(duration(ms))),
-    ['0.0 s', '0.6 s', '59.9 s', '1 min 0 s', '4 min 2 s', '1 h 1 min', '1 d 1 h'],
+    [0, 4, 50, 600, 59_949, 59_960, 242_000, 3_660_000, 90_000_000].map((ms) => plain(duration(ms))),
+    ['0.0 s', '4 ms', '0.1 s', '0.6 s', '59.9 s', '1 min 0 s', '4 min 2 s', '1 h 1 min', '1 d 1 h'],
   );
 });
 

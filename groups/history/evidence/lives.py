@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
+from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.state.classic import ClassicMember
@@ -27,6 +28,9 @@ SEEN_MAX: Final = 2_000
 
 FORMING_CALM_MS: Final = 15_000
 """A group has formed when nothing in it changed for three heartbeats of the default interval."""
+
+CLASSIC_HEARTBEAT_MS: Final = 3_000
+"""Kafka's default between two heartbeats of a classic member, by one of which it learns of a rebalance."""
 
 EAGER: Final = frozenset({"range", "roundrobin", "sticky"})
 """Assignors of the classic protocol whose members give everything up before each rebalance (KIP-429)."""
@@ -60,6 +64,8 @@ class Going:
     session_timeout_ms: int | None = None
     """As its own record tells it, in the classic protocol."""
     rebalance_timeout_ms: int | None = None
+    join_phase_ms: int | None = None
+    """How long a join phase lasts at most, where a classic member has no time to rejoin: else ``None``."""
     expired_ms: int | None = None
     """How long the session was that expired, where a timer tells it."""
     killed_ms: int | None = None
@@ -291,6 +297,8 @@ class Lives:
         going.rebalance_timeout_ms = timeout_ms if timeout_ms > 0 else None
         if isinstance(member, ClassicMember):
             going.classic = True
+            if timeout_ms < CLASSIC_HEARTBEAT_MS and self.goings_count < COMINGS_KEPT_MAX:
+                going.join_phase_ms = _short_join_phase_ms(step)
             going.session_timeout_ms = member.session_timeout_ms if member.session_timeout_ms > 0 else None
         elif member is not None:
             going.away = member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH
@@ -322,6 +330,20 @@ class Lives:
     def is_forming(self, sequence: int) -> bool:
         """Whether an entry belongs to the group's forming."""
         return self.forming is not None and sequence <= self.forming.sequence
+
+
+def _short_join_phase_ms(step: Step) -> int | None:
+    """The greatest rebalance timeout of a classic group of which members stayed, where it is shorter than a heartbeat interval.
+
+    A description of a live group has no timeouts.
+    """
+    after = step.after.classic.members
+    if not after or step.entries[-1].provenance is Provenance.INFERRED:
+        return None
+    longest_ms = max(
+        one.rebalance_timeout_ms for one in (*step.before.classic.members.values(), *after.values())
+    )
+    return longest_ms if longest_ms < CLASSIC_HEARTBEAT_MS else None
 
 
 def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:

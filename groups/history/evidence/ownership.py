@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -27,6 +27,7 @@ from groups.history.evidence.intervals import (
     waits_by_length,
 )
 from groups.history.evidence.lives import EAGER
+from groups.history.evidence.shared import SharedOwners
 from groups.history.evidence.steps import Key, Step, keys
 from groups.history.state.declared import ROWS, As, Named, document
 from groups.history.state.group import Protocol
@@ -99,6 +100,7 @@ class Ownership:
     """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
     moved_count: int = 0
     followed: dict[str, int] = field(default_factory=dict)
+    shared: SharedOwners = field(default_factory=SharedOwners)
     _unowned_are_new: bool = True
     """Whether a partition without an owner never had one: none was forgotten that had been released."""
     _asked: tuple[int, int] = (0, 0)
@@ -120,12 +122,12 @@ class Ownership:
         self,
         step: Step,
         *,
-        leaves: bool = False,
+        left: Collection[str] = (),
         hole: bool = False,
         forming: bool = False,
         stirred: Sequence[str] = (),
     ) -> None:
-        """Fold one step. ``leaves``: who is removed in it asked for that. ``hole``: something is missing before it.
+        """Fold one step. ``left``: members removed in it that left by themselves. ``hole``: something is missing before it.
 
         ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to tell: its partitions have readers, and no owner.
         """
@@ -138,10 +140,12 @@ class Ownership:
             self.waits.clear()
             self._aims = None
             return
+        self.shared.begins(step, gap=hole or is_hole(step))
         if hole or is_hole(step):
             # Who had what in between is not known, so no time is measured over it.
             self._forget_all()
         if step.migrates:
+            self.shared.forget(step)
             self.owner = holdings(step.after)
             for key in self.owner:
                 self._reach(key)
@@ -152,7 +156,7 @@ class Ownership:
             self._asked = (step.after.at_ms, step.sequence)
         self._grows(step)
         self._aim(step)
-        self._moves(step, leaves=leaves)
+        self._moves(step, left)
         for retarget in step.retargets:
             self._reach(retarget.partition)
             self._retarget(step, retarget.partition, retarget.after)
@@ -165,14 +169,18 @@ class Ownership:
         if _is_empty(step) and step.removed:
             # An empty group has no owners by nature.
             self._forget_all()
+            self.shared.forget(step)
+        self.shared.ends(step)
 
     def add_moves(self, step: Step, *, hole: bool, forming: bool, stirred: Sequence[str]) -> None:
         """``add`` of a step that ``moves_only``."""
         self._forming, self._stirred = forming, stirred
+        self.shared.begins(step, gap=hole)
         if hole:
             self._forget_all()
         if step.members:
-            self._moves(step, leaves=False)
+            self._moves(step, ())
+            self.shared.ends(step)
         if self._doubtful and self._has_target(step):
             self._forget_unmeant(step)
 
@@ -183,12 +191,21 @@ class Ownership:
         elif self._doubtful and self._has_target(step):
             self._forget_unmeant(step)
 
-    def _moves(self, step: Step, *, leaves: bool) -> None:
-        taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
+    def _moves(self, step: Step, left: Collection[str]) -> None:
+        taken: dict[Key, str] = {}
+        for change in step.members:
+            for key in sorted(change.gained):
+                if key in taken:
+                    self.shared.takes(step, key, taken[key], change.member_id)
+                taken[key] = change.member_id
         for change in step.members:
             for key in sorted(change.released):
+                other = self.shared.releases(step, key, change.member_id) if self.shared.open else None
                 if self.owner.get(key) == change.member_id:
-                    given_up = leaves or change.member_id not in step.removed
+                    if other is not None:
+                        self.owner[key] = other
+                        continue
+                    given_up = change.member_id in left or change.member_id not in step.removed
                     self._release(step, key, change.member_id, taken, given_up=given_up)
         self._keep_waits()
         for key, member_id in taken.items():
@@ -258,6 +275,9 @@ class Ownership:
     def _take(self, step: Step, key: Key, member_id: str) -> None:
         free, before = self.free.pop(key, None), self.owner.get(key)
         self.owner[key] = member_id
+        if free is None and before is not None and before != member_id:
+            self.shared.takes(step, key, before, member_id)
+            self.waits.pop(key, None)
         if free is not None:
             before = free.owner
             self.ownerless_count += 1

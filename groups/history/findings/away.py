@@ -11,7 +11,7 @@ from typing import Final
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import duration, listed_partitions
+from groups.history.words import lasting, listed_partitions
 
 
 def found_away(facts: Facts) -> list[Finding]:
@@ -20,9 +20,8 @@ def found_away(facts: Facts) -> list[Finding]:
     for one in facts.lives.aways:
         name, places = facts.process(one.member), facts.partitions(one.places)
         to_ms = one.to_ms if one.to_ms is not None else facts.last_ms
-        length = duration(to_ms - one.from_ms)
         is_open = one.to_ms is None
-        says = f"{name} {'has been' if is_open else 'was'} away for {length}"
+        says = f"{name} {'has been' if is_open else 'was'} away{lasting(to_ms - one.from_ms)}"
         if places:
             stay = ("stays" if len(places) == 1 else "stay") if is_open else "stayed"
             says += f"; {listed_partitions(places)} {stay} assigned to it"

@@ -11,7 +11,7 @@ from typing import Final
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import counted, duration, listed
+from groups.history.words import counted, lasting, listed
 
 
 def found_came(facts: Facts) -> list[Finding]:
@@ -36,7 +36,7 @@ def found_came(facts: Facts) -> list[Finding]:
         starts = [start for start in facts.epochs.starts if lives.is_forming(start["sequence"])]
         joined = len(names) if len(lives.comings) == lives.comings_count else max(len(names), forming.joined)
         whom = listed(names) if joined == len(names) else counted(joined, "member")
-        says = f"The group formed with {whom} in {duration(took)}"
+        says = f"The group formed with {whom}{lasting(took, ' in ')}"
         found.append(
             finding(
                 "formed",

@@ -1,21 +1,24 @@
-"""Crash loop, and its relative: a process that goes and comes back again and again.
+"""Loops: a process that comes and goes three times or more.
 
-Needs: records; commits make the reason surer. ``crash_loop``: a new process each time; ``left_and_back``: most of its removals
-look like ``max.poll.interval.ms`` exceeded (see ``removed``), after which a client leaves by itself and comes back.
-Claims: how often, how far apart, whether all moves followed it. Cannot know: why the process ended.
+Needs: records; commits, requests and timers make the reason surer. ``crash_loop``: it comes back as a new member each time;
+``left_and_back``: most of its removals look like ``max.poll.interval.ms`` exceeded (see ``removed``), after which a client
+leaves by itself and comes back. Members that had no time to rejoin are ``short_rebalance_timeout``.
+Claims: how often, how far apart, whether all moves followed it; that it was killed or restarted, only with evidence of that.
+Cannot know: why the process ended.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from groups.history.evidence.lives import Going
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.findings.removed import guessed
+from groups.history.findings.removed import Guess, guessed
 from groups.history.findings.repeated import about, by_process, several, spans, usual_ms
-from groups.history.words import duration
+from groups.history.words import lasting
 
 TIMES_LEAST: Final = 3
 """Twice is a restart and another one; three times is a pattern."""
@@ -36,7 +39,9 @@ def found_crash_loops(facts: Facts) -> list[Finding]:
         back = [going for going in goings if going.back_ms is not None]
         if len(back) < len(goings) - 1:
             continue
-        guesses = [guessed(facts, going) for going in goings]
+        guesses = _guesses(facts, goings)
+        if sum(going.join_phase_ms is not None for going in goings) * 2 > len(goings):
+            continue
         overruns = sum(guess is not None and guess.looks_like in OVERRUNS for guess in guesses)
         make = _left_and_back if overruns * 2 > len(goings) else _loop
         found.append(make(facts, lane, goings))
@@ -47,11 +52,7 @@ def _loop(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     name = facts.process(lane)
     comings = [one.at_ms for one in facts.lives.comings if one.lane == lane]
     every_ms = usual_ms(comings if len(comings) > 2 else [going.at_ms for going in goings])
-    left = sum(
-        (guess := guessed(facts, going)) is not None and guess.looks_like == "left" for going in goings
-    )
-    verb = "was restarted" if left * 2 > len(goings) else "died"
-    says = f"{name} {verb} {several(len(goings))}, about every {about(every_ms)}"
+    says = f"{name} {_what_happened(facts, goings)} {several(len(goings))}, about every {about(every_ms)}"
     return finding(
         "crash_loop",
         says,
@@ -67,12 +68,34 @@ def _loop(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     )
 
 
+def _what_happened(facts: Facts, goings: list[Going]) -> str:
+    """What the evidence of most removals supports.
+
+    A consumer keeps its member id for as long as its process lives; a classic client also gets a new one without a restart.
+    """
+    ways: Counter[str] = Counter()
+    for going in goings:
+        guess = guessed(facts, going) if going.why is None else None
+        how = going.why if guess is None else guess.looks_like
+        returned_before = going.back_ms is not None and going.back_ms < going.at_ms
+        if going.killed_ms is not None:
+            ways["was killed"] += 1
+        elif how == "left":
+            ways["left and came back" if going.classic else "was restarted"] += 1
+        elif how in ("session_expired", "stopped") or returned_before:
+            ways["vanished and came back" if going.classic else "was restarted without a leave"] += 1
+    way, count = ways.most_common(1)[0] if ways else ("", 0)
+    return way if count * 2 > len(goings) else "was removed and came back"
+
+
 def _left_and_back(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     name = facts.process(lane)
     moves = facts.ownership.moved_count
     returned = sum(going.back_ms is not None for going in goings)
     until_ms = goings[-1].back_ms or goings[-1].at_ms
-    says = f"{name} left and came back {several(returned)} in {duration(until_ms - goings[0].at_ms)}"
+    sure = any(guess is not None and guess.looks_like == "poll_overrun" for guess in _guesses(facts, goings))
+    verb = "left" if sure else "was removed"
+    says = f"{name} {verb} and came back {several(returned)}{lasting(until_ms - goings[0].at_ms, ' in ')}"
     if moves and facts.ownership.followed.get(lane) == moves:
         says += f"; all {moves:,} moves follow {name}"
     return finding(
@@ -83,7 +106,7 @@ def _left_and_back(facts: Facts, lane: str, goings: list[Going]) -> Finding:
         name=name,
         lane=lane,
         count=returned,
-        looks_like="poll_overrun",
+        looks_like="poll_overrun" if sure else "stalled",
         because=_because(facts, goings),
         from_ms=goings[0].at_ms,
         to_ms=until_ms,
@@ -91,11 +114,19 @@ def _left_and_back(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     )
 
 
+def _guesses(facts: Facts, goings: list[Going]) -> list[Guess | None]:
+    return [guessed(facts, going) for going in goings]
+
+
 def _because(facts: Facts, goings: list[Going]) -> str:
     """The evidence of the first of them that has any."""
-    guesses = [guessed(facts, going) for going in goings]
     return next(
-        (guess.because for guess in guesses if guess is not None and guess.looks_like in OVERRUNS), ""
+        (
+            guess.because
+            for guess in _guesses(facts, goings)
+            if guess is not None and guess.looks_like in OVERRUNS
+        ),
+        "",
     )
 
 

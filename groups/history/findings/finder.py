@@ -26,7 +26,7 @@ from groups.history.findings.registry import finders
 from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.replay.record_types import OFFSET_TYPES
-from groups.history.state.classic import ClassicMember
+from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.declared import As, Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
@@ -137,8 +137,12 @@ class Finder:
         hole = self.notes.is_compacted(step, last)
         self._lives(step, cause)
         forming = self.lives.forming is not None and not self.lives.forming.over
-        leaves = cause is not None and cause.leaves
-        self.ownership.add(step, leaves=leaves, hole=hole, forming=forming, stirred=self._stirred)
+        left = [
+            member_id
+            for member_id in step.removed
+            if reason_of(cause, step.before.classic.gone.get(member_id), member_id)[0] == LEFT
+        ]
+        self.ownership.add(step, left=left, hole=hole, forming=forming, stirred=self._stirred)
         follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
         follow_commits(self.rhythm, self.ownership, step)
         self.epochs.add(step)
@@ -260,9 +264,9 @@ class Finder:
             self._began["members"] += step.found[:room]
 
     def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
-        why, needs = reason_of(cause, step.before.classic.gone.get(member_id))
+        why, needs = reason_of(cause, step.before.classic.gone.get(member_id), member_id)
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
-        if cause is not None and why == "session_expired":
+        if cause is not None and why == "session_expired" and member_id in cause.members:
             going.expired_ms = cause.timeout_ms
         going.killed_ms, going.killed_sequence = self.reading.killed.pop(member_id, (None, None))
         quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)

@@ -42,6 +42,19 @@ class RollingRestart(Lasting):
     lanes: list[str]
 
 
+class ShortRebalanceTimeout(Lasting):
+    names: list[str]
+    lanes: list[str]
+
+
+class TwoOwners(Steps):
+    """``to_ms`` is null up to the log's end."""
+
+    from_ms: int
+    to_ms: int | None
+    length_ms: int
+
+
 class Storm(Lasting):
     names: list[str]
 
@@ -249,6 +262,7 @@ class ByKind(TypedDict, total=False):
     replaced: list[Happened]
     rolled: list[Happened]
     rolling_restart: list[RollingRestart]
+    short_rebalance_timeout: list[ShortRebalanceTimeout]
     silent: list[Silent]
     stable: list[BasicFinding]
     stood_still: list[Happened]
@@ -258,6 +272,7 @@ class ByKind(TypedDict, total=False):
     topics_remade: list[TopicEvent]
     twin_instance: list[Lasting]
     two_clients: list[Happened]
+    two_owners: list[TwoOwners]
     unread: list[Unread]
     violation: list[Violation]
     waited_for: list[WaitedFor]

@@ -11,7 +11,7 @@ from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import overlap_words
-from groups.history.words import counted, duration
+from groups.history.words import counted, lasting
 
 
 def found_epochs(facts: Facts) -> list[Finding]:
@@ -47,7 +47,7 @@ def found_end(facts: Facts) -> list[Finding]:
     found = []
     for one in facts.lives.emptied:
         length = (facts.last_ms if one.to_ms is None else one.to_ms) - one.from_ms
-        says = "The group is empty" if one.to_ms is None else f"The group was empty for {duration(length)}"
+        says = "The group is empty" if one.to_ms is None else f"The group was empty{lasting(length)}"
         found.append(
             finding(
                 "emptied",

@@ -6,8 +6,10 @@ like"), from when the member last committed, from its timeouts, and from whether
 * ``session_expired``: its last commit lies one session timeout before its removal, or it had left for now (static);
 * ``poll_overrun``: it lies one ``max.poll.interval.ms`` before it (a client's rebalance timeout is that interval), or it came
   back under its own member id, which a client that left by itself does as soon as it polls again;
-* ``rebalance_timeout``: it had partitions to release for as long as its rebalance timeout;
-* ``stalled``: it was silent, and came back under the same member id: frozen, or late to poll;
+* ``rebalance_timeout``: it had partitions to release for as long as its rebalance timeout; or the rebalance timeout of all
+  members of a classic group is 0 or less, or shorter than a heartbeat interval, so that a join phase ended before it rejoined;
+* ``stalled``: it was silent, and came back under the same member id: frozen, or late to poll; in a classic group also where
+  its last commit fits both timeouts;
 * ``stopped``: it was silent, and neither timeout fits: its process ended or froze;
 * ``left``: it had committed until then, so its session was alive: it left by itself. A session whose length is assumed may be
   as short as ``SHORTEST_SESSION_MS``.
@@ -119,7 +121,7 @@ def timeout_words(why: str | None, timeout_ms: int | None) -> str:
 
 def guessed(facts: Facts, going: Going) -> Guess | None:
     """What a removal looks like that no request or timer explains; ``None``: the log does not say."""
-    session, poll = facts.session_timeout(going), facts.poll_interval(going)
+    poll = facts.poll_interval(going)
     if going.away:
         return Guess(
             "session_expired", "its session expired", "it had left for now and did not come back in time"
@@ -128,20 +130,52 @@ def guessed(facts: Facts, going: Going) -> Guess | None:
     if revoking_ms is not None and limit_ms is not None and revoking_ms >= limit_ms:
         because = f"it had partitions to release for {duration(revoking_ms)} ({_told(poll)})"
         return Guess("rebalance_timeout", "its rebalance timeout expired", because, _told(poll))
+    fits = _fitting(facts, going)
+    if fits is not None:
+        return fits
+    if going.join_phase_ms is not None:
+        return _not_rejoined(going.join_phase_ms)
+    return _from_commits(facts, going)
+
+
+def _fitting(facts: Facts, going: Going) -> Guess | None:
+    """The timeouts that its last commit fits. Where both do, a classic client does not show which: it has a new id either way."""
     quiet_ms, rhythm_ms = going.quiet_ms, going.limit_ms
     if quiet_ms is None or rhythm_ms is None:
-        return _stalled(going)
+        return None
+    session, poll = facts.session_timeout(going), facts.poll_interval(going)
     since = f"its last commit was {duration(quiet_ms)} before"
     slack_ms = rhythm_ms + (REJOIN_MS if going.classic else 0)
-    least_ms = _least_ms(session.length_ms)
-    expired = least_ms <= quiet_ms <= session.length_ms + slack_ms
+    expired = _least_ms(going, session.length_ms) <= quiet_ms <= session.length_ms + slack_ms
     overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
+    if overrun and expired and going.classic:
+        because = f"{since}, which fits both (session timeout {_told(session)}; poll interval {_told(poll)})"
+        says = "its session expired or max.poll.interval.ms was exceeded"
+        return Guess("stalled", says, because, f"{duration(quiet_ms)} after its last commit")
     if overrun and (going.back_same_id or not expired or quiet_ms < session.length_ms):
         because = f"{since} ({_told(poll)})"
         return Guess("poll_overrun", "max.poll.interval.ms exceeded", because, _told(poll))
     if expired:
         because = f"{since} (session timeout {_told(session)})"
         return Guess("session_expired", "its session expired", because, _told(session))
+    return None
+
+
+def _not_rejoined(phase_ms: int) -> Guess:
+    short = f"rebalance timeout {phase_ms:,} ms"
+    ends = "at once" if phase_ms <= 0 else f"after {phase_ms:,} ms, sooner than a heartbeat comes"
+    because = f"the rebalance timeout of all members is at most {phase_ms:,} ms, so a join phase ends {ends}"
+    return Guess("rebalance_timeout", "it had no time to rejoin", because, short)
+
+
+def _from_commits(facts: Facts, going: Going) -> Guess | None:
+    """Of a removal that fits no timeout."""
+    quiet_ms, rhythm_ms = going.quiet_ms, going.limit_ms
+    if quiet_ms is None or rhythm_ms is None:
+        return _stalled(going)
+    session = facts.session_timeout(going)
+    since = f"its last commit was {duration(quiet_ms)} before" if quiet_ms else "it committed then"
+    least_ms = _least_ms(going, session.length_ms)
     if quiet_ms > rhythm_ms:
         if going.back_same_id:
             return _stalled(going)
@@ -152,15 +186,18 @@ def guessed(facts: Facts, going: Going) -> Guess | None:
         if going.back_same_id:
             because = f"{since}, so its session was alive, and it came back under the same member id"
             return Guess("poll_overrun", "max.poll.interval.ms exceeded", because)
-        if session.source == "assumed" and quiet_ms >= _least_ms(SHORTEST_SESSION_MS):
+        if session.source == "assumed" and quiet_ms >= _least_ms(going, SHORTEST_SESSION_MS):
             return None
         return Guess("left", "it left by itself", f"{since}, so its session was alive")
     return _stalled(going)
 
 
-def _least_ms(session_ms: int) -> int:
-    """How long before the end of a session the last commit lies at least: the last heartbeat came behind it or before."""
-    return session_ms - min(HEARTBEAT_MS, session_ms // 3)
+def _least_ms(going: Going, session_ms: int) -> int:
+    """How long before the end of a session the last commit lies at least: the last heartbeat came behind it or before.
+
+    A commit of a classic member restarts its session, as a heartbeat does.
+    """
+    return session_ms if going.classic else session_ms - min(HEARTBEAT_MS, session_ms // 3)
 
 
 def _stalled(going: Going) -> Guess | None:

@@ -51,6 +51,8 @@ def found_waits(facts: Facts) -> list[Finding]:
         )
     found.sort(key=lambda one: -(one["length_ms"] or 0))
     for one in own.longest_waits()[:TOLD_MAX]:
+        if not one.length_ms:
+            continue
         places = facts.partitions(one.places)
         who, whom, what = facts.name(one.waiter), facts.name(one.holder), listed_partitions(places)
         says = f"{who} waited {duration(one.length_ms)} for {whom} to release {what}"

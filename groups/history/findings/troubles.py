@@ -16,7 +16,7 @@ from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import ERROR_NAMES, UNSUPPORTED_VERSION
-from groups.history.words import counted, duration, listed
+from groups.history.words import counted, lasting, listed
 
 TOPICS_NAMED_MAX = 6
 """Topics that one sentence names; more are counted."""
@@ -74,9 +74,9 @@ def _away(verb: str) -> Callable[[Incident, DisplayNames], Told]:
     def tell(one: Incident, cast: DisplayNames) -> Told:
         who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
         length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
-        for_how_long = f"for {duration(length_ms)}" if length_ms is not None else "to the end"
+        for_how_long = lasting(length_ms) if length_ms is not None else " to the end"
         facts = {"member": one["member"], "name": who, "length_ms": length_ms}
-        return Told(f"{who} {verb} {for_how_long}", ["notes"], facts)
+        return Told(f"{who} {verb}{for_how_long}", ["notes"], facts)
 
     return tell
 
@@ -94,7 +94,7 @@ def _refused(one: Incident, cast: DisplayNames) -> Told:
 
 
 def _failed_over(one: Incident, cast: DisplayNames) -> Told:
-    loads = f" and loaded for {duration(one['loading_ms'])}" if one["loading_ms"] else ""
+    loads = lasting(one["loading_ms"] or 0, " and loaded for ")
     facts: dict[str, object] = {"loading_ms": one["loading_ms"]}
     to = ""
     if (release := one.get("release")) is not None:

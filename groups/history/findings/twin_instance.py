@@ -14,7 +14,7 @@ from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import several, spans
-from groups.history.words import duration
+from groups.history.words import lasting
 
 TIMES_LEAST: Final = 3
 WITHIN_MS: Final = 5 * 60_000
@@ -38,7 +38,7 @@ def found_twins(facts: Facts) -> list[Finding]:
             continue
         name = facts.process(lane)
         length = times[-1] - times[0]
-        often_says = f"{several(len(times))} in {duration(length)}" if len(times) > 1 else "once"
+        often_says = f"{several(len(times))}{lasting(length, ' in ')}" if len(times) > 1 else "once"
         found.append(
             finding(
                 "twin_instance",

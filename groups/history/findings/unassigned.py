@@ -13,7 +13,7 @@ from typing import Final
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import duration
+from groups.history.words import duration, lasting
 
 TOLD_MAX: Final = 20
 """Intervals that stand among the findings, the longest first."""
@@ -24,6 +24,9 @@ def found_unassigned(facts: Facts) -> list[Finding]:
     own, noun = facts.ownership, facts.wording.noun
     found = []
     for one in own.longest_first()[:TOLD_MAX]:
+        if not one.length_ms:
+            # Released and taken in one moment of the clock: that is a move, and no time without an owner.
+            continue
         name = facts.partition(one.topic, one.partition)
         until = ", until its first owner" if one.before is None else ""
         found.append(
@@ -51,7 +54,9 @@ def found_unassigned(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "no_owner",
-                f"{name} has been unassigned for {duration(length)}",
+                f"{name} has been unassigned{lasting(length)}"
+                if length
+                else f"{name} is unassigned at the end",
                 [free.sequence],
                 partition=name,
                 length_ms=length,

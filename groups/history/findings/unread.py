@@ -14,7 +14,7 @@ from groups.history.evidence.steps import keys
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import duration, partition_name
+from groups.history.words import lasting, partition_name
 
 TOLD_MAX: Final = 20
 
@@ -29,7 +29,7 @@ def found_unread(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "unread",
-                f"{name} was read by nobody for {duration(one.length_ms)}, since {facts.name(one.member)} was {one.why}",
+                f"{name} was read by nobody{lasting(one.length_ms)}, since {facts.name(one.member)} was {one.why}",
                 [one.from_sequence, one.to_sequence],
                 needs=NEEDS,
                 member=one.member,
@@ -52,7 +52,7 @@ def found_unread(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "unread",
-                f"{name} has been read by nobody for {duration(length_ms)}, since {facts.name(stop.member)} was {stop.why}",
+                f"{name} has been read by nobody{lasting(length_ms)}, since {facts.name(stop.member)} was {stop.why}",
                 [stop.sequence],
                 needs=NEEDS,
                 member=stop.member,

@@ -62,7 +62,7 @@ def joining_member(state: State, fields: Fields, client: Fields) -> tuple[State,
     told = {
         "memberId": client["memberId"],
         "groupInstanceId": fields.get("groupInstanceId"),
-        "rebalanceTimeout": fields.get("rebalanceTimeoutMs", -1),
+        "rebalanceTimeout": fields.get("rebalanceTimeoutMs", fields.get("sessionTimeoutMs", -1)),
         "sessionTimeout": fields.get("sessionTimeoutMs", -1),
         "subscription": protocols[0]["metadata"] if protocols else "",
     }
@@ -84,14 +84,16 @@ def _member(
         assigned = old.assigned
     else:
         state, assigned = _assignment(state, member_id, assignment if embedded else "")
+    session_timeout_ms = integer(fields.get("sessionTimeout", -1))
     new = ClassicMember(
         member_id=member_id,
         instance_id=text(fields.get("groupInstanceId")),
         client_id=text(fields.get("clientId")) or "",
         client_host=text(fields.get("clientHost")) or "",
         rack_id=rack_id,
-        rebalance_timeout_ms=integer(fields.get("rebalanceTimeout", -1)),
-        session_timeout_ms=integer(fields.get("sessionTimeout", -1)),
+        # Version 0 has no such field; Kafka takes the session timeout for it.
+        rebalance_timeout_ms=integer(fields.get("rebalanceTimeout", session_timeout_ms)),
+        session_timeout_ms=session_timeout_ms,
         subscribed=subscribed,
         assigned=assigned,
         subscription=subscription,

@@ -1,12 +1,13 @@
 """Replay of a classic group's joining phase, which leaves no record: told by requests, answers and the coordinator's timers.
 
-It is followed only in a simulated run (``ClassicGroup.barrier``), where every request and every timer is told: from a log
-of requests alone nobody can tell whom the coordinator waits for, nor how long.
+The barrier is followed only in a simulated run (``ClassicGroup.barrier``), where every request and every timer is an entry: from
+a log of requests alone nobody knows for whom the coordinator waits, nor how long. A LeaveGroup and a session timer that fires end
+a membership in every log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groups.history.entries import Entry, Provenance
@@ -21,8 +22,10 @@ from groups.history.state.classic import (
     TIMED_OUT,
     Barrier,
     ClassicGroup,
+    ClassicMember,
 )
 from groups.history.state.copying import replace
+from groups.history.state.epochs import ModernMember
 from groups.history.state.group import Client, Protocol, State
 from groups.history.state.versions import drop, put
 
@@ -71,6 +74,10 @@ def request(state: State, entry: Entry) -> State:
     api, who, body = entry.payload["api"], entry.actor, mapping(entry.payload.get("body"))
     if state.classic.barrier is None and entry.provenance is Provenance.SIMULATED and api == "JoinGroup":
         state = _with_barrier(state, OPEN)
+    if api == "LeaveGroup":
+        for member_id in leaving_members(state, body, who):
+            state = _removed(state, member_id, LEFT)
+        return state
     barrier = state.classic.barrier
     if barrier is None:
         return state
@@ -80,18 +87,42 @@ def request(state: State, entry: Entry) -> State:
         if state.classic.phase is None:
             return state  # It is answered at once.
         return _with_barrier(state, replace(barrier, synced=_plus(barrier.synced, who)))
-    if api == "LeaveGroup":
-        members = body.get("members") or ({"memberId": body.get("memberId")},)
-        for member in members:
-            state = _removed(state, text(member.get("memberId")) or who, LEFT)
     return state
+
+
+def leaving_members(state: State, body: Fields, sender: str) -> list[str]:
+    """The members that a LeaveGroup names; an admin client names a static one by its instance id alone."""
+    named = []
+    for member in body.get("members") or ({"memberId": body.get("memberId")},):
+        member_id, instance = text(member.get("memberId")), text(member.get("groupInstanceId"))
+        of_instance = (one.member_id for one in _known(state) if instance and one.instance_id == instance)
+        named.append(member_id or next(of_instance, sender))
+    return named
+
+
+def _known(state: State) -> Iterable[ClassicMember | ModernMember]:
+    return (state.classic if state.protocol is Protocol.CLASSIC else state.modern).members.values()
+
+
+def leave_refused(state: State, entry: Entry) -> State:
+    """A refused LeaveGroup ended nothing."""
+    group, body = state.classic, mapping(entry.payload.get("body"))
+    refused = [
+        text(mapping(member).get("memberId"))
+        for member in body.get("members") or ()
+        if mapping(member).get("errorCode")
+    ]
+    if body.get("errorCode"):
+        refused.append(text(entry.payload.get("to")))
+    still = {key: why for key, why in group.gone.items() if why != LEFT or key not in refused}
+    return state if len(still) == len(group.gone) else replace(state, classic=replace(group, gone=still))
 
 
 def session_expired(state: State, member_id: str) -> State:
     """A session ran out; whoever waits for an answer is alive without it."""
     group = state.classic
     if group.barrier is None:
-        return state
+        return _removed(state, member_id, EXPIRED) if member_id in group.members else state
     parked = group.barrier.joined if group.phase == PREPARING_REBALANCE else group.barrier.synced
     if group.phase is not None and member_id in parked and member_id in group.members:
         return state

@@ -90,6 +90,8 @@ def replay_response(state: State, entry: Entry) -> State:
     api, member_id = entry.payload["api"], text(entry.payload.get("to"))
     if joining.is_classic(state) and api in ("JoinGroup", "SyncGroup", "Heartbeat"):
         state = joining.response(state, entry)
+    if api == "LeaveGroup" and state.classic.gone:
+        state = joining.leave_refused(state, entry)
     if state.classic.barrier is not None and api in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"):
         return state
     if code := body.get("errorCode"):

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay.fields import mapping, text
+from groups.history.replay.joining import leaving_members
 from groups.history.state.classic import LEFT
+from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH
 from groups.history.state.group import State
 
 
@@ -18,6 +20,8 @@ class Cause:
     kind: Kind
     member: str | None
     leaves: bool = False
+    members: tuple[str, ...] = ()
+    """Whose membership it ends: who leaves, or whose timer fired."""
     timer: str | None = None
     timeout_ms: int | None = None
     """How long the session of a timer was, where its start was seen."""
@@ -28,8 +32,18 @@ class Cause:
         payload = entry.payload
         if entry.kind is Kind.REQUEST:
             body = mapping(payload.get("body"))
-            leaves = payload.get("api") == "LeaveGroup" or body.get("memberEpoch") == -1
-            return cls(sequence=entry.sequence, kind=entry.kind, member=entry.actor, leaves=leaves)
+            members: tuple[str, ...] = ()
+            if payload.get("api") == "LeaveGroup":
+                members = tuple(leaving_members(before, body, entry.actor))
+            elif body.get("memberEpoch") == LEAVE_GROUP_MEMBER_EPOCH:
+                members = (entry.actor,)
+            return cls(
+                sequence=entry.sequence,
+                kind=entry.kind,
+                member=entry.actor,
+                leaves=bool(members),
+                members=members,
+            )
         if entry.kind is Kind.TIMER and payload.get("event") == "fired":
             member_id = text(payload.get("member"))
             running = (before.timers or {}).get(member_id or "")
@@ -37,6 +51,7 @@ class Cause:
                 sequence=entry.sequence,
                 kind=entry.kind,
                 member=member_id,
+                members=(member_id,) if member_id else (),
                 timer=text(payload.get("timer")),
                 timeout_ms=running.session_timeout_ms
                 if running and payload.get("timer") == "session"
@@ -45,17 +60,18 @@ class Cause:
         return None
 
 
-def reason_of(cause: Cause | None, seen: str | None) -> tuple[str | None, list[str]]:
-    """Why a member is gone, where a request or a timer tells it, and which sources tell it.
+def reason_of(cause: Cause | None, seen: str | None, member_id: str) -> tuple[str | None, list[str]]:
+    """Why a member is gone, where a request or a timer of its own shows it, and which sources show it.
 
     A classic group's record comes when the next generation does: ``seen`` is what was seen of the member before.
     """
     if seen is not None:
         return seen, ["records", "requests" if seen == LEFT else "timers"]
-    if cause is not None and cause.leaves:
-        return "left", ["records", "requests"]
-    if cause is not None and cause.timer == "session":
-        return "session_expired", ["records", "timers"]
-    if cause is not None and cause.timer == "rebalance":
-        return "rebalance_timeout", ["records", "timers"]
+    if cause is not None and member_id in cause.members:
+        if cause.leaves:
+            return "left", ["records", "requests"]
+        if cause.timer == "session":
+            return "session_expired", ["records", "timers"]
+        if cause.timer == "rebalance":
+            return "rebalance_timeout", ["records", "timers"]
     return None, ["records"]

@@ -10,6 +10,7 @@ from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step
 from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT, ClassicGroup
 from groups.history.state.group import State
+from groups.history.story.cause import Cause, reason_of
 from groups.history.story.sentences import COORDINATOR, Sentence, named
 from groups.history.words import counted, is_or_are, partitions
 
@@ -20,12 +21,17 @@ GONE: Final = {
 }
 
 
-def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | None:
+def tell_classic(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentence | None:
     """The sentence of a type 2 record, or ``None`` if it changed nothing that is shown."""
     before, after = step.before.classic, step.after.classic
     if not after.recorded:
         return None
+    reasons = {one: reason_of(cause, before.gone.get(one), one)[0] for one in step.removed}
+    leaves = bool(reasons) and set(reasons.values()) == {LEFT}
     if not after.members:
+        if before.members and all(one in before.gone for one in step.removed):
+            # How they went is in the sentences of their own entries.
+            return Sentence("state", COORDINATOR, f"The group is empty{_generation(after, ', ')}")
         if before.members:
             who = named(cast, step.removed)
             gone = (
@@ -47,11 +53,11 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
         old, new = next(iter(step.replaced.items()))
         return Sentence("join", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)")
     moved = _moved(step, cast) + _stopped(step)
-    if step.removed and all(member_id in before.gone for member_id in step.removed):
-        # It was told when it happened, or is now: who did not come to the barrier in time.
-        gone = "; ".join(
-            f"{cast.name(member_id)} {GONE[before.gone[member_id]]}" for member_id in step.removed
-        )
+    known = [one for one in step.removed if reasons[one] is not None]
+    if known and (before.gone or not leaves):
+        gone = "; ".join(f"{cast.name(one)} {GONE[reasons[one] or '']}" for one in known)
+        rest = [one for one in step.removed if one not in known]
+        gone += f"; {named(cast, rest)} {is_or_are(rest)} gone, no record says why" if rest else ""
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
         return Sentence("target", COORDINATOR, f"Generation {after.generation}{moved}; {gone}{joined}")
     if step.removed:

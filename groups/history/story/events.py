@@ -14,7 +14,7 @@ from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGR
 from groups.history.replay.volatile import FENCES, told_assignment
 from groups.history.state.consumption import READS
 from groups.history.state.group import UNREADABLE, State
-from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
+from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover, tell_leave
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
 from groups.history.words import Partition, counted, duration, partitions
 
@@ -140,6 +140,8 @@ def _tell_request(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | No
     """A request is told by what it brings about, but for the one that brings an assignment."""
     if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
         return tell_arrival(step, entry, cast)
+    if step.after.classic.gone is not step.before.classic.gone:
+        return tell_leave(entry, cast)
     if entry.payload.get("api") != "ConsumerGroupInstallAssignment":
         return None
     return Sentence("note", entry.actor, f"{cast.name(entry.actor)} installs the assignment that it computed")

@@ -39,11 +39,15 @@ def tell_arrival(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | Non
         if entry.actor == after.leader:
             return Sentence("note", entry.actor, f"{who} leads: it assigns and sends SyncGroup")
         return Sentence("note", entry.actor, f"{who} sends SyncGroup and waits for the leader\u2019s")
-    if api == "LeaveGroup":
-        left = mapping(entry.payload.get("body")).get("members")
-        reason = text(mapping(left[0]).get("reason")) if left else None
-        return Sentence("leave", entry.actor, f"{who} leaves" + (f": \u201c{reason}\u201d" if reason else ""))
-    return None
+    return tell_leave(entry, cast) if api == "LeaveGroup" else None
+
+
+def tell_leave(entry: Entry, cast: DisplayNames) -> Sentence:
+    """A LeaveGroup, with the reason that it gives."""
+    left = mapping(entry.payload.get("body")).get("members")
+    reason = text(mapping(left[0]).get("reason")) if left else None
+    says = f"{cast.name(entry.actor)} leaves" + (f": \u201c{reason}\u201d" if reason else "")
+    return Sentence("leave", entry.actor, says)
 
 
 def tell_answer(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:

@@ -6,6 +6,7 @@ that is known as their cause does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from groups.history.entries import Entry, Kind, Provenance
@@ -90,7 +91,7 @@ def _tell_group_records(
     if step.same_group:
         return _tell_offsets(step, cause)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
-        return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
+        return tell_classic(step, cast, cause)
     told = (
         _tell_removed(step, cast, holders, cause)
         or _tell_found(step, cast)
@@ -160,22 +161,32 @@ def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
 
 
 def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[MomentShape, str]:
-    """The shape and the words of members that are gone."""
-    who = named(cast, step.removed)
-    if cause is not None and cause.leaves:
-        return "leave", f"{who} leave{'s' if len(step.removed) == 1 else ''}"
-    if cause is not None and cause.timer == "session":
+    """The shape and the words of members that are gone: those that the cause explains, then the others."""
+    explained = [one for one in step.removed if cause is not None and one in cause.members]
+    rest = [one for one in step.removed if one not in explained]
+    unknown = f"{named(cast, rest)} {is_or_are(rest)} removed; no record says why" if rest else ""
+    if cause is None or not explained:
+        return "remove", unknown
+    shape, says = _explained(step, cast, cause, explained)
+    return shape, f"{says}; {unknown}" if rest else says
+
+
+def _explained(
+    step: Step, cast: DisplayNames, cause: Cause, members: Sequence[str]
+) -> tuple[MomentShape, str]:
+    who = named(cast, members)
+    if cause.leaves:
+        return "leave", f"{who} leave{'s' if len(members) == 1 else ''}"
+    if cause.timer == "session":
         timeout = f" (session timeout {duration(cause.timeout_ms)})" if cause.timeout_ms else ""
         return "remove", f"{who}'s session expired{timeout}"
-    if cause is not None and cause.timer == "rebalance":
-        member = step.before.modern.members.get(step.removed[0])
-        timeout_ms = getattr(member, "rebalance_timeout_ms", -1)
-        timeout = f" ({duration(timeout_ms)})" if timeout_ms > 0 else ""
-        return (
-            "remove",
-            f"{who} did not revoke its partitions within its rebalance timeout{timeout} and is removed",
-        )
-    return "remove", f"{who} {is_or_are(step.removed)} removed; no record says why"
+    member = step.before.modern.members.get(members[0])
+    timeout_ms = getattr(member, "rebalance_timeout_ms", -1)
+    timeout = f" ({duration(timeout_ms)})" if timeout_ms > 0 else ""
+    return (
+        "remove",
+        f"{who} did not revoke its partitions within its rebalance timeout{timeout} and is removed",
+    )
 
 
 def _tell_joined(step: Step, cast: DisplayNames) -> Sentence | None:

@@ -14,7 +14,7 @@ from groups.history.findings.finding import Finding
 from groups.history.findings.kinds import ByKind
 from groups.history.verdict.closing import closing
 from groups.history.verdict.events import events
-from groups.history.verdict.opening import broken, differences, opening, opening_pattern
+from groups.history.verdict.opening import broken, differences, lead_times, opening, opening_pattern
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
 from groups.history.words import counted
 
@@ -36,11 +36,15 @@ def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms
     text = Text(last_ms if first_ms is None else first_ms, last_ms)
     lead = opening_pattern(findings)
     if lead is not None:
-        text.sentence([Part(lead["says"], lead["steps"][0], lead["steps"])])
+        text.sentence([Part(lead["says"], lead["steps"][0], lead["steps"]), *lead_times(lead)])
     for parts in (*broken(by_kind), *differences(by_kind), *opening(by_kind)):
         text.sentence(parts)
     found = sorted(events(by_kind), key=lambda event: (event.at_ms, event.sequence))
-    rest = [event for event in found if lead is None or event.kind != lead["kind"]]
+    rest = [
+        event
+        for event in found
+        if lead is None or (event.kind, event.sequence) != (lead["kind"], lead["steps"][0])
+    ]
     for parts in _sentences(_worst_ones(rest)):
         text.sentence(parts)
     for parts in closing(by_kind):

@@ -37,7 +37,10 @@ TOGETHER_MS: Final = 3_000
 JOINED_TOGETHER_MS: Final = 30_000
 """Joins this close to each other are one scale-up."""
 
-LOOKS: Final = {"poll_overrun": "max.poll.interval.ms exceeded"}
+LOOKS: Final = {
+    "poll_overrun": "max.poll.interval.ms exceeded",
+    "stalled": "a pause, or max.poll.interval.ms exceeded",
+}
 
 PATTERN: Final = 10**9
 """The weight of a pattern: it stands for many events."""
@@ -69,11 +72,12 @@ def events(by_kind: ByKind) -> list[Event]:
 def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     """Patterns, the lanes whose comings and goings they tell, and the steps that they tell."""
     loops = [*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ())]
-    rolled = by_kind.get("rolling_restart", ())
+    rolled, short = by_kind.get("rolling_restart", ()), by_kind.get("short_rebalance_timeout", ())
     found = [_pattern(one, _loop_parts(one, by_kind)) for one in loops]
     found += [_pattern(one, _rolling_parts(one, by_kind), weight=1) for one in rolled]
     # What one process's loop brought about is told by the loop.
-    looping = {one["name"] for one in loops}
+    looping = {one["name"] for one in loops} | {name for one in short for name in one["names"]}
+    found += [_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]) for one in short]
     for storm in by_kind.get("storm", ()):
         if not set(storm["names"]) <= looping:
             found.append(_pattern(storm, [Part(small(storm["says"]), storm["steps"][0], storm["steps"])]))
@@ -81,9 +85,14 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     flapping = by_kind.get("flapping", ()) if not (follows & looping) and not by_kind.get("migrated") else ()
     for each in (*flapping, *by_kind.get("twin_instance", ())):
         found.append(_pattern(each, [Part(each["says"], each["steps"][0], each["steps"])]))
-    told = (*loops, *rolled, *by_kind.get("twin_instance", ()))
+    for two in by_kind.get("two_owners", ()):
+        says = Part(two["says"], two["steps"][0], two["steps"])
+        weight = PATTERN + two["length_ms"]
+        found.append(Event(two["from_ms"], two["steps"][0], [says], weight=weight, kind="two_owners"))
+    told = (*loops, *rolled, *short, *by_kind.get("twin_instance", ()))
     steps = {step for one in told for step in one["steps"]}
-    return found, {one["lane"] for one in loops}, steps
+    lanes = {one["lane"] for one in loops} | {lane for one in short for lane in one["lanes"]}
+    return found, lanes, steps
 
 
 def _pattern(one: Lasting, parts: list[Part], weight: int = PATTERN) -> Event:

@@ -17,6 +17,15 @@ def opening_pattern(findings: Sequence[Finding]) -> Finding | None:
     return min(patterns, key=lambda one: (one["rank"], not one["certain"], one["from_ms"]), default=None)
 
 
+def lead_times(lead: Finding) -> list[Part]:
+    """Since when until when a partition had two owners: what was read in between was read twice."""
+    if lead["kind"] != "two_owners":
+        return []
+    to_ms = lead["to_ms"]
+    until = [Part(", to the end")] if to_ms is None else [Part(" to "), Part("", at_ms=to_ms)]
+    return [Part(", from "), Part("", at_ms=lead["from_ms"]), *until]
+
+
 def broken(by_kind: ByKind) -> Iterable[list[Part]]:
     """A run in which an invariant is broken is not one to learn from: that comes first."""
     found = by_kind.get("violation", ())

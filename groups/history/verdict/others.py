@@ -18,7 +18,7 @@ from groups.history.words import listed
 
 NAMED_MAX: Final = 3
 
-TOLD_ANOMALIES: Final = frozenset({"two_owners", "epoch_jump"})
+TOLD_ANOMALIES: Final = frozenset({"epoch_jump"})
 
 NEWS: Final = 1
 """The weight of what is no harm by itself."""

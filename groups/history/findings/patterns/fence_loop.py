@@ -24,7 +24,7 @@ from groups.history.findings.patterns.pattern import (
 from groups.history.findings.repeated import several
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.volatile import JOIN_EPOCH
-from groups.history.words import duration
+from groups.history.words import lasting
 
 PATTERN: Final = Pattern(
     kind="fence_loop",
@@ -89,7 +89,7 @@ def found_loops(facts: Facts) -> list[Finding]:
         name, steps = facts.name(member), [sequence for _, sequence in times]
         found.append(
             PATTERN.found(
-                f"{name} joined with epoch 0 and was fenced {several(len(times))} in {duration(times[-1][0] - times[0][0])}",
+                f"{name} joined with epoch 0 and was fenced {several(len(times))}{lasting(times[-1][0] - times[0][0], ' in ')}",
                 [steps[0], steps[-1]],
                 needs=[REQUESTS],
                 member=member,

@@ -22,7 +22,7 @@ from groups.history.findings.patterns.pattern import (
     Severity,
 )
 from groups.history.replay.record_types import MEMBER_METADATA, meaning
-from groups.history.words import counted, duration, listed
+from groups.history.words import counted, lasting, listed
 
 PATTERN: Final = Pattern(
     kind="metadata_flapping",
@@ -103,7 +103,7 @@ def found_flapping_topics(facts: Facts) -> list[Finding]:
         steps = [sequence for _, sequence in stretch]
         found.append(
             PATTERN.found(
-                f"{counted(len(stretch), 'group epoch')} in {duration(to_ms - from_ms)} without a change of members{came}",
+                f"{counted(len(stretch), 'group epoch')}{lasting(to_ms - from_ms, ' in ')} without a change of members{came}",
                 steps,
                 needs=[RECORDS, *(["notes"] if topics else [])],
                 count=len(stretch),

@@ -30,7 +30,7 @@ from groups.history.findings.patterns.pattern import (
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import several, spans
 from groups.history.replay.fields import mapping
-from groups.history.words import duration
+from groups.history.words import lasting
 
 PATTERN: Final = Pattern(
     kind="poll_interval_exceeded",
@@ -91,7 +91,7 @@ def found_overruns(facts: Facts) -> list[Finding]:
         back = sum(going.back_ms is not None for going in goings)
         returned = f" and came back {several(back)}" if back else ""
         until_ms = goings[-1].back_ms or goings[-1].at_ms
-        over = f" in {duration(until_ms - goings[0].at_ms)}" if len(goings) > 1 else ""
+        over = lasting(until_ms - goings[0].at_ms, " in ") if len(goings) > 1 else ""
         steps = spans(going.sequence for going in goings)
         found.append(
             PATTERN.found(

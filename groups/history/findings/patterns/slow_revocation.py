@@ -108,12 +108,17 @@ class Revocations(Watch):
                         change.member_id, now_ms, sequence, places[:KEPT_MAX]
                     )
             elif known is not None:
+                if member is not None:
+                    # What it got back it did not release.
+                    known.places = [
+                        (topic, number) for topic, number in known.places if not member.holds(topic, number)
+                    ]
                 self._closes(known, now_ms, sequence, removed=member is None)
 
     def _closes(self, one: Revocation, now_ms: int, sequence: int, *, removed: bool) -> None:
         del self.open[one.member]
         one.to_ms, one.to_sequence, one.removed = now_ms, sequence, removed
-        if one.length_ms(now_ms) >= SLOW_MS and len(self.kept) < KEPT_MAX:
+        if one.places and one.length_ms(now_ms) >= SLOW_MS and len(self.kept) < KEPT_MAX:
             self.kept.append(one)
 
     def _callback(self, member: str, callback: str, phase: str) -> None:

@@ -13,8 +13,9 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
 from groups.history.findings.patterns.poll_interval import found_overruns
+from groups.history.findings.patterns.short_rebalance_timeout import found_short
 from groups.history.story.epochs import EpochStart
-from groups.history.words import counted, duration, listed
+from groups.history.words import counted, lasting, listed
 
 PATTERN: Final = Pattern(
     kind="storm",
@@ -43,6 +44,7 @@ TIMES_LEAST: Final = 3
 """Removals of one process within the stretch: a deployment in two bounces takes each of them twice."""
 
 EXPLAINED_RANK: Final = 145
+"""Of a storm whose processes have a pattern of their own, which says more."""
 
 
 def found_storms(facts: Facts) -> list[Finding]:
@@ -54,7 +56,8 @@ def found_storms(facts: Facts) -> list[Finding]:
         else:
             stretches.append([start])
     found = []
-    overrunning = {str(one["name"]) for one in found_overruns(facts)}
+    explained = {str(one["name"]) for one in found_overruns(facts)}
+    explained |= {name for one in found_short(facts) for name in one["names"]}
     for stretch in stretches:
         first, last = stretch[0]["sequence"], stretch[-1]["sequence"]
         lanes = [going.lane for going in facts.lives.goings if first <= going.sequence <= last]
@@ -64,14 +67,12 @@ def found_storms(facts: Facts) -> list[Finding]:
         names = sorted({facts.process(lane) for lane in lanes if lanes.count(lane) > 1})
         length = stretch[-1]["at_ms"] - stretch[0]["at_ms"]
         word = "generation" if stretch[-1].get("classic") else "group epoch"
-        # Processes that leave by themselves have a pattern of their own, which says more.
-        explained = set(names) <= overrunning
         found.append(
             PATTERN.found(
-                f"{counted(len(stretch), word)} in {duration(length)}, as {listed(names)} came and went",
+                f"{counted(len(stretch), word)}{lasting(length, ' in ')}, as {listed(names)} came and went",
                 [first, last],
                 needs=[RECORDS],
-                rank=EXPLAINED_RANK if explained else PATTERN.rank,
+                rank=EXPLAINED_RANK if set(names) <= explained else PATTERN.rank,
                 names=names,
                 from_ms=stretch[0]["at_ms"],
                 to_ms=stretch[-1]["at_ms"],

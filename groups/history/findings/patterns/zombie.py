@@ -26,7 +26,7 @@ from groups.history.findings.patterns.pattern import (
 )
 from groups.history.replay.fields import mapping, text
 from groups.history.story.events import ERROR_NAMES
-from groups.history.words import duration, listed
+from groups.history.words import lasting, listed
 
 PATTERN: Final = Pattern(
     kind="zombie",
@@ -139,11 +139,11 @@ def found_zombies(facts: Facts) -> list[Finding]:
     for one in facts.watch(Afterlives).kept:
         if reasons.get((one.member, one.removed_sequence)) in ("left", "rebalance_timeout"):
             continue
-        name, after = facts.name(one.member), duration(max(one.last_ms - one.removed_ms, 0))
+        name, after = facts.name(one.member), lasting(one.last_ms - one.removed_ms, "up to ")
         steps = sorted({one.removed_sequence, one.first_sequence, one.last_sequence})
         found.append(
             PATTERN.found(
-                f"{name} sent {listed(one.apis)} up to {after} after its removal ({one.error})",
+                f"{name} sent {listed(one.apis)} {f'{after} ' if after else ''}after its removal ({one.error})",
                 steps,
                 needs=[RECORDS, REQUESTS],
                 member=one.member,
