@@ -273,6 +273,7 @@ function hearStatus(message) {
 async function hearProblems() {
   meta.troubles = (await server?.detail().catch(() => null))?.troubles ?? meta.troubles;
   problems.load(meta.troubles ?? [], start_ms());
+  await stage.grow();
   problems.move();
 }
 

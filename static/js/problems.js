@@ -6,6 +6,7 @@
  */
 
 import { h } from './dom.js';
+import { countUpTo } from './slots.js';
 import { toast } from './toast.js';
 import { shortened, when } from './words.js';
 
@@ -13,21 +14,50 @@ import { shortened, when } from './words.js';
 const LISTED_MOST = 100;
 
 /**
- * Where the next problem is, seen from where the board rests.
+ * Whether a problem begins in a moment: there the board stops, also where the moment is a commit that it passes over otherwise.
  *
  * @param {Trouble[]} troubles in order
- * @param {{first: number, last: number}} at the entries of the moment at which the board rests
- * @param {1 | -1} direction
+ * @returns {(moment: Moment) => boolean}
  */
-export function nextProblem(troubles, { first, last }, direction) {
-  return direction > 0
-    ? troubles.findIndex(({ sequence }) => sequence > last)
-    : troubles.findLastIndex(({ sequence }) => sequence < first);
+export const beginsIn =
+  (troubles) =>
+  ({ first, sequence }) =>
+    countUpTo(troubles, sequence) > countUpTo(troubles, first - 1);
+
+/** Steps through the problems: each is visited once, in order, also where several begin in one moment. */
+export class ProblemSteps {
+  /** The problem that was stepped to, and where the board rested then. @type {{index: number, last: number} | null} */
+  #reached = null;
+
+  /** @param {Trouble[]} troubles in order */
+  constructor(troubles) {
+    this.troubles = troubles;
+  }
+
+  /**
+   * @param {{first: number, last: number}} at the entries of the moment at which the board rests
+   * @param {1 | -1} direction
+   * @returns {number} the index of the next problem; -1 where there is none
+   */
+  next({ first, last }, direction) {
+    const { troubles } = this;
+    if (this.#reached?.last === last) {
+      const index = this.#reached.index + direction;
+      return index < troubles.length ? index : -1;
+    }
+    return direction > 0
+      ? troubles.findIndex(({ sequence }) => sequence > last)
+      : troubles.findLastIndex(({ sequence }) => sequence < first);
+  }
+
+  /** The board rests at a problem. @param {number} index @param {{last: number}} at */
+  reach(index, { last }) {
+    this.#reached = { index, last };
+  }
 }
 
 export class Problems {
-  /** @type {Trouble[]} */
-  #troubles = [];
+  #steps = new ProblemSteps([]);
 
   /**
    * @param {object} parts
@@ -45,7 +75,7 @@ export class Problems {
 
   /** @param {Trouble[]} troubles @param {number} start_ms */
   load(troubles, start_ms) {
-    this.#troubles = troubles;
+    this.#steps = new ProblemSteps(troubles);
     this.root.hidden = !troubles.length;
     this.head.replaceChildren(
       h('b', {}, troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`),
@@ -86,11 +116,12 @@ export class Problems {
 
   /** @param {1 | -1} direction */
   async step(direction) {
-    const troubles = this.#troubles;
+    const { troubles } = this.#steps;
     if (!troubles.length) return toast('No problem was found in this timeline');
-    const index = nextProblem(troubles, this.at(), direction);
+    const index = this.#steps.next(this.at(), direction);
     if (index < 0) return toast(direction > 0 ? 'No problem after this moment' : 'No problem before this moment');
     await this.go(troubles[index].sequence);
+    this.#steps.reach(index, this.at());
     toast(`Problem ${index + 1} of ${troubles.length}: ${shortened(troubles[index].says)}`);
   }
 }

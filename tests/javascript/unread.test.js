@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { isMereCommit, keySteps } from '../../static/js/key-steps.js';
-import { nextProblem } from '../../static/js/problems.js';
+import { beginsIn, ProblemSteps } from '../../static/js/problems.js';
 import { troubledOf } from '../../static/js/hardships.js';
 import { silentOf, unreadOf, unreadSays } from '../../static/js/unread.js';
 import { duration, memberSays } from '../../static/js/words.js';
@@ -88,11 +88,39 @@ test('a story pauses at the first step of each kind that teaches something, and 
 });
 
 test('the next problem lies behind the whole moment at which the board rests, the last one before it', () => {
-  const troubles = [5, 9, 20].map((sequence) => ({ sequence, at_ms: null, says: '' }));
-  assert.equal(nextProblem(troubles, { first: 4, last: 9 }, 1), 2);
-  assert.equal(nextProblem(troubles, { first: 9, last: 12 }, -1), 0);
-  assert.equal(nextProblem(troubles, { first: 4, last: 30 }, 1), -1);
-  assert.equal(nextProblem(troubles, { first: 4, last: 4 }, -1), -1);
+  const next = (/** @type {{first: number, last: number}} */ at, /** @type {1 | -1} */ direction) =>
+    new ProblemSteps([5, 9, 20].map((sequence) => ({ sequence, at_ms: null, says: '' }))).next(at, direction);
+  assert.equal(next({ first: 4, last: 9 }, 1), 2);
+  assert.equal(next({ first: 9, last: 12 }, -1), 0);
+  assert.equal(next({ first: 4, last: 30 }, 1), -1);
+  assert.equal(next({ first: 4, last: 4 }, -1), -1);
+});
+
+test('problems that begin in one moment are visited one after the other, there and back', () => {
+  const steps = new ProblemSteps([5, 9, 20].map((sequence) => ({ sequence, at_ms: null, says: '' })));
+  const at = { first: 4, last: 10 };
+  steps.reach(0, at);
+  assert.equal(steps.next(at, 1), 1);
+  steps.reach(1, at);
+  assert.equal(steps.next(at, 1), 2);
+  assert.equal(steps.next(at, -1), 0);
+  steps.reach(2, { last: 20 });
+  assert.equal(steps.next({ first: 20, last: 20 }, 1), -1);
+  assert.equal(steps.next(at, 1), 2);
+});
+
+test('the board stops at a moment in which a problem begins', () => {
+  const troubled = beginsIn([5, 9].map((sequence) => ({ sequence, at_ms: null, says: '' })));
+  const held = [
+    [4, 4],
+    [5, 5],
+    [6, 8],
+    [8, 12],
+  ].filter(([first, sequence]) => troubled({ ...MOMENTS[0], first, sequence }));
+  assert.deepEqual(held, [
+    [5, 5],
+    [8, 12],
+  ]);
 });
 
 test('a commit is passed over, unless a row of a narration ends with it', () => {

@@ -91,6 +91,8 @@ class Weighed(TypedDict):
     from_ms: NotRequired[int]
     length_ms: NotRequired[int | None]
     severity: NotRequired[str]
+    silent_sequence: NotRequired[int | None]
+    silent_from_ms: NotRequired[int | None]
 
 
 def gravity(findings: Collection[Weighed]) -> int:
@@ -129,6 +131,12 @@ def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
             at[kind] = (weight, finding)
     for sequence, kinds in weights.items():
         _, gravest = max(kinds.values(), key=lambda one: one[0])
-        at_ms = gravest.get("from_ms", gravest.get("at_ms"))
-        told = Trouble(sequence=sequence, at_ms=at_ms, says=str(gravest["says"]))
+        told = Trouble(sequence=sequence, at_ms=_began(gravest, sequence), says=str(gravest["says"]))
         yield sum(weight for weight, _ in kinds.values()), told
+
+
+def _began(finding: Weighed, sequence: int) -> int | None:
+    """When the entry was with which a problem begins: for a member that was silent before it was removed, its last commit."""
+    if finding.get("silent_sequence") == sequence:
+        return finding["silent_from_ms"]
+    return finding.get("from_ms", finding.get("at_ms"))

@@ -16,6 +16,7 @@ import { consumedWords } from '../consumption.js';
 import { Events } from '../events.js';
 import { isMereCommit } from '../key-steps.js';
 import { showPartition } from '../partition-card.js';
+import { beginsIn } from '../problems.js';
 import { inSlices } from '../slices.js';
 import { Spans } from '../spans.js';
 import { fetchBehind } from '../still-to-come.js';
@@ -247,7 +248,8 @@ export class TrackStage {
     button.hidden = many === 0;
     if (many > COMMITS_MOST && many > timeline.moments.length / 2 && !this.#chosen) this.#commits = false;
     button.setAttribute('aria-pressed', String(this.#commits));
-    timeline.restOn((moment) => this.#commits || !isMereCommit(moment));
+    const troubled = beginsIn(this.meta.troubles ?? []);
+    timeline.restOn((moment) => this.#commits || !isMereCommit(moment) || troubled(moment));
     this.board.room(this.spans);
     this.labels.meet(this.spans.counts.keys());
     this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0);
