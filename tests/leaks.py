@@ -85,9 +85,18 @@ class Leaks:
         finally:
             ended, self.ended = self.ended, []
             kept = self.before.union(*self.owned.values()) - {each for _, owned in ended for each in owned}
+            self.adopt(item, self.present() - kept)
+            kept = kept.union(*self.owned.values())
             if left := self.left(kept):
                 names = " and ".join(f"the fixture {name}" for name, owned in ended if owned & left)
                 pytest.fail(f"{names or 'the test'} leaves behind: {', '.join(sorted(left))}", pytrace=False)
+
+    def adopt(self, item: pytest.Item, new: set[str]) -> None:
+        """A test may restart what a wider fixture of its started: the new process must be gone when that one ends."""
+        for definitions in item._fixtureinfo.name2fixturedefs.values():
+            owned = self.owned.get(id(definitions[-1]), set())
+            if any(each.startswith("process") for each in owned):
+                owned.update(each for each in new if each.startswith("process"))
 
     def left(self, kept: set[str]) -> set[str]:
         """What is there and not in ``kept``, after as long as it may take to go."""

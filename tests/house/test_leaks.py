@@ -37,6 +37,12 @@ LEAKING = {
         "def test_it(server): pass\ndef test_another(server): pass",
         "the fixture server leaves behind: process",
     ),
+    "a process that a test started for a fixture": (
+        "@pytest.fixture(scope='module')\ndef servers():\n    started = [subprocess.Popen(SLEEP)]\n    yield started\n"
+        "    started[0].kill()\n    started[0].wait()\n\n"
+        "def test_it(servers): servers.append(subprocess.Popen(SLEEP))\ndef test_another(servers): pass",
+        "the fixture servers leaves behind: process",
+    ),
 }
 
 CLEAN = """
@@ -52,6 +58,17 @@ def server():
 
 def test_one(server):
     pass
+
+@pytest.fixture(scope="module")
+def servers():
+    started = [subprocess.Popen(SLEEP)]
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+
+def test_restarted(servers):
+    servers.append(subprocess.Popen(SLEEP))
 
 def test_two(server):
     with tempfile.TemporaryDirectory():
@@ -98,4 +115,4 @@ def test_a_test_or_fixture_that_leaves_something_behind_fails(planted: str, tmp_
 
 
 def test_what_is_cleaned_up_is_no_leak(tmp_path: Path) -> None:
-    assert "2 passed" in run(tmp_path, CLEAN)
+    assert "3 passed" in run(tmp_path, CLEAN)
