@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ from channels.layers import get_channel_layer
 
 from groups.cluster_models import Cluster
 from groups.models import Import, Timeline
+from groups.watching.live_source import live_sources
 from simulations.models import Sweep
 
 log = logging.getLogger(__name__)
@@ -209,6 +211,9 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
             "id", "last", "status"
         ):
             tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": status}
+        for key, source in live_sources(timelines).items():
+            if (tail := tails.get(f"timeline.{key}")) is not None:
+                tail["live"] = source
     if imports:
         for key, status in Import.objects.filter(pk__in=imports).values_list("id", "status"):
             tails[f"import.{key}"] = {"type": "tail", "status": status}
@@ -220,7 +225,8 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
             "id", "status", "problem"
         ):
             # A cluster goes on for ever: whatever its state is, its feed does not end.
-            tails[f"cluster.{key}"] = {"type": "tail", "status": status, "problem": problem}
+            now_ms = time.time_ns() // 1_000_000
+            tails[f"cluster.{key}"] = {"type": "tail", "status": status, "problem": problem, "now_ms": now_ms}
     return tails
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -23,6 +24,7 @@ from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.announce import cluster_group, import_group, sweep_group, timeline_group
 from groups.models import Import, Timeline
+from groups.watching.live_source import live_sources
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 
@@ -110,12 +112,16 @@ class TimelineSocket(FeedSocket):
 
     def hello(self, key: str) -> dict[str, Any] | None:
         found = Timeline.objects.filter(pk=key).values("last", "status").first()
-        return found and {
+        if found is None:
+            return None
+        hello = {
             "type": "hello",
             "last": found["last"],
             "fold_version": FOLD_VERSION,
             "status": found["status"],
         }
+        source = live_sources([key]).get(key)
+        return hello if source is None else hello | {"live": source}
 
 
 class ImportSocket(FeedSocket):
@@ -150,6 +156,7 @@ class ClusterSocket(FeedSocket):
             "problem": found.problem,
             "seen": found.seen,
             "groups": groups_of(found),
+            "now_ms": time.time_ns() // 1_000_000,
         }
 
 

@@ -1,7 +1,7 @@
-"""A followed group, compared with what its coordinator says when it is asked: a pull checks, it never folds.
+"""A followed group and its coordinator's answers: they are the source of its row, and its log is compared with them.
 
-Who reads the log is mostly ahead of who asks. So an answer counts as different only when the log, read to its end,
-does not come to say the same within seconds.
+The log is mostly ahead of the answers. So an answer counts as different only when the log, read to its end, does not contain
+the same within seconds.
 """
 
 from __future__ import annotations
@@ -9,10 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
+from groups.clusters.faults import ClusterError
+from groups.history.polls.description import (
+    GROUP_AUTHORIZATION_FAILED,
+    MOVING,
+    TOPIC_AUTHORIZATION_FAILED,
+    GroupDescription,
+    GroupKind,
+    Told,
+)
+from groups.history.polls.recording import Condition
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
 from groups.watching.recorders import Epochs
+from groups.watching.row_facts import GroupView, view_of_description
 from groups.watching.rows import row_of
 
 DIFFERS_AFTER_MS: Final = 5_000
@@ -20,6 +30,11 @@ DIFFERS_AFTER_MS: Final = 5_000
 
 KINDS: Final = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
 """Groups that have epochs; of a classic one an answer tells neither generation nor, outside Stable, assignment."""
+
+OBSERVED_AT_ONCE: Final = 200
+"""Phases that are stored in one round: to store a group takes some 10 ms, and records must not wait behind them for long."""
+
+REFUSED: Final = frozenset({GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED})
 
 
 @dataclass(slots=True)
@@ -30,15 +45,78 @@ class Checks:
     equal: int = 0
     different: int = 0
     _waiting: dict[str, tuple[GroupDescription, int]] = field(default_factory=dict)
+    _views: dict[str, GroupView | None] = field(default_factory=dict)
+    """The newest answers, until the log was read to its end: before that, rows are what the log contains."""
+
+    _phases: dict[str, GroupDescription] = field(default_factory=dict)
+    """The newest descriptions of classic groups, until what they add to the log is stored."""
+
+    _caught_up: bool = False
 
     def take(self, seen: Round, *, at_end: bool) -> list[dict[str, Any]]:
-        """Compare a round's answers; the rows that changed. ``at_end``: whether the log is read to its end."""
+        """Take a round's answers; the rows that changed. ``at_end``: whether the log is read to its end."""
         for name, told in seen.told.items():
             if isinstance(told, GroupDescription) and told.kind in KINDS:
                 self._waiting[name] = (told, seen.at_ms)
         for name, (told, at_ms) in list(self._waiting.items()):
             self._compare(name, told, seen.at_ms - at_ms, at_end=at_end, now_ms=seen.at_ms)
-        return [*self._phases(seen), *(self.store.lag(seen.lag) if seen.lag is not None else ())]
+        return [*self._rows(seen, at_end=at_end), *(self.store.lag(seen.lag) if seen.lag is not None else ())]
+
+    def _rows(self, seen: Round, *, at_end: bool) -> list[dict[str, Any]]:
+        """Bring the rows up to date with the coordinators' answers; those that changed."""
+        self._caught_up = self._caught_up or at_end
+        for name, told in seen.told.items():
+            if isinstance(told, GroupDescription):
+                self._views[name] = view_of_description(told)
+                if told.kind is GroupKind.CLASSIC:
+                    self._phases[name] = told
+            elif not isinstance(told, ClusterError) and told.code in REFUSED:
+                self._views[name] = None
+        changed = []
+        for name, followed in list(self.store.followed.items()):
+            row = followed.row
+            if row.condition == Condition.DELETED:
+                # An answer of before its end is not one of its next life.
+                self._views.pop(name, None)
+                self._phases.pop(name, None)
+                continue
+            if not followed.group.has_begun:
+                continue
+            is_new = self._caught_up and name in self._views
+            if is_new:
+                followed.described = self._views.pop(name)
+            is_stirred = followed.stirred_ms is not None and followed.stirred_ms < seen.at_ms
+            if is_stirred:
+                followed.stirred_ms = None
+            before = row.condition
+            if name in seen.told:
+                row.condition = _condition(seen.told[name], row.condition)
+            is_other = (is_new or is_stirred) and followed.look(seen.at_ms)
+            followed.looked_ms = seen.at_ms
+            if is_other or row.condition != before:
+                row.save(update_fields=["kind", "state", "condition", "facts", "changed"])
+                changed.append(row_of(row))
+        if self._caught_up:
+            self._observe(seen.at_ms)
+        return changed
+
+    def _observe(self, now_ms: int) -> None:
+        """Store the phases of classic groups, which leave no record."""
+        new: dict[str, GroupDescription] = {}
+        for name, told in list(self._phases.items()):
+            followed = self.store.followed.get(name)
+            if followed is None or not followed.group.has_begun:
+                continue
+            if followed.stirred_ms is not None:
+                # A record came after the answer: the next answer is newer than both.
+                continue
+            del self._phases[name]
+            if followed.group.phases.differs(told):
+                new[name] = told
+            if len(new) == OBSERVED_AT_ONCE:
+                break
+        if new:
+            self.store.observe(new, now_ms)
 
     def _compare(
         self, name: str, told: GroupDescription, waited_ms: int, *, at_end: bool, now_ms: int
@@ -65,23 +143,14 @@ class Checks:
             self.different += 1
             self.store.say(name, _says(known, told), now_ms)
 
-    def _phases(self, seen: Round) -> list[dict[str, Any]]:
-        """A classic group's joining and syncing leave no record: its row says them as they are listed."""
-        changed = []
-        for name, listed in seen.listing.groups.items():
-            followed = self.store.followed.get(name)
-            if followed is None or listed.kind is not GroupKind.CLASSIC or followed.row.state == listed.state:
-                continue
-            row, rebalancing = followed.row, listed.state in UNSTABLE
-            since_ms = followed.facts.get("since_ms") if followed.facts.get("rebalancing") else seen.at_ms
-            followed.facts = followed.facts | {
-                "rebalancing": rebalancing,
-                "since_ms": since_ms if rebalancing else None,
-            }
-            row.kind, row.state, row.facts = GroupKind.CLASSIC.value, listed.state, followed.facts
-            row.save(update_fields=["kind", "state", "facts", "changed"])
-            changed.append(row_of(row))
-        return changed
+
+def _condition(told: Told | ClusterError, condition: str) -> str:
+    """Whether the group can be seen after this answer. What the rights hide of it, its log contains."""
+    if isinstance(told, ClusterError):
+        return Condition.MOVING.value
+    if isinstance(told, GroupDescription) or told.code in REFUSED:
+        return Condition.SEEN.value
+    return Condition.MOVING.value if told.code in MOVING else condition
 
 
 def described_epochs(told: GroupDescription) -> Epochs:

@@ -10,12 +10,9 @@ from typing import Any, Final
 from groups import storage
 from groups.cluster_models import WatchedGroup
 from groups.history.following.group import FollowedGroup
-from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import Recorder
-from groups.history.polls.description import UNSTABLE
-from groups.history.polls.recording import Condition
 from groups.watching.recorders import Epochs, epochs_of
-from groups.watching.storing import REBALANCES_KEPT
+from groups.watching.row_facts import GroupView, facts_after, view_of_frame, with_generation
 
 COMMITS_WAIT_S: Final = 2.0
 """How long entries that are commits alone wait for others: a row for each would be nine tenths of all rows."""
@@ -53,6 +50,16 @@ class Followed:
     left: Epochs | None = None
     """What the frame of a recorder that was let go had."""
 
+    described: GroupView | None = None
+    """What its coordinator described last; null before the log was read to its end, and where the rights do not reach."""
+
+    looked_ms: int | None = None
+    stirred_ms: int | None = None
+    """When an entry that is no commit came: the coordinator is to be asked at once; null where it was since."""
+
+    skew_ms: int | None = None
+    """How far the clock of its timeline is ahead of the watcher's; null: not measured."""
+
     @property
     def epochs(self) -> Epochs | None:
         """What its log has told by now; null where nothing of it was folded by this process."""
@@ -80,39 +87,30 @@ class Followed:
         self.writer = self.recorder = self.left = None
         self.since_checkpoint = 0
 
-    def look(self, frame: Frame) -> None:
-        """What the group's row says, from its frame."""
-        row, old = self.row, self.facts
-        epoch, assigned, members = (
-            frame.get("group_epoch"),
-            frame.get("assignment_epoch"),
-            frame.get("members") or {},
-        )
-        state = frame.get("state") or row.state or "Empty"
-        rebalancing = state in UNSTABLE or (state != "Empty" and epoch != assigned)
-        times = list(old.get("rebalanced_ms", []))
-        began = rebalancing and not old.get("rebalancing")
-        # A classic group's joining leaves no record: each generation is a rebalance that is over.
-        number = epoch if epoch is not None else frame.get("generation")
-        jumped = number is not None and old.get("epoch_or_generation") not in (None, number)
-        if began or jumped:
-            times = [*times, frame["at_ms"]][-REBALANCES_KEPT:]
-        row.kind = frame.get("protocol") or row.kind
-        row.state, row.condition = state, Condition.SEEN.value
-        self.facts = {
-            "group_epoch": epoch,
-            "assignment_epoch": assigned,
-            "members": len(members),
-            "behind": sum(
-                1 for each in members.values() if each.get("epoch") is not None and each["epoch"] != assigned
-            ),
-            "lag": old.get("lag"),
-            "rebalancing": rebalancing,
-            "since_ms": frame["at_ms"] if began else (old.get("since_ms") if rebalancing else None),
-            "rebalanced_ms": times,
-            "epoch_or_generation": number if number is not None else old.get("epoch_or_generation"),
-        }
-        row.facts = self.facts
+    @property
+    def phase_began(self) -> int | None:
+        """The entry with which the rebalance under way was first observed, if no record contains it."""
+        return self.group.phases.began
+
+    def log_ms(self, at_ms: int) -> int:
+        """A time of the watcher as the clock of the group's log has it; not before what is in the log."""
+        return max(at_ms + (self.skew_ms or 0), self.group.at_ms)
+
+    def look(self, at_ms: int) -> bool:
+        """Take what the row shows from its source at ``at_ms``, the watcher's time; whether that is other than before."""
+        row, frame = self.row, self.recorder.frame if self.recorder is not None else None
+        if self.described is not None:
+            number = frame.get("generation") if frame is not None else self.facts.get("number")
+            view, happened_ms = with_generation(self.described, number), at_ms
+        elif frame is not None:
+            view, happened_ms = view_of_frame(frame), min(at_ms, frame["at_ms"] - (self.skew_ms or 0))
+        else:
+            return False
+        before = (row.kind, row.state, self.facts)
+        self.facts = facts_after(self.facts, row.state, view, at_ms, self.looked_ms, happened_ms)
+        self.looked_ms = at_ms
+        row.kind, row.state, row.facts = view.kind or row.kind, view.state or row.state, self.facts
+        return before != (row.kind, row.state, self.facts)
 
 
 def waited(some: Iterable[Followed]) -> list[Followed]:

@@ -61,11 +61,15 @@ IDLE_S: Final = 0.1
 
 
 class FollowFacts(TypedDict):
-    """How a cluster is watched. ``behind``: records up to the ends of the partitions. ``why``, ``command``: where it is polled."""
+    """How a cluster is watched. ``behind``: records up to the ends of the partitions; ``at_end``: all that is there was read.
+
+    ``why``, ``command``: where it is polled.
+    """
 
     mode: str
     partitions: int
     behind: int
+    at_end: bool
     records: int
     entries: int
     checked: int
@@ -80,6 +84,7 @@ def polled_facts(why: str, command: str | None = None) -> FollowFacts:
         "mode": "polling",
         "partitions": 0,
         "behind": 0,
+        "at_end": False,
         "records": 0,
         "entries": 0,
         "checked": 0,
@@ -174,6 +179,7 @@ class Follower:
             "mode": "following",
             "partitions": len(self.places),
             "behind": self.behind,
+            "at_end": self.at_end,
             "records": sum(each.read for each in self.logs.values()),
             "entries": self.store.entries,
             "checked": 0,

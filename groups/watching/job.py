@@ -150,7 +150,7 @@ class Watching:
         store = LogStore(self.cluster, self.owner, self.groups)
         self._told = Store(self.cluster, self.owner)
         follower = Follower(readers, store, self._tell)
-        puller = Puller(brokers, self.groups, self.every_s, checks=True)
+        puller = Puller(brokers, self.groups, self.every_s, checks=True, stirred=store.stirred)
         checks = Checks(store)
         try:
             following = asyncio.create_task(follower.run())

@@ -8,7 +8,8 @@ position never passes what waits.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -17,11 +18,12 @@ from django.db import transaction
 
 from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
-from groups.history.entries import Entry, Provenance
+from groups.history.entries import Entry, Kind, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
 from groups.history.passes.recorder import Recorder
+from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
@@ -175,7 +177,10 @@ class LogStore:
             recorder = self._recorder(followed, before=entry.sequence)
             recorder.add(entry)
             self.entries += 1
-            followed.hold(first, urgent=not is_commit(entry))
+            urgent = not is_commit(entry)
+            if urgent and entry.kind is Kind.RECORD:
+                followed.stirred_ms = time.time_ns() // 1_000_000
+            followed.hold(first, urgent=urgent)
         if followed.recorder is not None and followed.recorder.full:
             self._store(followed)
         self._let_go_of_cold()
@@ -264,7 +269,9 @@ class LogStore:
         except (storage.LeaseLost, storage.NoSuchTimeline):
             self._begin_anew(followed, followed.group.began)
             return
-        followed.look(recorder.frame)
+        if followed.described is None:
+            followed.look(time.time_ns() // 1_000_000)
+        row.condition = Condition.SEEN.value
         row.followed = to_plain(followed.group)
         row.polled = {}
         fields = ["timeline", "followed", "polled", "kind", "state", "condition", "facts", "changed"]
@@ -303,7 +310,7 @@ class LogStore:
         followed.group = followed.group.next_life()
         row = followed.row
         row.condition, row.followed, row.checkpoint = Condition.DELETED.value, to_plain(followed.group), None
-        followed.facts = {"rebalanced_ms": followed.facts.get("rebalanced_ms", [])}
+        followed.facts, followed.described = {"rebalanced_ms": followed.facts.get("rebalanced_ms", [])}, None
         row.facts = followed.facts
         row.save()
         self._changed.append(row)
@@ -354,7 +361,7 @@ class LogStore:
                     continue
                 group = followed.group
                 if group.has_begun and not group.ended:
-                    self._add(followed, group.gap(says, max(now_ms, group.at_ms)), first=end)
+                    self._add(followed, group.gap(says, followed.log_ms(now_ms)), first=end)
                     self._store(followed)
                     self._end(followed, Timeline.Status.COMPLETE)
                 self._begin_anew(followed, group.began if group.began < end else 0)
@@ -369,13 +376,26 @@ class LogStore:
         """A gap of one group that was found otherwise than by reading the log."""
         followed = self.followed[group]
         if followed.group.has_begun:
-            self._broken = True
-            with transaction.atomic():
-                registry.fence(self.cluster.pk, self.owner)
-                self._add(followed, followed.group.gap(says, now_ms), first=followed.group.reached)
+            self._watched({group: followed.group.gap(says, followed.log_ms(now_ms))})
+
+    def observe(self, some: Mapping[str, GroupDescription], now_ms: int) -> None:
+        """Store what coordinators described at ``now_ms`` of classic groups between two generations."""
+        groups = {name: self.followed[name] for name in some}
+        self._watched(
+            {name: each.group.observe(some[name], each.log_ms(now_ms)) for name, each in groups.items()}
+        )
+
+    def _watched(self, entries: Mapping[str, list[Entry]]) -> None:
+        """Store entries that come from the watching itself, and not from the log."""
+        self._broken, self._changed = True, []
+        with transaction.atomic():
+            registry.fence(self.cluster.pk, self.owner)
+            for name, some in entries.items():
+                followed = self.followed[name]
+                self._add(followed, some, first=followed.group.reached)
                 self._store(followed)
-                self._store_positions()
-            self._broken = False
+            self._store_positions()
+        self._broken = False
 
     # -- what others ask
 
@@ -385,6 +405,10 @@ class LogStore:
         for followed in self.followed.values():
             if followed.group.partition == partition:
                 followed.waits = False
+
+    def stirred(self) -> Collection[str]:
+        """Groups of which the log has news that their coordinator was not asked about yet."""
+        return {name for name, each in list(self.followed.items()) if each.stirred_ms is not None}
 
     def names(self) -> Mapping[str, Followed]:
         """The groups that have a timeline now, by name."""

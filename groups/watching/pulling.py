@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -73,7 +73,10 @@ class Puller:
     """A fixed period for full rounds; null for one that follows the cluster's answers."""
 
     checks: bool = False
-    """Whether the log is followed: rounds then only check, and come more slowly."""
+    """Whether the log is followed: full rounds then come more slowly."""
+
+    stirred: Callable[[], Collection[str]] = tuple
+    """Groups that changed as far as another source shows: they are described in the next round."""
 
     _answers: dict[tuple[int, GroupKind, tuple[str, ...]], bytes] = field(default_factory=dict)
     _unstable: set[str] = field(default_factory=set)
@@ -118,7 +121,8 @@ class Puller:
         if begun_s >= self._next_topics_s:
             self._next_topics_s = begun_s + TOPICS_EVERY_S
             await self._count_partitions()
-        due = rows if full else [row for row in rows if self._is_due(row)]
+        stirred = self.stirred()
+        due = rows if full else [row for row in rows if row.group in stirred or self._is_due(row)]
         told = await self._described(due)
         self._unstable = {row.group for row in rows if row.state in UNSTABLE} | {
             name for name, (_, is_rebalancing) in self._known.items() if is_rebalancing
@@ -171,6 +175,8 @@ class Puller:
                 answers = described(kind, answer)
             except ClusterError as error:
                 found.update(dict.fromkeys(groups, error))
+                # The same answer as before is news then: the groups can be seen again.
+                self._answers.pop(place, None)
                 return
             self._answers[place] = answer.data[4:]
             for each in answers:

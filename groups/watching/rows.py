@@ -39,6 +39,7 @@ def row_of(row: WatchedGroup) -> dict[str, Any]:
         "group": row.group,
         "type": row.kind or None,
         "state": row.state or None,
+        "state_since_ms": row.facts.get("state_since_ms"),
         "condition": row.condition or None,
         "timeline": row.timeline_id,
         "group_epoch": row.facts.get("group_epoch"),

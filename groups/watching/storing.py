@@ -32,6 +32,7 @@ from groups.watching import registry
 from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.pulling import Round
 from groups.watching.recorders import WARM_MOST, read_anew, restored
+from groups.watching.row_facts import facts_after, view_of_description
 from groups.watching.rows import ROWS_AT_ONCE, row_of, store_lags
 
 log = logging.getLogger(__name__)
@@ -52,9 +53,6 @@ CHECKPOINT_ENTRIES: Final = 1_000
 UNWATCHED_TOLD_AFTER_MS: Final = 2_000
 """A pause that is not much longer than between two rounds hides no more than they do."""
 
-REBALANCES_KEPT: Final = 60
-"""Times of the last rebalances, for the list's small figure."""
-
 
 @dataclass(slots=True)
 class Recording:
@@ -68,11 +66,24 @@ class Recording:
     writer: storage.Writer | None = None
     listed: Listed | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    looked_ms: int | None = None
+    """When it was described before; null for never."""
+
     first: tuple[Told | ClusterError, int] | None = None
     """What was seen of it, and when, as long as its timeline has not begun."""
 
     checkpointed: int = 0
     """The last entry that its row's checkpoint knows."""
+
+    @property
+    def phase_began(self) -> int | None:
+        """The entry with which the rebalance under way was first observed, if it made no record."""
+        return self.polled.phases.began
+
+    @property
+    def skew_ms(self) -> int:
+        """Polls are timed by the watcher's own clock."""
+        return 0
 
 
 class Store:
@@ -231,6 +242,7 @@ class Store:
         if isinstance(told, GroupDescription) and recording.polled.condition is Condition.DELETED:
             # One of the same name: another incarnation, with a timeline of its own.
             recording.polled = PolledGroup(group=recording.row.group)
+        recording.looked_ms = recording.polled.polled_ms
         entries = recording.polled.take(told, seen.at_ms, partitions=seen.partitions)
         return self._write(recording, entries, seen)
 
@@ -263,11 +275,15 @@ class Store:
     def _look(self, recording: Recording, shown: GroupDescription | None, seen: Round) -> None:
         """What the group's row says, from its description or else from the listing."""
         row, listed = recording.row, recording.listed
+        old = recording.facts
         if shown is not None:
-            row.kind, row.state = shown.kind.value, shown.state
-        elif listed is not None:
+            view = view_of_description(shown)
+            recording.facts = facts_after(old, row.state, view, seen.at_ms, recording.looked_ms)
+            row.kind, row.state = view.kind, view.state
+            return
+        if listed is not None:
             row.kind, row.state = listed.kind.value if listed.kind else "", listed.state
-        recording.facts = self._facts(recording, shown, seen)
+        recording.facts = old | {"rebalancing": False}
 
     @staticmethod
     def _save(recording: Recording) -> None:
@@ -276,31 +292,6 @@ class Store:
         row.save()
         # It is as large as the description that it holds, and nobody here reads it.
         row.polled = {}
-
-    def _facts(self, recording: Recording, shown: GroupDescription | None, seen: Round) -> dict[str, Any]:
-        old = recording.facts
-        times = list(old.get("rebalanced_ms", []))
-        if shown is None:
-            return old | {"rebalancing": False}
-        epoch = shown.group_epoch
-        began = shown.is_rebalancing and not old.get("rebalancing")
-        jumped = epoch is not None and old.get("group_epoch") is not None and epoch != old["group_epoch"]
-        if began or jumped:
-            times = [*times, seen.at_ms][-REBALANCES_KEPT:]
-        return {
-            "group_epoch": epoch,
-            "assignment_epoch": shown.assignment_epoch,
-            "members": len(shown.members),
-            "behind": sum(
-                1
-                for member in shown.members
-                if member.epoch is not None and member.epoch != shown.assignment_epoch
-            ),
-            "lag": old.get("lag"),
-            "rebalancing": shown.is_rebalancing,
-            "since_ms": seen.at_ms if began else (old.get("since_ms") if shown.is_rebalancing else None),
-            "rebalanced_ms": times,
-        }
 
     def _append(self, recording: Recording, entries: list[Entry]) -> bool:
         """Store entries and row together; false where there was nothing to store, or no place for it any more."""

@@ -12,14 +12,6 @@ import { plural } from './words.js';
 /** Parts of a changed file that are named. */
 const PARTS_NAMED = 3;
 
-/** How a live group is recorded. @param {Pick<Meta, 'provenance' | 'polled_every_s'>} meta */
-export function liveSays(meta) {
-  const rewound = 'It can be rewound while it goes on.';
-  if (meta.provenance === 'recorded') return `Followed: every record of the group, as the broker wrote it. ${rewound}`;
-  const every = meta.polled_every_s ? ` every ${meta.polled_every_s} s, and more often while it rebalances` : '';
-  return `Polled from the group’s coordinator${every}; what happened between two polls is inferred. ${rewound}`;
-}
-
 export class Banners {
   /** @type {Map<string, HTMLElement>} */
   #shown = new Map();
@@ -58,10 +50,8 @@ export class Banners {
   status(meta, entries, onCancel) {
     const why = meta.problem ? ` ${meta.problem}` : '';
     const what = meta.source === 'import' ? 'import' : 'run';
-    if (meta.status === 'running' && meta.source === 'live') {
-      // It goes on as long as its cluster is watched: there is nothing to cancel here.
-      this.show('status', '', h('b', {}, 'Live.'), liveSays(meta));
-    } else if (meta.status === 'running') {
+    if (meta.status === 'running' && meta.source === 'live') return;
+    if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
@@ -96,6 +86,22 @@ export class Banners {
     } else {
       this.hide('status');
     }
+  }
+
+  /**
+   * How the source of a live group is. It goes on as long as its cluster is watched: there is nothing to cancel here.
+   *
+   * @param {import('./live-source.js').SourceSays} source
+   */
+  source({ kind, title, says }) {
+    const shown = this.#shown.get('status');
+    const text = shown?.querySelector('[data-source]');
+    if (text && shown?.querySelector('b')?.textContent === title) {
+      // Its ages grow each second: a banner that is made again is read out again.
+      text.textContent = says;
+      return;
+    }
+    this.show('status', kind, h('b', {}, title), h('span', { 'data-source': '', 'aria-live': 'off' }, says));
   }
 
   /** @param {Meta} meta */

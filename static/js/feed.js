@@ -30,6 +30,7 @@ export class Feed {
    * @param {(link: Link) => void} [options.onLink]
    * @param {(message: any) => void} [options.onStatus]
    * @param {(hello: any) => void} [options.onHello]
+   * @param {(live: import('./types').LiveSource | null) => void} [options.onLive] how the source of a live group is now
    * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
    * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
    * @param {Pick<import('./socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
@@ -42,6 +43,7 @@ export class Feed {
     onLink = () => {},
     onStatus = () => {},
     onHello = () => {},
+    onLive = () => {},
     onSummary = () => {},
     asksSummary = false,
     means = {},
@@ -59,6 +61,7 @@ export class Feed {
     this.onLink = onLink;
     this.onStatus = onStatus;
     this.onHello = onHello;
+    this.onLive = onLive;
     this.onSummary = onSummary;
     this.asksSummary = asksSummary;
   }
@@ -81,6 +84,7 @@ export class Feed {
 
   /** @param {any} message */
   #hear(message) {
+    if (message.live !== undefined) this.onLive(message.live);
     if (message.type === 'hello') {
       this.onHello(message);
       this.#reach(message.last);

@@ -9,7 +9,7 @@
  * @typedef {{topic: string, partition: number, holders: Map<string, number>, wanted: Set<string>}} Place
  */
 
-import { givingUp, heldBy, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
+import { givingUp, hasStopped, heldBy, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
 
 const ASSIGNED = 1;
 const PENDING = 2;
@@ -100,7 +100,10 @@ export class Ownership {
     let topics = false;
     for (let at = from; at < to; at += 1) {
       const { path } = changes[at];
-      if (path[0] === 'barrier' && Boolean(before.barrier) !== Boolean(frame.barrier)) {
+      if (
+        (path[0] === 'barrier' && Boolean(before.barrier) !== Boolean(frame.barrier)) ||
+        (path[0] === 'state' && hasStopped(before) !== hasStopped(frame))
+      ) {
         this.start(frame);
         return;
       }

@@ -21,6 +21,7 @@ import { Player } from './player.js';
 import { Problems } from './problems.js';
 import { Reading, tells } from './reading.js';
 import { Seeking } from './seeking.js';
+import { SourceBanner } from './source-banner.js';
 import { watchLink } from './source/link.js';
 import { openPage } from './source/page.js';
 import { showPlayhead } from './playhead-words.js';
@@ -132,6 +133,7 @@ const side = new SidePanels({
   isIdle: () => !player.playing,
 });
 const banners = new Banners(part('banners'));
+const source = new SourceBanner(meta, banners);
 const address = new Address();
 const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
 const player = new Player({ next: nextStep, onState: showPlaying });
@@ -234,6 +236,7 @@ function showStatus() {
       toast(error instanceof Error ? error.message : 'This could not be cancelled.');
     }
   });
+  source.show();
   banners.gaps(meta);
   banners.violations(violationsOf(meta.summary));
   banners.differences(meta.summary);
@@ -323,6 +326,7 @@ function follow(from) {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
     },
+    onLive: (told) => source.hear(told),
     onStatus: hearStatus,
     // A run tells what it came to at its end; a live group has none, and is told as it goes on.
     onSummary: (/** @type {any} */ summary) => {
@@ -382,6 +386,7 @@ async function begin() {
   // Whoever came to watch looks at the board first, and presses Space: nothing moves before.
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
+  if (server) source.watch();
   if (!server) watchLink({ page: document, onEnd: () => player.pause() });
   side.figure?.watch();
   await stage.fetchBehind();

@@ -10,6 +10,7 @@ import { tell } from './api.js';
 import { alertsPanel } from './clusters/alerts-panel.js';
 import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } from './clusters/groups.js';
 import { h, part, s } from './dom.js';
+import { ServerClock } from './live-source.js';
 import { Socket, socketUrl } from './socket.js';
 import { toast } from './toast.js';
 import { duration, plural, shownName } from './words.js';
@@ -23,7 +24,9 @@ const url = `/api/clusters/${encodeURIComponent(cluster.id)}`;
 /** @type {Map<string, Group>} */
 const groups = taken(new Map(), data.groups);
 const search = /** @type {HTMLInputElement} */ (part('search'));
-const alerts = alertsPanel(url, data.alerts, cluster.name);
+const clock = new ServerClock();
+clock.hear(data.now_ms);
+const alerts = alertsPanel(url, data.alerts, cluster.name, clock);
 let drawing = /** @type {any} */ (null);
 let lost = false;
 
@@ -89,7 +92,7 @@ function row(group, nowMs) {
 
 function draw() {
   drawing = null;
-  const nowMs = Date.now();
+  const nowMs = clock.now();
   const focused = document.activeElement?.closest('tr')?.getAttribute('data-group');
   part('rows').replaceChildren(...listed(groups.values(), search.value).map((group) => row(group, nowMs)));
   if (focused)
@@ -184,6 +187,7 @@ function soon() {
 
 /** @param {any} message */
 function hear(message) {
+  clock.hear(message.now_ms);
   if (message.type === 'alerts') {
     alerts.hear(message.alerts);
     return;

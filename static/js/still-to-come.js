@@ -48,12 +48,24 @@ export async function fetchBehind(timeline, redraw) {
  * @param {(after: number) => Promise<any>} parts.fetchAfter
  * @param {() => void} parts.onTail entries were added
  * @param {(hello: any) => void} parts.onHello
+ * @param {(live: import('./types').LiveSource | null) => void} parts.onLive
  * @param {(message: any) => void} parts.onStatus
  * @param {(link: Link, hurry: () => void) => void} parts.onLink
  * @param {(summary: any) => void} parts.onSummary
  * @param {boolean} parts.asksSummary whether it is asked for where it is too large to come along
  */
-export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, onLink, onSummary, asksSummary }) {
+export function connect({
+  url,
+  timeline,
+  fetchAfter,
+  onTail,
+  onHello,
+  onLive,
+  onStatus,
+  onLink,
+  onSummary,
+  asksSummary,
+}) {
   const hurry = () => feed.hurry();
   const feed = new Feed({
     url,
@@ -65,6 +77,7 @@ export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, 
     },
     fetchAfter,
     onHello,
+    onLive,
     onStatus,
     onSummary,
     asksSummary,

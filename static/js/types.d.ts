@@ -26,6 +26,24 @@ export interface Delta {
   more?: boolean;
 }
 
+/** Times are the watcher's clock, but for `now_ms`, the server's. */
+export interface LiveSource {
+  now_ms: number;
+  looked_ms: number | null;
+  every_s: number | null;
+  mode: string;
+  status: string;
+  problem: string;
+  is_watched: boolean;
+  condition: string;
+  state: string | null;
+  state_since_ms: number | null;
+  rebalancing: boolean;
+  since_ms: number | null;
+  members: number | null;
+  skew_ms: number | null;
+}
+
 export interface Meta {
   id: string;
   title: string;
@@ -36,8 +54,8 @@ export interface Meta {
   semantics?: string | null;
   seed?: number | null;
   provenance?: Json;
-  /** Of a live group that is polled; null where its log is followed. */
-  polled_every_s?: number | null;
+  /** How the source of a live group is now; null once its timeline is over. */
+  live?: LiveSource | null;
   fold_version: number;
   entry_format: number;
   last: number;

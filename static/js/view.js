@@ -38,15 +38,32 @@ export const isShare = (frame) => frame.protocol === 'share';
 /** A streams group's members hold tasks, which stand under subtopologies in place of topics. @param {Frame} frame */
 export const isStreams = (frame) => frame.protocol === 'streams';
 
+/** Assignors with which a member gives everything up before it joins again. */
+const EAGER = ['range', 'roundrobin', 'sticky'];
+
+/** Whether a classic group is between two generations. @param {Frame} frame */
+export const isBetween = (frame) => frame.state === 'PreparingRebalance' || frame.state === 'CompletingRebalance';
+
 /**
- * What a member has. A classic group's record tells what the generation gave it; what it reads meanwhile is known where
+ * Whether an eager classic group is between two generations, as its coordinator described it: its members have given up, or are
+ * about to give up, what the old generation assigned to them, and no source contains who has.
+ *
+ * @param {Frame} frame
+ */
+export const hasStopped = (frame) =>
+  !frame.barrier && frame.clients === null && isBetween(frame) && EAGER.includes(frame.protocol_name ?? '');
+
+/**
+ * What a member has. A classic group's record contains what the generation gave it; what it reads meanwhile is known where
  * the joining phase is, from its callbacks.
  *
  * @param {Frame} frame
  * @param {string} member
  */
-export const heldBy = (frame, member) =>
-  frame.barrier ? frame.clients?.[member]?.owned : frame.members[member]?.assigned;
+export const heldBy = (frame, member) => {
+  if (hasStopped(frame)) return undefined;
+  return frame.barrier ? frame.clients?.[member]?.owned : frame.members[member]?.assigned;
+};
 
 /** The group epoch, or the generation of a classic group. @param {Frame} frame */
 export const epochOf = (frame) => (isClassic(frame) ? frame.generation : frame.group_epoch) ?? null;

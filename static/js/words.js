@@ -12,7 +12,7 @@
 import { doesWhat } from './barrier.js';
 import { CLOCK_FROM_MS, clock } from './times.js';
 import { obstacleOf, ofIt, untilNamed, untilWhat } from './next-heartbeat.js';
-import { epochOf, gapOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
+import { epochOf, gapOf, givingUp, isBetween, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
 
@@ -160,6 +160,12 @@ function classicSays(frame, member) {
   if (frame.barrier) return doesWhat(frame, member, (count) => plural(count, 'partition'));
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
+  if (frame.clients === null && isBetween(frame)) {
+    // Its coordinator described the phase; who leads, and who has come, is in no source.
+    return frame.state === 'PreparingRebalance'
+      ? ['Joins the next generation', 'Joins']
+      : ['Waits until the leader has assigned', 'Waits'];
+  }
   if (frame.state === 'PreparingRebalance') {
     return state === 'AwaitingJoin' || state === 'JOINED'
       ? ['Joined; waiting for the others', 'Joined']

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,7 +11,6 @@ from django.db import DatabaseError
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry
-from groups.history.following.group import FollowedGroup
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
 from groups.models import Timeline
@@ -193,10 +193,14 @@ def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_ca
             assert frame["group_epoch"] is not None
 
 
-def test_each_generation_of_a_classic_group_is_a_rebalance_in_the_list() -> None:
-    """Its joining leaves no record, so no state ever says that it rebalances."""
-    each = followed.Followed(WatchedGroup(group="g"), FollowedGroup(group="g", partition=0))
-    for generation, at_ms in ((1, 1_000), (1, 2_000), (2, 3_000), (4, 4_000)):
-        frame: Any = {"protocol": "classic", "state": "Stable", "generation": generation, "at_ms": at_ms}
-        each.look(frame)
-    assert each.facts["rebalanced_ms"] == [3_000, 4_000]
+def test_while_the_log_is_read_its_rebalances_are_listed_at_the_times_of_their_records(
+    store: LogStore,
+) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1), target()))
+    take(store, log, batch(2, epoch(2)), batch(3, epoch(3)))
+    facts = WatchedGroup.objects.get(group="g").facts
+    now_ms = time.time_ns() // 1_000_000
+    assert len(facts["rebalanced_ms"]) == 2
+    assert all(at < now_ms - 60_000 for at in facts["rebalanced_ms"])
+    assert now_ms - 60_000 < facts["state_since_ms"] <= now_ms

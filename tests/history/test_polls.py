@@ -284,6 +284,86 @@ def test_a_classic_group_that_is_joining_leaves_an_observation_and_no_record() -
     assert watched.take(classic("PreparingRebalance"), 2000) == []
 
 
+def joining(state: str, *names: str) -> GroupDescription:
+    """A classic group between two generations: Kafka leaves out metadata and protocol then."""
+    members = tuple(
+        MemberDescription(member_id=name, client_id=name.lower(), host="/10.0.0.1") for name in names
+    )
+    return replace(classic(state), assignor="", members=members)
+
+
+def seen(watched: PolledGroup, *polls: GroupDescription) -> list[tuple[str | None, list[str]]]:
+    """State and members of the frame after each poll."""
+    state, found = initial_state(GROUP), []
+    for second, told in enumerate(polls):
+        state = folded(watched.take(told, second * 1000), state)
+        shown_now = frame(state)
+        found.append((shown_now["state"], sorted(shown_now["members"])))
+    return found
+
+
+def test_a_classic_group_that_cannot_finish_a_rebalance_is_shown_in_its_phase_with_its_members() -> None:
+    polls = [
+        classic("Stable"),
+        joining("PreparingRebalance", "K"),
+        joining("CompletingRebalance", "K", "L"),
+        joining("PreparingRebalance", "L"),
+    ]
+    watched = PolledGroup(group=GROUP)
+    assert seen(watched, *polls) == [
+        ("Stable", ["K"]),
+        ("PreparingRebalance", ["K"]),
+        ("CompletingRebalance", ["K", "L"]),
+        ("PreparingRebalance", ["L"]),
+    ]
+    assert watched.phases.began is not None
+    assert seen(PolledGroup(group=GROUP), *polls[:2], polls[0]) == [
+        ("Stable", ["K"]),
+        ("PreparingRebalance", ["K"]),
+        ("Stable", ["K"]),
+    ]
+
+
+def test_a_classic_group_that_never_had_a_generation_is_classic_and_has_no_epoch() -> None:
+    watched = PolledGroup(group=GROUP)
+    state = folded(watched.take(joining("PreparingRebalance", "K"), 0))
+    found = frame(state)
+    assert (found["protocol"], found["state"], found["generation"]) == ("classic", "PreparingRebalance", None)
+    assert found["members"]["K"]["client_id"] == "k"
+    assert "group_epoch" not in found
+
+
+def test_two_rebalances_with_a_record_between_them_are_both_observed() -> None:
+    """The first phase is no longer known after the record: the second one of the same name is news."""
+    watched = PolledGroup(group=GROUP)
+    second = replace(classic("Stable"), members=(replace(classic("Stable").members[0], client_id="other"),))
+    assert seen(
+        watched,
+        classic("Stable"),
+        joining("PreparingRebalance", "K"),
+        second,
+        joining("PreparingRebalance", "K"),
+    ) == [
+        ("Stable", ["K"]),
+        ("PreparingRebalance", ["K"]),
+        ("Stable", ["K"]),
+        ("PreparingRebalance", ["K"]),
+    ]
+
+
+def test_who_is_not_described_between_two_generations_has_no_reason_of_its_own_for_being_gone() -> None:
+    watched, recorder = PolledGroup(group=GROUP), Recorder(group=GROUP)
+    second = replace(classic("Stable").members[0], member_id="L", client_id="l", host="/10.0.0.2")
+    both = replace(classic("Stable"), members=(*classic("Stable").members, second))
+    for at_ms, told in enumerate((both, joining("PreparingRebalance", "K"), classic("Stable"))):
+        for entry in watched.take(told, at_ms * 1000):
+            recorder.add(entry)
+    recorder.flush(final=True)
+    [removed] = [each for each in recorder.findings if each["kind"] == "removed"]
+    assert removed["why"] is None
+    assert sorted(recorder.frame["members"]) == ["K"]
+
+
 def test_a_migration_ends_the_classic_group_where_the_consumer_group_begins() -> None:
     watched = PolledGroup(group=GROUP)
     state = folded(watched.take(classic("Stable"), 0))

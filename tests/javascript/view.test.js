@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Ownership } from '../../static/js/ownership.js';
 import { columnsOf, distance, givingUp, partitionsOf, unowned, waitsOf, widen } from '../../static/js/view.js';
+import { memberSays } from '../../static/js/words.js';
 import { EMPTY, FRAMES } from './fixtures/basic.js';
 
 const modes = (frame) =>
@@ -83,4 +85,40 @@ test('a classic group has holders and no target', () => {
   };
   assert.deepEqual(modes(frame), { 'foo-0': 'A own', 'foo-1': 'B own' });
   assert.equal(distance(frame, partitionsOf(frame)), null);
+});
+
+test('nobody is said to read by the old generation of an eager group that its coordinator describes as rebalancing', () => {
+  const members = {
+    A: { assigned: { foo: [0] }, subscribed: ['foo'] },
+    B: { assigned: { foo: [1] }, subscribed: ['foo'] },
+  };
+  const stable = {
+    sequence: 1,
+    at_ms: 0,
+    group: 'g',
+    protocol: 'classic',
+    state: 'Stable',
+    generation: 4,
+    leader: 'A',
+    protocol_name: 'sticky',
+    topics: { foo: { id: null, partitions: 2 } },
+    clients: null,
+    timers: null,
+    members,
+  };
+  for (const state of ['PreparingRebalance', 'CompletingRebalance']) {
+    const frame = { ...stable, state };
+    const views = partitionsOf(frame);
+    assert.equal(views.size, 0);
+    const columns = columnsOf(widen(frame));
+    assert.deepEqual([...unowned(frame, columns, views)], ['foo-0', 'foo-1']);
+    assert.doesNotMatch(memberSays(frame, 'A', String).says, /reads|Leader/);
+    // What a cooperative member has, it goes on reading.
+    assert.deepEqual(modes({ ...frame, protocol_name: 'cooperative-sticky' }), { 'foo-0': 'A own', 'foo-1': 'B own' });
+    const ownership = new Ownership();
+    ownership.start(stable);
+    ownership.follow(frame, [{ sequence: 2, path: ['state'], old: 'Stable', new: state }], 0, 1);
+    assert.deepEqual(ownership.member('A').owned, []);
+    assert.deepEqual([...ownership.free], ['foo-0', 'foo-1']);
+  }
 });

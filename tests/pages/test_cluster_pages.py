@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import html
+import time
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from explorer.pages.clusters import testing
+from explorer.push.hub import tails_of
 from explorer.watchers import watchers
 from groups import storage
 from groups.alert_models import Alert
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.history.entries import Provenance
+from groups.jobs.announce import timeline_group
 from groups.models import Timeline
 from groups.watching import registry
 
@@ -253,20 +256,39 @@ def test_what_a_group_is_called_is_no_markup_in_its_alerts() -> None:
     assert "<i>x" not in page
 
 
-def test_a_board_is_told_how_often_its_group_is_polled_now_and_nothing_of_one_that_is_followed_or_over() -> (
-    None
-):
+def test_a_live_board_has_the_condition_of_its_source_and_one_that_is_over_has_none() -> None:
     cluster = registry.get(add().json()["id"])
-    Cluster.objects.filter(pk=cluster.pk).update(seen={"every_s": 0.5})
+    seen = {
+        "every_s": 0.5,
+        "at_ms": 1_795_000_000_000,
+        "follow": {"mode": "following", "skews_ms": {"3": -180_000}},
+    }
+    Cluster.objects.filter(pk=cluster.pk).update(
+        seen=seen, status=Cluster.Status.FAILING, problem="It is away."
+    )
+    timeline = storage.create_timeline(
+        title="orders on prod-eu", source=Timeline.Source.LIVE, group="orders", semantics="kafka",
+        cluster_id=cluster.pk, provenance=Provenance.RECORDED.value,
+    )  # fmt: skip
+    WatchedGroup.objects.create(
+        cluster=cluster, group="orders", timeline=timeline, state="PreparingRebalance", condition="seen",
+        facts={"members": 2, "rebalancing": True, "since_ms": 5, "state_since_ms": 7}, followed={"partition": 3},
+    )  # fmt: skip
 
-    def told(provenance: Provenance, status: Timeline.Status = Timeline.Status.RUNNING) -> Any:
-        timeline = storage.create_timeline(
-            title="orders on prod-eu", source=Timeline.Source.LIVE, group="orders", semantics="kafka",
-            cluster_id=cluster.pk, provenance=provenance.value,
-        )  # fmt: skip
-        Timeline.objects.filter(pk=timeline.pk).update(status=status)
-        return Client().get(f"/api/timelines/{timeline.pk}").json()["polled_every_s"]
+    def live() -> Any:
+        return Client().get(f"/api/timelines/{timeline.pk}").json()["live"]
 
-    assert told(Provenance.INFERRED) == 0.5
-    assert told(Provenance.RECORDED) is None
-    assert told(Provenance.INFERRED, Timeline.Status.COMPLETE) is None
+    before_ms = time.time() * 1000
+    told = live()
+    assert before_ms - 1 <= told.pop("now_ms") <= time.time() * 1000
+    assert told == {
+        "looked_ms": 1_795_000_000_000, "every_s": 0.5, "mode": "following", "status": "failing",
+        "problem": "It is away.", "is_watched": False, "condition": "seen", "state": "PreparingRebalance",
+        "state_since_ms": 7, "rebalancing": True, "since_ms": 5, "members": 2, "skew_ms": -180_000,
+    }  # fmt: skip
+    assert registry.take(cluster.pk, "watcher")
+    assert live()["is_watched"]
+    tail = tails_of([timeline_group(timeline.pk)])[timeline_group(timeline.pk)]
+    assert (tail["live"]["status"], tail["live"]["members"]) == ("failing", 2)
+    Timeline.objects.filter(pk=timeline.pk).update(status=Timeline.Status.COMPLETE)
+    assert live() is None

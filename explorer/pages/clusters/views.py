@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Final
 
 import orjson
@@ -43,7 +44,12 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
     found = found_or_refused(cluster_id, page=True)
-    data = {"cluster": detail(found), "groups": groups_of(found), "alerts": overview(found)}
+    data = {
+        "cluster": detail(found),
+        "groups": groups_of(found),
+        "alerts": overview(found),
+        "now_ms": time.time_ns() // 1_000_000,
+    }
     context = {
         "cluster": data["cluster"],
         "groups": data["groups"],

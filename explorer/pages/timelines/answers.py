@@ -19,11 +19,11 @@ from explorer.web.endpoint import (
     number,
 )
 from groups import storage
-from groups.history.entries import Provenance
 from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
 from groups.history.story.problems import troubles
 from groups.models import Timeline
+from groups.watching.live_source import live_sources
 
 LISTED_MOST = 500
 """Timelines in one list, the newest: a page of them, not an archive."""
@@ -70,7 +70,7 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         "worst": found["sequence"] if found else None,
         "troubles": troubles(summary.get("findings") or ()),
         "provenance": timeline.provenance or PROVENANCE[Timeline.Source(timeline.source)],
-        "polled_every_s": polled_every_s(timeline),
+        "live": live_sources([timeline.pk]).get(timeline.pk),
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,
         "version": storage.version(timeline),
@@ -80,19 +80,6 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         "members_most": storage.members_most(timeline),
         "chunks": chunks,
     }
-
-
-def polled_every_s(timeline: Timeline) -> float | None:
-    """The period of full rounds with which a group is polled now; null for one that is followed, and for what is over."""
-    is_polled = (
-        timeline.source == Timeline.Source.LIVE
-        and timeline.status == Timeline.Status.RUNNING
-        and timeline.provenance == Provenance.INFERRED
-    )
-    if not is_polled or timeline.cluster is None:
-        return None
-    period_s = timeline.cluster.seen.get("every_s")
-    return period_s if isinstance(period_s, int | float) else None
 
 
 def chunk(request: HttpRequest, timeline_id: str, first: int) -> HttpResponse:

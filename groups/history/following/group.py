@@ -14,6 +14,8 @@ from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provena
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
 from groups.history.passes.units import COORDINATOR, LogRecord, units
+from groups.history.polls.description import GroupDescription
+from groups.history.polls.phases import Phases
 from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, OFFSET_TYPES, meaning
 
 LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
@@ -49,6 +51,9 @@ class FollowedGroup:
     names: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     """Topics that records spoke of."""
+
+    phases: Phases = field(default_factory=Phases)
+    """What the coordinator described of a classic group since its last record."""
 
     at_ms: int = 0
     kept: int = 0
@@ -116,6 +121,11 @@ class FollowedGroup:
             return []
         hole = log.hole_from(max(self.covered, self.reached))
         return [] if hole is None else self._hole(hole, log, self.at_ms)
+
+    def observe(self, told: GroupDescription, at_ms: int) -> list[Entry]:
+        """What its coordinator described at ``at_ms`` of the time between two generations; empty where that is known."""
+        observed = self.phases.take(told, self.next, None)
+        return [] if observed is None else [self._by_watcher(Kind.OBSERVATION, at_ms, observed)]
 
     def gap(self, says: str, at_ms: int) -> list[Entry]:
         """What could not be seen, in a sentence."""
@@ -187,6 +197,8 @@ class FollowedGroup:
             number = record.payload.get("type")
             if number is None or "key" not in record.payload or meaning(number) not in LIFE_TYPES:
                 continue
+            if meaning(number) == CLASSIC_GROUP:
+                self.phases.end()
             if record.payload["value"] is not None:
                 if number not in self.alive:
                     self.alive.append(number)
@@ -220,10 +232,13 @@ class FollowedGroup:
         return entry
 
     def _note(self, at_ms: int, payload: Payload) -> Entry:
+        return self._by_watcher(Kind.NOTE, at_ms, payload)
+
+    def _by_watcher(self, kind: Kind, at_ms: int, payload: Payload) -> Entry:
         entry = Entry(
             sequence=self.next,
             at_ms=at_ms,
-            kind=Kind.NOTE,
+            kind=kind,
             actor=WATCHER,
             provenance=Provenance.RECORDED,
             payload=payload,

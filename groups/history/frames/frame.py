@@ -201,7 +201,7 @@ class FrameMaker:
     def _classic(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
         group = state.classic
         # Commits alone do not tell whether a group of which something is missing had members.
-        unknown = state.partial and not group.recorded
+        unknown = state.partial and not group.recorded and group.phase is None
         new["state"] = "Dead" if state.deleted else None if unknown else group.state
         new["generation"] = None if unknown else group.known_generation
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name

@@ -20,11 +20,11 @@ from groups.history.polls.description import (
     MOVING,
     TOPIC_AUTHORIZATION_FAILED,
     GroupDescription,
-    GroupKind,
     Told,
     Undescribed,
 )
 from groups.history.polls.inferring import records_between, records_of_end
+from groups.history.polls.phases import BETWEEN, Phases
 
 WATCHER: Final = "watcher"
 """The actor of what is said about the watching itself."""
@@ -79,8 +79,8 @@ class PolledGroup:
     told: bool = True
     """Whether the condition stands in the timeline."""
 
-    phase: str = ""
-    """The state in which a classic group was last observed."""
+    phases: Phases = field(default_factory=Phases)
+    """Of a classic group between two generations."""
 
     def take(self, told: Told, at_ms: int, *, partitions: Mapping[str, int] | None = None) -> list[Entry]:
         """The entries that this answer makes; most make none. ``partitions``: counts of topics, where they are known."""
@@ -102,27 +102,21 @@ class PolledGroup:
             return self._becomes(Condition.EPOCH_BACK, at_ms)
         entries = self._becomes(Condition.SEEN, at_ms)
         records = records_between(self.last, told)
-        phase = told.kind is GroupKind.CLASSIC and not records and self._phase_changed(told)
-        if not records and not phase:
+        topics = self._topics(told, at_ms, partitions) if records or told.state in BETWEEN else []
+        if not records:
+            phase = self.phases.take(told, self.next, self.polled_ms)
+            if phase is not None:
+                entries += [*topics, self._entry(Kind.OBSERVATION, at_ms, WATCHER, phase)]
             return entries
-        entries += self._topics(told, at_ms, partitions)
+        self.phases.end()
         observed = self._entry(
             Kind.OBSERVATION,
             at_ms,
             WATCHER,
             {"observation": "described", "state": told.state, "polled_before_ms": self.polled_ms},
         )
-        entries.append(observed)
-        if records:
-            entries += self._unit(records, at_ms, observed.sequence)
-            self.last = told
-        return entries
-
-    def _phase_changed(self, told: GroupDescription) -> bool:
-        """A classic group's joining and syncing leave no record; they are observed alone."""
-        changed = self.phase != told.state
-        self.phase = told.state
-        return changed
+        self.last = told
+        return [*entries, *topics, observed, *self._unit(records, at_ms, observed.sequence)]
 
     def _undescribed(self, told: Undescribed, at_ms: int) -> list[Entry]:
         if told.code == GROUP_ID_NOT_FOUND:

@@ -14,6 +14,7 @@ from groups.history.replay import consumer, consumption, joining
 from groups.history.replay.clients import put_all, with_client
 from groups.history.replay.faults import replay_fault
 from groups.history.replay.fields import Fields, integer, mapping, text
+from groups.history.replay.observed import replay_observation
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumption import READS
 from groups.history.state.copying import replace
@@ -324,4 +325,5 @@ VOLATILE: Final[Mapping[Kind, Callable[[State, Entry], State]]] = {
     Kind.TIMER: replay_timer,
     Kind.FAULT: replay_fault,
     Kind.NOTE: replay_note,
+    Kind.OBSERVATION: replay_observation,
 }

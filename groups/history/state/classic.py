@@ -9,7 +9,8 @@ from typing import Final
 LEFT: Final = "left"
 EXPIRED: Final = "session_expired"
 TIMED_OUT: Final = "rebalance_timeout"
-"""Why a member is none any more, where that was seen."""
+NOT_DESCRIBED: Final = "not_described"
+"""Why a member is none any more, where that was seen; ``NOT_DESCRIBED``: its coordinator does not list it, and gives no reason."""
 
 UNKNOWN_GENERATION: Final = -1
 """Of a group that was described: DescribeGroups does not tell the generation."""
@@ -64,7 +65,7 @@ OPEN: Final = Barrier()
 class ClassicGroup:
     """``recorded`` is false for a simple group: offsets were committed, but no type 2 record was seen.
 
-    ``phase`` is the state between two generations, known only where requests are. ``barrier`` is known where the
+    ``phase`` is the state between two generations, known only where requests are, or where the coordinator described it. ``barrier`` is known where the
     coordinator's timers are, as in a simulated run; ``None``: nobody knows. Then ``joining`` are members that no record
     holds yet, ``gone`` those that are none any more (``LEFT``
     and so on), and ``withheld`` is what a cooperative leader keeps back for a round: member → topic → partitions.

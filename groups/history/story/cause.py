@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from groups.history.entries import Entry, Kind
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import leaving_members
-from groups.history.state.classic import LEFT
+from groups.history.state.classic import LEFT, NOT_DESCRIBED
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH
 from groups.history.state.group import State
 
@@ -65,7 +65,7 @@ def reason_of(cause: Cause | None, seen: str | None, member_id: str) -> tuple[st
 
     A classic group's record comes when the next generation does: ``seen`` is what was seen of the member before.
     """
-    if seen is not None:
+    if seen is not None and seen != NOT_DESCRIBED:
         return seen, ["records", "requests" if seen == LEFT else "timers"]
     if cause is not None and member_id in cause.members:
         if cause.leaves:

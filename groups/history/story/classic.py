@@ -29,7 +29,7 @@ def tell_classic(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentenc
     reasons = {one: reason_of(cause, before.gone.get(one), one)[0] for one in step.removed}
     leaves = bool(reasons) and set(reasons.values()) == {LEFT}
     if not after.members:
-        if before.members and all(one in before.gone for one in step.removed):
+        if before.members and all(before.gone.get(one) in GONE for one in step.removed):
             # How they went is in the sentences of their own entries.
             return Sentence("state", COORDINATOR, f"The group is empty{_generation(after, ', ')}")
         if before.members:

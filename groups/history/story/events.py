@@ -14,7 +14,14 @@ from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGR
 from groups.history.replay.volatile import FENCES, told_assignment
 from groups.history.state.consumption import READS
 from groups.history.state.group import UNREADABLE, State
-from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover, tell_leave
+from groups.history.story.joining import (
+    CLASSIC_APIS,
+    tell_answer,
+    tell_arrival,
+    tell_handover,
+    tell_leave,
+    tell_observation,
+)
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
 from groups.history.words import Partition, counted, duration, partitions
 
@@ -392,4 +399,5 @@ TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, DisplayNames], Sentence | No
     Kind.CALLBACK: _tell_callback,
     Kind.FAULT: _tell_fault,
     Kind.NOTE: _tell_note,
+    Kind.OBSERVATION: tell_observation,
 }

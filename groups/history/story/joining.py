@@ -11,7 +11,7 @@ from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import FENCES, MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.story.sentences import COORDINATOR, Sentence
-from groups.history.words import partitions
+from groups.history.words import counted, partitions
 
 CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"})
 
@@ -69,6 +69,19 @@ def tell_answer(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
         led = f"; {cast.name(leader)} leads" if leader else ""
         return Sentence("state", COORDINATOR, f"All have joined: generation {body.get('generationId')}{led}")
     return None
+
+
+def tell_observation(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+    """The phase of a classic group that its coordinator described: no record contains it."""
+    before, after = step.before.classic, step.after.classic
+    if before is after or (before.phase, before.shown.keys()) == (after.phase, after.shown.keys()):
+        return None
+    if after.phase is None:
+        return Sentence(
+            "state", COORDINATOR, f"{entry.payload['state']} again, as its coordinator describes it"
+        )
+    members = counted(len(after.shown), "member")
+    return Sentence("state", COORDINATOR, f"{after.phase} with {members}, as its coordinator describes it")
 
 
 def tell_handover(entry: Entry, cast: DisplayNames) -> Sentence | None:

@@ -40,6 +40,14 @@ class Watched(Protocol):
     @property
     def facts(self) -> Mapping[str, Any]: ...
 
+    @property
+    def phase_began(self) -> int | None:
+        """The entry with which the rebalance under way was first observed, if no record contains it."""
+
+    @property
+    def skew_ms(self) -> int | None:
+        """How far the clock of its timeline is ahead of the watcher's; null: not measured."""
+
 
 @dataclass(slots=True)
 class Lookout:
@@ -159,7 +167,7 @@ def look_at(name: str, watched: Watched, at_ms: int) -> Look:
         rebalanced_ms=[at for at in _list(facts.get("rebalanced_ms")) if isinstance(at, int)],
         free=_free(findings),
         last=_last(watched) or None,
-        epoch_began=epochs[-1]["sequence"] if epochs else None,
+        epoch_began=watched.phase_began or (epochs[-1]["sequence"] if epochs else None),
         findings=findings,
     )
 

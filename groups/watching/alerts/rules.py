@@ -176,7 +176,7 @@ class Look:
     """The timeline's last entry."""
 
     epoch_began: int | None = None
-    """The entry with which the last group epoch or generation began."""
+    """The entry with which the last group epoch or generation began, or a rebalance that has brought none yet was first observed."""
 
     findings: Sequence[Finding] = ()
 

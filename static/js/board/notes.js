@@ -11,7 +11,7 @@ import { placeOf, waitsAtBarrier } from '../barrier.js';
 import { h, s } from '../dom.js';
 import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
 import { NEXT_TARGET, ofIt, obstacleOf, receivesNext, toRevoke, untilWhat } from '../next-heartbeat.js';
-import { epochOf, givingUp, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
+import { epochOf, givingUp, hasStopped, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
 import { capital, duration, list, memberSays, plural, silentSays } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
@@ -263,6 +263,7 @@ export function outsiderNote(frame, member, labels) {
 /** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state @param {(key: string) => string} label @param {boolean} silent */
 function quiet(frame, member, state, label, silent) {
   const owned = keysOf(heldBy(frame, member)).length;
+  if (hasStopped(frame)) return 'Assigned in the next generation';
   if (isClassic(frame) && silent) return `Assigned ${plural(owned, 'partition')}`;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.

@@ -19,8 +19,9 @@ const KEPT = 'alerts in this browser';
  * @param {string} url of the cluster in the API
  * @param {Overview} first
  * @param {string} cluster its name, for notifications
+ * @param {import('../live-source.js').ServerClock} clockOfServer
  */
-export function alertsPanel(url, first, cluster) {
+export function alertsPanel(url, first, cluster, clockOfServer) {
   let overview = first;
   const form = /** @type {HTMLFormElement} */ (part('rule-add'));
   const notify = part('notify');
@@ -80,7 +81,7 @@ export function alertsPanel(url, first, cluster) {
   }
 
   function draw() {
-    const nowMs = Date.now();
+    const nowMs = clockOfServer.now();
     const held = holding(overview.alerts);
     part('alert-count').textContent = held.length ? `${plural(held.length, 'alert')} now` : 'none now';
     part('alerts').replaceChildren(...overview.alerts.map(alertRow));

@@ -5,6 +5,7 @@
  * @property {string} group
  * @property {string | null} type
  * @property {string | null} state
+ * @property {number | null} state_since_ms
  * @property {string | null} condition
  * @property {string | null} timeline
  * @property {number | null} group_epoch
@@ -48,11 +49,11 @@ const CONDITIONS = {
   epoch_back: 'Epochs went back',
 };
 
+/** What hides a group; empty while it is seen. @param {string | null} condition */
+export const conditionSays = (condition) => CONDITIONS[/** @type {keyof typeof CONDITIONS} */ (condition ?? '')] ?? '';
+
 /** What is said of the state: a condition that hides it comes first. @param {Group} group */
-export function stateSays(group) {
-  const condition = CONDITIONS[/** @type {keyof typeof CONDITIONS} */ (group.condition ?? '')];
-  return condition ?? group.state ?? '';
-}
+export const stateSays = (group) => conditionSays(group.condition) || (group.state ?? '');
 
 /**
  * How the cluster is watched: followed, record by record, or polled.

@@ -1,0 +1,63 @@
+"""A classic group between two generations, as its coordinator describes it: no record contains that, so it is an observation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groups.history.polls.description import GroupDescription, GroupKind
+from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+
+BETWEEN = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
+"""States of a classic group that leave no record."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Phases:
+    """What was observed of one group since its last record. ``began``: the entry with which this rebalance was first observed."""
+
+    state: str = ""
+    members: list[str] = field(default_factory=list)
+    began: int | None = None
+
+    def end(self) -> None:
+        """A record came: it contains what the group is now."""
+        self.state, self.members, self.began = "", [], None
+
+    def differs(self, told: GroupDescription) -> bool:
+        """Whether the description adds something to what is known."""
+        if told.kind is not GroupKind.CLASSIC:
+            return False
+        if told.state in BETWEEN:
+            return (self.state, self.members) != (told.state, _ids(told))
+        return self.state != ""
+
+    def take(
+        self, told: GroupDescription, sequence: int, polled_before_ms: int | None
+    ) -> dict[str, object] | None:
+        """The payload of the observation with this sequence; null if the description adds nothing to what is known."""
+        if not self.differs(told):
+            return None
+        if told.state in BETWEEN:
+            self.state, self.members = told.state, _ids(told)
+            self.began = sequence if self.began is None else self.began
+        else:
+            self.end()
+        return {
+            "observation": "described",
+            "state": told.state,
+            "type": told.kind.value,
+            "members": [
+                {
+                    "memberId": each.member_id,
+                    "groupInstanceId": each.instance_id,
+                    "clientId": each.client_id,
+                    "clientHost": each.host,
+                }
+                for each in told.members
+            ],
+            "polled_before_ms": polled_before_ms,
+        }
+
+
+def _ids(told: GroupDescription) -> list[str]:
+    return sorted(each.member_id for each in told.members)

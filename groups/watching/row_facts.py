@@ -1,0 +1,135 @@
+"""The facts of a group's row in lists: one computation, whether the group is polled or followed.
+
+The source of each fact is the coordinator's newest description, by the watcher's clock. The log of a followed group replaces it
+where the coordinator refuses to describe the group, and adds the generation, which no description contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, Final
+
+from groups.history.frames.shapes import Frame
+from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
+
+REBALANCES_KEPT: Final = 60
+"""Times of the last rebalances, for the list's small figure."""
+
+COUNTED_WITHIN_MS: Final = 60_000
+"""Between two looks that are further apart, rebalances have no known time: they count once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupView:
+    """What one source shows of a group now. ``number`` is the group epoch or the generation, null where unknown.
+
+    ``settled`` identifies the assignment of a stable classic group whose generation is unknown.
+    """
+
+    kind: str
+    state: str
+    members: int
+    group_epoch: int | None
+    assignment_epoch: int | None
+    behind: int
+    is_rebalancing: bool
+    number: int | None
+    settled: str | None = None
+
+
+def view_of_description(told: GroupDescription) -> GroupView:
+    """A description as a view."""
+    is_classic = told.kind is GroupKind.CLASSIC
+    return GroupView(
+        kind=told.kind.value,
+        state=told.state,
+        members=len(told.members),
+        group_epoch=told.group_epoch,
+        assignment_epoch=told.assignment_epoch,
+        behind=sum(1 for each in told.members if each.epoch not in (None, told.assignment_epoch)),
+        is_rebalancing=told.is_rebalancing,
+        number=told.group_epoch,
+        settled=_settled(told) if is_classic else None,
+    )
+
+
+def with_generation(view: GroupView, generation: int | None) -> GroupView:
+    """The view of a classic group with the generation that its log contains; any other view as it is."""
+    if view.group_epoch is not None or generation is None:
+        return view
+    return replace(view, number=generation, settled=None)
+
+
+def view_of_frame(frame: Frame) -> GroupView:
+    """The frame of a followed group as a view."""
+    epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
+    state, members = frame.get("state") or "", frame.get("members") or {}
+    return GroupView(
+        kind=frame.get("protocol") or "",
+        state=state,
+        members=len(members),
+        group_epoch=epoch,
+        assignment_epoch=target_epoch,
+        behind=sum(1 for each in members.values() if each.get("epoch") not in (None, target_epoch)),
+        is_rebalancing=state in UNSTABLE or (state != "Empty" and epoch != target_epoch),
+        number=epoch if epoch is not None else frame.get("generation"),
+    )
+
+
+def facts_after(
+    old: Mapping[str, Any],
+    old_state: str,
+    view: GroupView,
+    at_ms: int,
+    looked_ms: int | None,
+    happened_ms: int | None = None,
+) -> dict[str, Any]:
+    """The facts of a row after a look at ``at_ms``; all times are the watcher's.
+
+    ``looked_ms``: the look before, null for none by this process. ``happened_ms``: when a rebalance that the look shows happened, if
+    a log that is still being read gives that.
+    """
+    began = view.is_rebalancing and not old.get("rebalancing")
+    count = _rebalances(old, view, began=began)
+    if looked_ms is None or at_ms - looked_ms > COUNTED_WITHIN_MS:
+        count = min(count, 1)
+    times = [*old.get("rebalanced_ms", ()), *[happened_ms or at_ms] * min(count, REBALANCES_KEPT)]
+    is_same_state = view.state == old_state and old.get("state_since_ms") is not None
+    return {
+        "group_epoch": view.group_epoch,
+        "assignment_epoch": view.assignment_epoch,
+        "members": view.members,
+        "behind": view.behind,
+        "lag": old.get("lag"),
+        "state_since_ms": old["state_since_ms"] if is_same_state else at_ms,
+        "rebalancing": view.is_rebalancing,
+        "since_ms": at_ms if began else (old.get("since_ms") if view.is_rebalancing else None),
+        "rebalanced_ms": times[-REBALANCES_KEPT:],
+        "number": view.number,
+        "settled": view.settled or (old.get("settled") if view.is_rebalancing else None),
+    }
+
+
+def _rebalances(old: Mapping[str, Any], view: GroupView, *, began: bool) -> int:
+    """How many rebalances this look shows for the first time."""
+    number, settled = old.get("number"), old.get("settled")
+    if view.group_epoch is not None:
+        # Each group epoch is a rebalance, however many lie between two looks.
+        epochs = view.group_epoch - number if number is not None else 0
+        return max(epochs, 1 if began or epochs < 0 else 0)
+    if number is not None and view.number is not None:
+        changed = number != view.number
+    else:
+        changed = None not in (settled, view.settled) and settled != view.settled
+    # A rebalance that was counted when it began ends with a generation, which is not another one.
+    return 1 if began or (changed and not old.get("rebalancing")) else 0
+
+
+def _settled(told: GroupDescription) -> str | None:
+    """A digest of who has what; null while the group is between two generations, when no description contains it."""
+    if told.state not in ("Stable", "Empty"):
+        return None
+    rows = sorted(f"{each.member_id} {each.assigned}" for each in told.members)
+    return blake2b("\n".join(rows).encode(), digest_size=8).hexdigest()
