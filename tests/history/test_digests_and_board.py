@@ -55,6 +55,7 @@ def shown_by_the_board(logs: list[Material]) -> Iterator[list[dict[str, Any]]]:
     return map(orjson.loads, done.stdout.splitlines())
 
 
+@pytest.mark.long
 def test_of_every_log_the_map_shows_the_owners_that_the_board_shows() -> None:
     logs = [log for log in corpus() if log.entries]
     materials = [material(log) for log in logs]

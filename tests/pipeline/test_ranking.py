@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from groups.history.passes.indexing import Indexer
 from groups.packs.headline import headline
 from tests.benchmarks.generated.mixes import many_groups
@@ -27,6 +29,7 @@ def weight(log: CorpusLog) -> int:
     return int(headline(indexer.summary())["weight"])
 
 
+@pytest.mark.long
 def test_every_recorded_incident_is_above_every_one_of_200_routine_groups(tmp_path: Path) -> None:
     """Members of a routine group join and leave; it was the headline, since a partition was unassigned for some seconds."""
     many_groups(tmp_path, ROUTINE_GROUPS)

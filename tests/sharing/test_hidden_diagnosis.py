@@ -18,6 +18,7 @@ from groups.models import Timeline
 from groups.storage.handing_on import incident
 from tests.history.corpus import CorpusLog, corpus
 from tests.incidents.logs import recorded_logs
+from tests.tiers import spread
 
 KEY: Final = bytes(range(KEY_BYTES))
 
@@ -92,7 +93,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     )
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(LOGS, every=40), ids=lambda log: log.name)
 def test_what_is_folded_with_names_hidden_differs_by_names_alone(log: CorpusLog) -> None:
     """The verdict, the findings, what happened, and every frame of the board."""
     shown, hidden, names = shown_and_hidden(log, InOrder(KEY))
@@ -101,7 +102,7 @@ def test_what_is_folded_with_names_hidden_differs_by_names_alone(log: CorpusLog)
         assert orjson.loads(renamed(orjson.dumps(hidden[part]).decode(), in_json)) == told, part
 
 
-@pytest.mark.parametrize("log", recorded_logs(), ids=lambda log: log.name)
+@pytest.mark.parametrize("log", spread(recorded_logs(), every=40), ids=lambda log: log.name)
 def test_the_diagnosis_of_a_recorded_incident_has_the_same_words_with_names_hidden(log: CorpusLog) -> None:
     """Under a drawn key names are listed in another order: the words are the same but for it."""
     shown, hidden, names = shown_and_hidden(log, Redactor(KEY))
