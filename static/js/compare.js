@@ -12,6 +12,7 @@
  * @typedef {{stretches: Stretch[], keys: string[], lost_ms: number, stopped: number, longest_ms: number, moved: number, settled_ms: number, epochs: number, lag_max: number | null, read_twice: number | null, skipped: number | null}} Cost
  */
 
+import { CLOCK_FROM_MS } from './times.js';
 import { each, epochOf } from './view.js';
 
 /** Partition → its readers at a frame, in the order of members. @param {Frame} frame @returns {Map<string, string[]>} */
@@ -134,6 +135,17 @@ export function costOf(seen, end_ms, consumed = []) {
     epochs: epochs.size,
     ...recordsOf(consumed, seen[0]?.at_ms ?? 0, end_ms),
   };
+}
+
+/**
+ * What was seen of a run, the frame before a log's first entry at that entry's time: it has none of its own.
+ *
+ * @param {Seen[]} seen @returns {Seen[]}
+ */
+export function begun(seen) {
+  const [before, first] = seen;
+  if (!first || before.at_ms >= CLOCK_FROM_MS || first.at_ms < CLOCK_FROM_MS) return seen;
+  return [{ ...before, at_ms: first.at_ms }, ...seen.slice(1)];
 }
 
 /**

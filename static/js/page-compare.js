@@ -9,15 +9,17 @@ import { ask, file } from './api.js';
 import { Banners } from './banners.js';
 import { Lanes } from './board/lanes.js';
 import { Cast } from './cast.js';
-import { bareSince, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
+import { tracks } from './compare-tracks.js';
+import { bareSince, begun, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from './compare.js';
 import { readTwiceSince } from './consumption.js';
-import { calm, h, part, s } from './dom.js';
+import { calm, h, part } from './dom.js';
 import { Labels } from './labels.js';
 import { wireSaving } from './sharing/saving.js';
 import { watchLink } from './source/link.js';
 import { openSealed } from './source/sealed.js';
 import { Spans } from './spans.js';
 import { Timeline } from './timeline.js';
+import { CLOCK_FROM_MS, clock, zoneName } from './times.js';
 import { replaceAddress } from './url.js';
 import { columnsOf, partitionsOf, unowned } from './view.js';
 import { duration } from './words.js';
@@ -25,14 +27,11 @@ import { duration } from './words.js';
 /** How much of the runs' time passes in a second of playing, and how often the boards are drawn meanwhile. */
 const PACE = 2;
 const TICK_MS = 100;
+/** Runs that last longer are played faster. */
+const PLAYED_MOST_MS = 300_000;
 
 /** From when on the runs are compared: how the group formed before may be another story. */
 let from_ms = 0;
-
-const ROW = 15;
-const BETWEEN = 8;
-const LEFT = 86;
-const WIDTH = 900;
 
 /**
  * What is compared, by a server or all in the page, and where it stands at first.
@@ -72,11 +71,14 @@ class Run {
     this.chunk = chunk;
     this.cast = new Cast(meta.summary.cast);
     this.labels = new Labels();
+    this.spans = /** @type {Spans | null} */ (null);
     /** @type {Seen[]} */
     this.seen = [];
     /** @type {import('./compare.js').Consumed[]} */
     this.consumed = [];
     this.shown = /** @type {Seen | null} */ (null);
+    /** Its own first time, and that at which its time is 0. */
+    this.start_ms = 0;
     this.begin_ms = 0;
     this.end_ms = 0;
     this.scale_ms = 1;
@@ -103,8 +105,16 @@ class Run {
         this.seen.push({ moment: null, frame, at_ms: frame.at_ms });
       },
     )();
-    this.begin_ms = this.seen[0]?.at_ms ?? 0;
-    this.seen = seenFrom(this.seen, this.begin_ms + from_ms);
+    this.seen = begun(this.seen);
+    this.start_ms = this.seen[0]?.at_ms ?? 0;
+    this.spans = spans;
+  }
+
+  /** What comes from a time on is compared. @param {number} begin_ms where this run's time is 0 */
+  begin(begin_ms) {
+    const spans = /** @type {Spans} */ (this.spans);
+    this.begin_ms = begin_ms;
+    this.seen = seenFrom(this.seen, begin_ms + from_ms);
     this.end_ms = this.seen[this.seen.length - 1]?.at_ms ?? 0;
     this.columns = columnsOf(spans.counts);
     this.labels.meet(spans.counts.keys());
@@ -181,11 +191,13 @@ async function compare() {
   const runs = from.metas.map((meta, at) => new Run(meta, roots[at], (first) => from.chunk(at, first)));
   if (from.changed.length) new Banners(part('banners')).changed(from.changed);
   await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
+  const clock_ms = alignedAt(runs);
+  for (const run of runs) run.begin(clock_ms ?? run.start_ms);
   const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
   for (const run of runs) run.measure(length_ms);
   const most_ms = Math.max(...runs.map((/** @type {Run} */ run) => run.cost?.lost_ms ?? 0));
   for (const run of runs) run.compareWith(most_ms);
-  const head = tracks(runs, length_ms);
+  const head = tracks(runs, { from_ms, to_ms: length_ms });
   scorecard(runs);
   const slider = /** @type {HTMLInputElement} */ (part('time'));
   slider.min = String(from_ms);
@@ -195,9 +207,11 @@ async function compare() {
   ].sort((a, b) => a - b);
   let now_ms = Math.min(length_ms, Math.max(from_ms, numberIn('at_ms') || from.at_ms));
   let timer = 0;
+  const pace = Math.max(PACE, length_ms / PLAYED_MOST_MS);
   const draw = (/** @type {boolean} */ animate) => {
     slider.value = String(now_ms);
-    part('at').textContent = `${seconds(now_ms)} s`;
+    part('at').textContent =
+      clock_ms === null ? `${seconds(now_ms)} s` : `${clock(clock_ms + now_ms)} ${zoneName(clock_ms + now_ms)}`;
     head(now_ms);
     for (const run of runs) run.show(now_ms, animate && !calm());
   };
@@ -218,7 +232,7 @@ async function compare() {
     if (now_ms >= length_ms) now_ms = from_ms;
     shows('Pause', 'M2 1h3v10H2zM7 1h3v10H7z');
     timer = window.setInterval(() => {
-      now_ms = Math.min(length_ms, now_ms + TICK_MS * PACE);
+      now_ms = Math.min(length_ms, now_ms + TICK_MS * pace);
       draw(true);
       if (now_ms >= length_ms) stop();
     }, TICK_MS);
@@ -259,67 +273,29 @@ async function compare() {
   document.documentElement.dataset.alive = 'true';
 }
 
-/** Who reads each partition, run under run, on one time axis. @param {Run[]} runs @param {number} length_ms */
-function tracks(runs, length_ms) {
-  const rows = runs.reduce((all, run) => all + (run.cost?.keys.length ?? 0) + 1, 0);
-  const height = rows * ROW + runs.length * BETWEEN;
-  const x = (/** @type {number} */ since_ms) =>
-    LEFT + ((WIDTH - LEFT) * (since_ms - from_ms)) / Math.max(1, length_ms - from_ms);
-  const svg = s(
-    'svg',
-    { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },
-    s(
-      'defs',
-      {},
-      s(
-        'pattern',
-        { id: 'unread', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
-        s('path', { d: 'M1 0v5', stroke: 'var(--bad-line)', 'stroke-width': 1.4 }),
-      ),
-    ),
-  );
-  let y = 0;
-  /** @type {Node[]} */
-  const titles = [];
-  runs.forEach((run, number) => {
-    const title = s('text', { class: 'title', x: 0, y: y + 11 });
-    title.append(`${number + 1} ${run.meta.title}`);
-    titles.push(title);
-    y += ROW;
-    for (const key of run.cost?.keys ?? []) {
-      const name = s('text', { x: 4, y: y + 10 });
-      name.append(run.labels.partition(key));
-      svg.append(name);
-      for (const stretch of run.cost?.stretches ?? []) {
-        if (stretch.key !== key) continue;
-        const from = x(stretch.from_ms - run.begin_ms);
-        const bar = s('rect', {
-          x: from,
-          y: y + 1,
-          width: Math.max(1, x(stretch.to_ms - run.begin_ms) - from),
-          height: ROW - 4,
-          class: stretch.member === null ? 'unread' : 'read',
-          'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
-        });
-        const tip = s('title', {});
-        tip.append(
-          `${key}: ${stretch.member === null ? 'no reader' : run.cast.name(stretch.member)}, ${duration(stretch.to_ms - stretch.from_ms)}`,
-        );
-        bar.append(tip);
-        svg.append(bar);
-      }
-      y += ROW;
-    }
-    y += BETWEEN;
-  });
-  const line = s('line', { class: 'head', y1: 0, y2: height });
-  // The playhead goes behind what is to be read.
-  svg.append(line, ...titles);
-  part('tracks').replaceChildren(svg);
-  return (/** @type {number} */ now_ms) => {
-    line.setAttribute('x1', String(x(now_ms)));
-    line.setAttribute('x2', String(x(now_ms)));
-  };
+/**
+ * Logs have a time of day, so that their readers can choose: each from its own start, or all by the clock.
+ *
+ * @param {Run[]} runs
+ * @returns {number | null} the time at which the first begins, where the clock was chosen
+ */
+function alignedAt(runs) {
+  const begins = runs.map(({ start_ms }) => start_ms);
+  const real = runs.length > 1 && begins.every((ms) => ms >= CLOCK_FROM_MS);
+  const chosen = real && new URL(location.href).searchParams.get('align') === 'clock' ? 'clock' : 'start';
+  const choice = part('align');
+  choice.hidden = !real;
+  for (const button of choice.querySelectorAll('button')) {
+    const { value } = button.dataset;
+    button.setAttribute('aria-pressed', String(value === chosen));
+    button.addEventListener('click', () => {
+      const url = new URL(location.href);
+      url.searchParams.set('align', value ?? 'start');
+      url.searchParams.delete('at_ms');
+      location.replace(url);
+    });
+  }
+  return chosen === 'clock' ? Math.min(...begins) : null;
 }
 
 /** @param {Run[]} runs */
@@ -358,7 +334,7 @@ function scorecard(runs) {
       {},
       measures.map(([title, of, says]) => {
         const values = runs.map(
-          (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.begin_ms : 0),
+          (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.start_ms : 0),
         );
         // Two that read the same are equally good.
         const best = says(Math.min(...values));

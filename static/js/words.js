@@ -34,14 +34,14 @@ export function duration(ms) {
 }
 
 /**
- * When a moment was: seconds from the start for a simulation, the time of day for a log.
+ * When a moment was: seconds from the start for a simulation, the time of day for a log; before a log's first entry there is no time.
  *
  * @param {number} ms
  * @param {number} [start] the first moment of the timeline
  */
 export function when(ms, start = 0) {
   if (start < CLOCK_FROM_MS) return duration(ms);
-  return clock(ms);
+  return ms < CLOCK_FROM_MS ? '' : clock(ms);
 }
 
 /** A group's name, or a mark in its place if it has no visible character: Kafka allows "" and " ". @param {string} name */

@@ -16,6 +16,7 @@ from groups.history.digests.values import FREE, PartitionValue
 from groups.history.entries import Entry
 from tests.history.corpus import CorpusLog
 from tests.history.logs import Log
+from tests.history.storied import two_reading
 from tests.history.strategies import logs
 from tests.history.test_any_log import SEMANTICS
 from tests.history.test_causes import R, two_members
@@ -34,7 +35,8 @@ def held(track: Sequence[tuple[Any, ...]], column: int) -> Any:
 
 def assert_tells_the_group(digest: Digest, told: Told, begin: int = 0) -> None:
     """Column by column, as the frames and the moments have it; ``begin``: the state with which the digest begins."""
-    steps = [(int(told.frame["sequence"]), int(told.frame["at_ms"]), told.frame, "", "")]
+    begins_ms = told.moments[0]["at_ms"] if told.moments else int(told.frame["at_ms"])
+    steps = [(int(told.frame["sequence"]), begins_ms, told.frame, "", "")]
     for each in told.moments:
         frame = told.frames[each["sequence"]]
         steps.append((each["sequence"], each["at_ms"], frame, each["shape"], each["says"]))
@@ -155,3 +157,14 @@ def test_a_digest_has_to_begin_with_a_state_of_its_own() -> None:
     assert not part.begins
     with pytest.raises(ValueError, match="begins with a state of its own"):
         joined([part])
+
+
+def test_before_the_first_entry_there_is_no_time_so_a_digest_begins_with_it_at_every_level() -> None:
+    first_ms = 1_790_000_000_000
+    log = two_reading(120_000, start_ms=first_ms).log()
+    told = Told.of(list(log.entries), "kafka")
+    for whole in told.each_level():
+        for columns in (whole.columns, coarsened(whole, 9).columns):
+            assert columns.first[0] == 0
+            assert (columns.from_ms[0], columns.to_ms[0]) == (columns.from_ms[1],) * 2
+            assert columns.from_ms[0] >= first_ms

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   bareSince,
+  begun,
   consumedIn,
   costOf,
   lagAt,
@@ -11,6 +12,7 @@ import {
   seenAt,
   seenFrom,
 } from '../../static/js/compare.js';
+import { when } from '../../static/js/words.js';
 import { consumedAt, consumedWords, readTwiceSince } from '../../static/js/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
@@ -169,4 +171,16 @@ test('a chosen partition tells the end of its log, its lag, and what was read tw
   assert.equal(consumedAt(two, 'foo-0', 15_000)?.read_twice, 30 + 600);
   assert.equal(readTwiceSince(two, 15_000), 600);
   assert.equal(readTwiceSince(frame, 15_000), 0);
+});
+
+test('before the first entry of a log there is no time: a comparison begins with that entry, and none of 1970', () => {
+  const at = (...times) => times.map((at_ms, place) => ({ moment: null, frame: { sequence: place }, at_ms }));
+  const real = 1_790_000_000_000;
+  assert.deepEqual(
+    begun(at(0, real, real + 5)).map(({ at_ms }) => at_ms),
+    [real, real, real + 5],
+  );
+  for (const times of [[0, 3, 9], [real, real + 5], [0]]) assert.deepEqual(begun(at(...times)), at(...times));
+  assert.equal(when(0, real), '');
+  assert.notEqual(when(real, real), '');
 });

@@ -29,6 +29,9 @@ LEVELS: Final = (16, 1)
 """Columns, at most, of each part at the coarser levels, beside the one that a chunk begins with: a timeline of a hundred chunks
 fits a screen by the first, and one of a million entries by the second."""
 
+BEFORE_ALL: Final = 0
+"""Before a timeline's first entry there is a state, and no time: such a column has that of the next one."""
+
 
 def joined(parts: Sequence[Digest]) -> Digest:
     """One digest of parts that follow each other; the first one begins a chunk.
@@ -55,6 +58,9 @@ def joined(parts: Sequence[Digest]) -> Digest:
         _append_tracks(whole.tracks, part.tracks, offset, skip)
         whole.facts.update(part.facts)
     whole.events = events.joined(part.events for part in parts)
+    columns = whole.columns
+    if columns.first[0] == BEFORE_ALL and len(columns) > 1:
+        columns.from_ms[0] = columns.to_ms[0] = columns.from_ms[1]
     return whole
 
 
@@ -220,7 +226,7 @@ def _places(fine: Columns, lead: int, most: int) -> list[int]:
     count = len(fine) - lead
     rests = [(fine.from_ms[at + 1] - fine.to_ms[at], at) for at in range(lead, len(fine) - 1)]
     # What is no longer than a column of an even axis of time is not seen on it.
-    seen_ms = (max(fine.to_ms) - min(fine.from_ms)) / most
+    seen_ms = (max(fine.to_ms[lead:], default=0) - min(fine.from_ms[lead:], default=0)) / most
     longest = nlargest(most // RESTS_SHARE, (rest for rest in rests if rest[0] > seen_ms))
     # Each rest begins two columns, one of which may fall together with an even one. After the last moment there is a rest, too,
     # or another part, which may begin with one.
