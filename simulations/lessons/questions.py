@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Final, Literal, TypedDict
 
 from simulations.lessons.document import Ask, Option
@@ -47,8 +48,11 @@ class AskSheet(TypedDict):
     then: list[TextPart] | None
 
 
-def answered(ask: Ask, place: int, filler: Filler) -> AskSheet:
-    """The question with its answer; ``filler.problems`` gets what does not hold."""
+def answered(ask: Ask, place: int, filler: Filler, lesson: str) -> AskSheet:
+    """The question with its answer; ``filler.problems`` gets what does not hold.
+
+    Options are shuffled by a seed of the lesson's id and the beat: authors write the right one first. Their keys are their places in the file.
+    """
     reveal = filler.index(ask.at, place) if ask.at is not None else place
     sheet: AskSheet = {
         "kind": "choice",
@@ -76,6 +80,7 @@ def answered(ask: Ask, place: int, filler: Filler) -> AskSheet:
                 )
             )
         sheet["answer"] = right[0]["says"] if right else []
+        Random(f"{lesson} {ask.field}").shuffle(sheet["options"])
         return sheet
     assert ask.of is not None
     assert ask.expect is not None

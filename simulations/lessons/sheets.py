@@ -85,7 +85,8 @@ class RunSheet(TypedDict):
 class Sheet(TypedDict):
     """``run`` is None for a case, which is in ``hands``.
 
-    ``replayable``: whether a reader can take over and play on; of a recorded log nobody can.
+    ``replayable``: whether a reader can take over and play on; of a recorded log nobody can. ``quiz``: an incident to be recognised, whose
+    board hides what only the simulator knows until a question is answered.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Sheet(TypedDict):
     of: str
     kind: str
     replayable: bool
+    quiz: bool
     run: RunSheet | None
     hands: HandsSheet | None
     table: TableSheet | None
@@ -126,10 +128,11 @@ def sheet_of(lesson: Lesson, source: Source) -> Made:
         "of": lesson.of if lesson.kind is not Kind.SCENARIO else "",
         "kind": lesson.kind,
         "replayable": run.scenario is not None,
+        "quiz": lesson.pattern is not None,
         "run": played(run),
         "hands": None,
         "table": table,
-        "beats": [_beat(beat, filler, table) for beat in lesson.beats],
+        "beats": [_beat(beat, filler, table, lesson.id) for beat in lesson.beats],
     }
     _in_order(lesson, sheet, filler)
     return Made(sheet=sheet, problems=tuple(sorted(set(filler.problems))))
@@ -168,17 +171,18 @@ def _of_hands(lesson: Lesson, hands: Hands) -> Made:
         "of": lesson.of,
         "kind": lesson.kind,
         "replayable": False,
+        "quiz": False,
         "run": None,
         "hands": hands.sheet(),
         "table": None,
-        "beats": [_beat(beat, hands, None) for beat in lesson.beats],
+        "beats": [_beat(beat, hands, None, lesson.id) for beat in lesson.beats],
     }
     if lesson.table is not None:
         hands.problems.append(Problem(lesson.of_line, "table", "a case has no proposal's table"))
     return Made(sheet=sheet, problems=tuple(sorted(set(hands.problems))))
 
 
-def _beat(beat: Beat, filler: RunFilling | Hands, table: TableSheet | None) -> BeatSheet:
+def _beat(beat: Beat, filler: RunFilling | Hands, table: TableSheet | None, lesson: str) -> BeatSheet:
     index = filler.index(beat.at, 0)
     for fact in beat.facts:
         filler.fact(fact, index)
@@ -199,7 +203,7 @@ def _beat(beat: Beat, filler: RunFilling | Hands, table: TableSheet | None) -> B
         "notes": filler.fill(beat.notes, index) if beat.notes is not None else None,
         "cite": filler.fill(beat.cite, index) if beat.cite is not None else None,
         "terms": beat.terms,
-        "ask": answered(beat.ask, index, filler) if beat.ask is not None else None,
+        "ask": answered(beat.ask, index, filler, lesson) if beat.ask is not None else None,
         "row": max((number for number, at in enumerate(rows) if at <= sequence), default=None),
     }
 

@@ -158,7 +158,7 @@ def test_a_whole_lesson_is_taken_by_keyboard_and_ear(open_page: Open) -> None:
     expect(said).to_contain_text("nobody")
     press("Enter")
     beat(page, 5, 5)
-    press("1")
+    press("3")
     tab_to(page, "#check")
     press("Enter")
     tab_to(page, "#done a.go")

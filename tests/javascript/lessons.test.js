@@ -5,6 +5,7 @@ import { isRight, mistakes } from '../../static/js/lesson/ask.js';
 import { beatAt, filledIn, membersAfter, placeOf, questionAt, withBeat } from '../../static/js/lesson/drafting.js';
 import { judged, takers } from '../../static/js/lesson/places.js';
 import { all, forget, keep, of } from '../../static/js/lesson/progress.js';
+import { veiled } from '../../static/js/lesson/stage.js';
 import { doable, newcomer } from '../../static/js/lesson/taking-over.js';
 
 /** What a browser keeps. */
@@ -246,4 +247,13 @@ test('what an author left to the run is filled in where it stands', () => {
   assert.equal(filledIn('x: 1', problems), 'x: 1');
   const price = [{ line: 1, message: 'the run says that happens is "$& and $1", not ?' }];
   assert.equal(filledIn('facts: {happens: "?"}', price), 'facts: {happens: "\\"$& and $1\\""}');
+});
+
+test('the board of a question about an incident hides what only the simulator knows', () => {
+  const frame = /** @type {any} */ ({ members: {}, clients: { A: { killed: true, owned: {} }, B: { paused: true } } });
+  assert.deepEqual(veiled(frame).clients, {
+    A: { killed: false, paused: false, owned: {} },
+    B: { killed: false, paused: false },
+  });
+  assert.ok(frame.clients.A.killed, 'the run itself stays');
 });

@@ -163,7 +163,7 @@ export class LessonPlayer {
 
   /** @param {number} sequence @param {boolean} animate */
   #stand(sequence, animate) {
-    this.stage?.show(sequence, animate);
+    this.stage?.show(sequence, animate, { veils: this.sheet.quiz && this.#waits() });
     // After an answer the board has gone on; the text stays with the moment that was asked about.
     part('text').classList.toggle('past', sequence !== this.sheet.beats[this.#beat].sequence);
     if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast, this.#isDone());

@@ -2,6 +2,7 @@
  * The board of a lesson: it stands where a beat says, and knows nothing of what comes after that.
  *
  * @typedef {import('./types').Run} Run
+ * @typedef {import('../types').Frame} Frame
  * @typedef {import('../timeline.js').Rest} Rest
  */
 
@@ -13,6 +14,22 @@ import { isMereCommit } from '../key-steps.js';
 import { Spans } from '../spans.js';
 import { Timeline } from '../timeline.js';
 import { TimelineView } from '../timeline-view/view.js';
+
+/**
+ * A frame without what only the simulator knows: that a process was killed or is paused. In a log of records and requests that is what one
+ * has to find out.
+ *
+ * @param {Frame} frame
+ * @returns {Frame}
+ */
+export function veiled(frame) {
+  if (!frame.clients) return frame;
+  const clients = Object.entries(frame.clients).map(([id, client]) => [
+    id,
+    { ...client, killed: false, paused: false },
+  ]);
+  return { ...frame, clients: Object.fromEntries(clients) };
+}
 
 export class LessonStage {
   /** @type {Rest | null} */
@@ -95,37 +112,41 @@ export class LessonStage {
     this.labels.meet(spans.counts.keys());
   }
 
-  /** What happened up to a moment. @param {number} sequence */
-  #walked(sequence) {
+  /** What happened up to a moment. @param {number} sequence @param {(frame: Frame) => Frame} [seen] */
+  #walked(sequence, seen = (frame) => frame) {
     const spans = new Spans(this.cast);
     this.#seen = new Set();
-    const meet = (/** @type {import('../types').Frame} */ frame) => {
+    const meet = (/** @type {Frame} */ frame) => {
       for (const member of Object.keys(frame.members)) this.#seen.add(this.cast.lane(member).key);
     };
     this.timeline.walk(
       (moment, frame) => {
         if (moment.sequence > sequence) return;
-        spans.add(moment, frame);
+        spans.add(moment, seen(frame));
         meet(frame);
       },
       (frame) => {
-        spans.start(frame);
+        spans.start(seen(frame));
         meet(frame);
       },
     )();
     return spans;
   }
 
-  /** @param {number} sequence @param {boolean} animate */
-  show(sequence, animate) {
+  /** @param {number} sequence @param {boolean} animate @param {{veils?: boolean}} [how] `veils`: what only the simulator knows is hidden */
+  show(sequence, animate, { veils = false } = {}) {
     const before = this.timeline.position;
-    const rest = this.timeline.seekLoaded(sequence);
-    if (!rest) return null;
+    const reached = this.timeline.seekLoaded(sequence);
+    if (!reached) return null;
+    const seen = veils ? veiled : (/** @type {Frame} */ frame) => frame;
+    const rest = { ...reached, frame: seen(reached.frame) };
     this.rest = rest;
-    const spans = this.#walked(rest.sequence);
+    const spans = this.#walked(rest.sequence, seen);
     this.spans = spans;
     this.view.spans = spans;
-    const { steps, position } = this.timeline;
+    const { position } = this.timeline;
+    const past = this.timeline.steps.slice(0, position);
+    const shown = veils ? past.filter((moment) => moment.shape !== 'fault' || moment === rest.moment) : past;
     const scene = this.board.render(rest, {
       animate,
       forward: position - before === 1,
@@ -134,8 +155,8 @@ export class LessonStage {
     this.head.render(rest, scene.views);
     // Nothing of what is still to come: a question would be answered by the picture below it.
     this.view.move({
-      steps: steps.slice(0, position),
-      position,
+      steps: shown,
+      position: shown.length,
       rest: { sequence: rest.sequence, at_ms: rest.moment?.at_ms ?? rest.frame.at_ms },
       frame: rest.frame,
       end_ms: rest.moment?.at_ms ?? rest.frame.at_ms,

@@ -80,6 +80,7 @@ export interface Sheet {
   of: string;
   kind: string;
   replayable: boolean;
+  quiz: boolean;
   run: Run | null;
   hands: Hands | null;
   table: Table | null;
