@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,10 @@ import yaml
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from explorer.pages.rehearsal.views import TIMELINES_OFFERED
 from explorer.pages.runs import starting
+from groups.history.entries import ENTRY_FORMAT
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
 from simulations.world.scenario import load
 from tests.stories import Story, classic_group
@@ -262,3 +266,46 @@ def test_the_command_tells_a_mistake_in_one_line(
     told, code = rehearse(*([str(file)] if text is not None else []), *words)
     assert (code, says in told) == (status, True), told
     assert "\n" not in told.strip()
+
+
+def links(page: str) -> list[str]:
+    listed = page.partition('<ul id="timelines">')[2].partition("</ul>")[0]
+    return re.findall(r'href="([^"]*)"', listed)
+
+
+def test_the_first_click_on_a_listed_timeline_rehearses_it(
+    client: Client, stored: Callable[..., Timeline]
+) -> None:
+    """The form sent the example's members and topics along: the click was refused."""
+    timeline = stored(Story().unit(classic_group()), title="Orders at night")
+    assert links(text_of(client, "/rehearsal")) == [f"/rehearsal?timeline={timeline.id}"]
+    page = text_of(client, links(text_of(client, "/rehearsal"))[0])
+    assert 'role="alert"' not in page
+    assert f'name="timeline" value="{timeline.id}"' in page
+    assert 'name="members"' not in page
+
+
+def test_a_timeline_is_found_by_title_group_or_id_however_many_are_newer(
+    client: Client, stored: Callable[..., Timeline]
+) -> None:
+    old = stored(Story().unit(classic_group()), title="Orders at night")
+    fresh = [
+        Timeline(
+            id=f"newer{number}",
+            title=f"Newer {number}",
+            group="g",
+            protocol="classic",
+            entry_format=ENTRY_FORMAT,
+            fold_version=FOLD_VERSION,
+            last=1,
+            source="import",
+        )
+        for number in range(TIMELINES_OFFERED)
+    ]
+    Timeline.objects.bulk_create(fresh)
+    page = text_of(client, "/rehearsal")
+    assert len(links(page)) == TIMELINES_OFFERED
+    assert f"The newest {TIMELINES_OFFERED} of {TIMELINES_OFFERED + 1}." in page
+    for word in ("at night", old.group, old.id):
+        assert links(text_of(client, f"/rehearsal?find={word}")) == [f"/rehearsal?timeline={old.id}"]
+    assert "No timeline has “nowhere”" in text_of(client, "/rehearsal?find=nowhere")

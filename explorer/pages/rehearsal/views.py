@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import orjson
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -31,8 +32,11 @@ from simulations.rehearsal.judging import Sheet
 from simulations.rehearsal.values import MEMBERS_MOST, PARTITIONS_MOST
 from simulations.rehearsal.ways import WayName
 
-TIMELINES_OFFERED: Final = 50
-"""Timelines in the list of the form: the newest; any other is named by its address."""
+TIMELINES_OFFERED: Final = 20
+"""Timelines in the list: the newest that match what is searched for."""
+
+FIND_LENGTH_MOST: Final = 200
+"""Characters of a search."""
 
 BESIDE: Final = "beside"
 """A button's value begins so where it plays the planned way and another one side by side; others are a way's name, with ``@`` and a
@@ -45,8 +49,10 @@ def page(request: HttpRequest) -> HttpResponse:
     given: dict[str, str] = {}
     refused, status = "", 200
     sheet: Sheet | None = None
+    asked = request.GET.copy()
+    find = asked.pop("find", [""])[-1].strip()[:FIND_LENGTH_MOST]
     try:
-        given = given_in(request.META["QUERY_STRING"])
+        given = given_in(asked.urlencode())
         if request.method == "POST":
             return _played(request, given)
         sheet = orjson.loads(rehearsed(request, asked_in(given)).json)
@@ -63,7 +69,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "at": given.get("at") or (sheet["question"].get("at", "") if sheet else ""),
         "at_once": sheet["question"]["at_once"] if sheet else 1,
         "query": urlencode(given),
-        "timelines": _timelines(),
+        **_timelines(find),
         "strategies": _strategies(given.get("assignors", "")),
         "policies": [str(each) for each in MigrationPolicy],
         "bounds": f"{MEMBERS_MOST} members, {PARTITIONS_MOST:,} partitions",
@@ -86,10 +92,19 @@ def _played(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
     return redirect(f"{reverse('compare')}?runs={','.join(ids)}")
 
 
-def _timelines() -> list[Timeline]:
-    """Timelines that may show a classic group, for the form's list."""
-    kept = Timeline.objects.filter(protocol__in=("classic", "consumer"), last__gt=0)
-    return list(kept.only("id", "title")[:TIMELINES_OFFERED])
+def _timelines(find: str) -> dict[str, Any]:
+    """The list of timelines to choose from: classic groups, or with ``find`` those with it in their title, group or id."""
+    kept = Timeline.objects.filter(last__gt=0)
+    if find:
+        named = Q(title__icontains=find) | Q(group__icontains=find) | Q(pk=find)
+        kept = kept.filter(named, protocol__in=("classic", "consumer"))
+    else:
+        kept = kept.filter(protocol="classic")
+    return {
+        "find": find,
+        "timelines": list(kept.only("id", "title", "group")[:TIMELINES_OFFERED]),
+        "matching": kept.count(),
+    }
 
 
 def _strategies(given: str) -> list[str]:
