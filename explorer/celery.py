@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
+from collections.abc import Sequence
 from typing import Any
 
-from celery import Celery, signals
+from celery import Celery, Task, signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
+
+log = logging.getLogger(__name__)
 
 app = Celery("explorer")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -24,3 +29,30 @@ QUEUES = ("runs", "imports")
 def keep_to_itself(**told: Any) -> None:
     """What a worker writes is its own alone, as a server's is."""
     os.umask(0o077)
+
+
+_begun_s: dict[str, float] = {}
+"""When each task of this process began, by its id."""
+
+
+@signals.task_prerun.connect  # type: ignore[untyped-decorator]
+def log_begun(task_id: str, task: Task, args: Sequence[Any], **told: Any) -> None:
+    _begun_s[task_id] = time.monotonic()
+    log.info("Task %s %s began.", task.name, _of(args))
+
+
+@signals.task_postrun.connect  # type: ignore[untyped-decorator]
+def log_ended(
+    task_id: str, task: Task, args: Sequence[Any], retval: Any, state: str | None, **told: Any
+) -> None:
+    """A task returns how many records it went through (of a run its entries, of a sweep its cases), or nothing where it had nothing to do."""
+    took_s = time.monotonic() - _begun_s.pop(task_id, time.monotonic())
+    failed = state not in (None, "SUCCESS")
+    records = f", {retval:,} records" if isinstance(retval, int) and not failed else ""
+    how = f" ({state})" if failed else ""
+    log.info("Task %s %s ended after %.1f s%s%s.", task.name, _of(args), took_s, records, how)
+
+
+def _of(args: Sequence[Any]) -> str:
+    """The id of what a task works on."""
+    return str(args[0]) if args else ""

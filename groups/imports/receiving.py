@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from groups.packs.headline import plain
 from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.times import Times, in_words
 from groups.storage import importing
+
+log = logging.getLogger(__name__)
 
 NEXT_TRY: Final = (
     "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log."
@@ -25,6 +29,7 @@ class Received:
     timelines: list[dict[str, Any]] = field(default_factory=list)
     records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})
     repeated: int = 0
+    times: Times = field(default_factory=Times)
     stage_began: bool = False
     told: list[Mapping[str, Any]] = field(default_factory=list)
     """Timelines whose packs are whole, and whose rows are stored at the end."""
@@ -46,16 +51,25 @@ class Received:
                 self.told.append(message)
             case "repeated":
                 self.repeated += message["records"]
+            case "times":
+                self.times.merge(message["times"])
             case "records" | "done":
                 self.records = plain(dict(message["records"]))
 
     def store(self) -> None:
         """Everything was read, and all packs are whole: the timelines are there from now on."""
-        self.timelines = importing.store(self.import_id, self.told)
+        with self.times.taking("commit", len(self.told)):
+            self.timelines = importing.store(self.import_id, self.told)
+        log.info("Import %s: %s", self.import_id, in_words(self.times.report()))
 
     def report(self) -> dict[str, Any]:
         """What came of it: the form of ``manage.py import_log`` with what the page shows beside it."""
-        return {"timelines": self.timelines, "records": self.records, "repeated": self.repeated}
+        return {
+            "timelines": self.timelines,
+            "records": self.records,
+            "repeated": self.repeated,
+            "times": self.times.report(),
+        }
 
     def nothing_read(self) -> str:
         """Why the import has nothing to show, in a sentence with the next try; empty where something was read.

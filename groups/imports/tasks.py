@@ -21,25 +21,26 @@ SPARK_WAIT_MOST_S = 30 * 60
 
 
 @shared_task(name="groups.import")  # type: ignore[untyped-decorator]
-def run_import(import_id: str) -> None:
-    """Read a waiting import. A second delivery finds it taken and does nothing."""
+def run_import(import_id: str) -> int | None:
+    """Read a waiting import; how many records. A second delivery finds it taken and does nothing."""
     try:
         found = lifecycle.get(import_id)
     except lifecycle.NoSuchImport:
-        return
+        return None
     if found.status != Import.Status.WAITING:
-        return
+        return None
     missing = missing_packages()
     if not missing:
         # One that is deleted while it is read has nobody to tell.
         with contextlib.suppress(lifecycle.NoSuchImport):
-            lifecycle.perform(import_id)
+            return int(lifecycle.perform(import_id).report["records"]["read"])
     elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S) or not come_by_themselves():
         fail(import_id, missing)
     else:
         wait(import_id)
         # The worker is free meanwhile: the task comes back instead of sleeping.
         run_import.apply_async((import_id,), countdown=SPARK_POLL_S)
+    return None
 
 
 def wait(import_id: str) -> None:

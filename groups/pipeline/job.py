@@ -13,6 +13,7 @@ and writes, a line each:
 * ``{"type": "records", "records": {…}}`` when all is read: what was decoded, and what was skipped so far;
 * ``{"type": "timeline", …}`` for each timeline that is stored (``timeline_folding.TimelineFolding.finish``);
 * ``{"type": "repeated", …}`` where records were given twice;
+* ``{"type": "times", "times": […]}``: how long each stage took (``groups.pipeline.times``);
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
 Entries go from Spark's tasks into the store and never through here. It then waits for the next request with its Spark
@@ -29,7 +30,7 @@ import orjson
 
 from groups.pipeline import transformations
 from groups.pipeline.folding.context import Context, EarlierTimeline
-from groups.pipeline.progress import READING_SHARE, Progress, TaskCounting
+from groups.pipeline.progress import READING_SHARE, Counting, Progress, tasks_done
 from groups.pipeline.reading.datasource import OffsetsLog, Task, tasks_of
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import Wanted
@@ -107,7 +108,7 @@ def import_with(
             blocks = blocks.transform(transformations.with_partitions_known)
         count = folding_tasks(progress.bytes_read, session.sparkContext.defaultParallelism)
         ordered = blocks.transform(transformations.in_group_order, count)
-        more = fold_stage(session, transformations.folded(ordered, context), findings, count, progress)
+        more = fold_stage(session, ordered, context, findings, progress)
     finally:
         rows.unpersist()
     return {"type": "done", "records": findings.records_report(more)}
@@ -129,53 +130,76 @@ def read_stage(
     findings = Findings(listing)
     progress.tell("Reading")
 
-    def told(done: int) -> None:
+    def look() -> None:
         # Tasks have about one size, so that their number tells the records closely; the end tells them exactly.
+        done = tasks_done(session)
         progress.set("Read", expected * done // len(tasks), expected, "records")
-        progress.share = READING_SHARE * done / len(tasks)
+        progress.reach(READING_SHARE * done / len(tasks))
 
-    with TaskCounting(session, progress, told):
+    with Counting(progress, look):
         found = transformations.facts(rows).collect()
     for row in found:
         findings.add(row.kind, row.source, bytes(row.payload))
+    del progress.stages["Read"]
     progress.set("Read", findings.read, findings.read, "records")
-    progress.share = READING_SHARE
+    progress.reach(READING_SHARE)
     progress.tell("Read")
     return findings
 
 
 def fold_stage(
-    session: SparkSession, folded: DataFrame, findings: Findings, tasks: int, progress: Progress
+    session: SparkSession,
+    ordered: DataFrame,
+    context: Context,
+    findings: Findings,
+    progress: Progress,
 ) -> list[dict[str, Any]]:
     """Has the tasks fold and store; hands on what they say of each timeline. What is to be told among the skipped."""
+    from pyspark import StorageLevel
+
     more: list[dict[str, Any]] = []
     groups, stored = len(findings.group_hashes), 0
     progress.set("Folded", 0, groups, "groups")
     progress.set("Stored", 0, None, "timelines")
     progress.tell("Folding")
+    # Tasks report at their end. One that is done again after a machine was lost counts its groups again.
+    ended = session.sparkContext.accumulator(0)
 
-    def told(done: int) -> None:
-        progress.set("Folded", groups * done // tasks, groups, "groups")
-        progress.share = READING_SHARE + (1 - READING_SHARE) * done / tasks
+    def look() -> None:
+        done = min(ended.value, groups)
+        progress.set("Folded", done, groups, "groups")
+        progress.reach(READING_SHARE + (1 - READING_SHARE) * done / max(groups, 1))
 
-    with TaskCounting(session, progress, told):
-        for row in folded.toLocalIterator(prefetchPartitions=True):
-            message = orjson.loads(bytes(row.payload))
-            match row.kind:
-                case "timeline":
-                    stored += 1
-                    progress.set("Stored", stored, None, "timelines")
-                    progress.lines.say({"type": "timeline", **message})
-                case "repeated":
-                    more += message["conflicts"]
-                    progress.lines.say({"type": "repeated", **message})
-                case "left_out":
-                    known = findings.left_out.setdefault((message["source"], message["outcome"]), LeftOut())
-                    known.merge(message["records"], message["first"], message["last"])
+    folded = transformations.folded(ordered, context, ended.add).persist(StorageLevel.DISK_ONLY)
+    try:
+        with Counting(progress, look):
+            # One job over all tasks, as many at once as the cluster has cores. The lines are fetched afterwards, one task's
+            # at a time: those of a large log do not fit into the driver together.
+            folded.count()
+            for row in folded.toLocalIterator():
+                message = orjson.loads(bytes(row.payload))
+                match row.kind:
+                    case "timeline":
+                        stored += 1
+                        progress.set("Stored", stored, None, "timelines")
+                        progress.lines.say({"type": "timeline", **message})
+                    case "repeated":
+                        more += message["conflicts"]
+                        progress.lines.say({"type": "repeated", **message})
+                    case "left_out":
+                        known = findings.left_out.setdefault(
+                            (message["source"], message["outcome"]), LeftOut()
+                        )
+                        known.merge(message["records"], message["first"], message["last"])
+                    case "times":
+                        findings.times.merge(message)
+    finally:
+        folded.unpersist()
     progress.set("Folded", groups, groups, "groups")
     progress.set("Stored", stored, stored, "timelines")
-    progress.share = 1.0
+    progress.reach(1.0)
     progress.tell("Done")
+    progress.lines.say({"type": "times", "times": findings.times.report()})
     return [{"last_offset": conflict["offset"], "normal": False, **conflict} for conflict in more]
 
 

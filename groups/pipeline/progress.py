@@ -45,7 +45,18 @@ class Progress:
     told: bytes = b""
 
     def set(self, name: str, done: int, of: int | None, unit: str) -> None:
-        self.stages[name] = {"name": name, "done": done, "of": of, "unit": unit}
+        """A stage's count. It never falls: a task that is lost is done again, and nothing is told of that."""
+        before = self.stages.get(name)
+        self.stages[name] = {
+            "name": name,
+            "done": max(done, before["done"]) if before is not None else done,
+            "of": of,
+            "unit": unit,
+        }
+
+    def reach(self, share: float) -> None:
+        """So much of the work is done; it never falls, either."""
+        self.share = max(self.share, share)
 
     def tell(self, stage: str | None = None) -> None:
         """Tells now when a stage begins, else at most four times a second."""
@@ -75,23 +86,18 @@ class Progress:
         return round(passed * (1 - self.share) / self.share)
 
 
-class TaskCounting:
-    """Tells how many of a stage's tasks are done while Spark works at it."""
+class Counting:
+    """Tells of the work several times a second while it goes on: ``look`` sets the counts."""
 
-    def __init__(self, session: SparkSession, progress: Progress, told: Callable[[int], None]) -> None:
-        self.tracker = session.sparkContext.statusTracker()
+    def __init__(self, progress: Progress, look: Callable[[], None]) -> None:
         self.progress = progress
-        self.told = told
+        self.look = look
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self._count, name="progress", daemon=True)
 
     def _count(self) -> None:
         while not self.stop.wait(PROGRESS_EVERY_S):
-            done = 0
-            for stage in self.tracker.getActiveStageIds():
-                info = self.tracker.getStageInfo(stage)
-                done = max(done, info.numCompletedTasks if info else 0)
-            self.told(done)
+            self.look()
             self.progress.tell()
 
     def __enter__(self) -> None:
@@ -100,3 +106,10 @@ class TaskCounting:
     def __exit__(self, *exception: object) -> None:
         self.stop.set()
         self.thread.join()
+
+
+def tasks_done(session: SparkSession) -> int:
+    """How many tasks of the stage that is under way are done."""
+    tracker = session.sparkContext.statusTracker()
+    found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return max((info.numCompletedTasks for info in found if info), default=0)

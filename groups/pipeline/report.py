@@ -18,6 +18,7 @@ from groups.pipeline.reading.sources import Source
 from groups.pipeline.reading.split_facts import SplitFacts
 from groups.pipeline.reading.splitting import Listing
 from groups.pipeline.reading.transactions import ABORTED, OPEN, Ends, LeftOut, Log
+from groups.pipeline.times import Times
 from groups.pipeline.topics.facts import Known, metadata_story
 from groups.pipeline.topics.naming import COMMIT, TOPICS_FILE
 
@@ -75,17 +76,23 @@ class Findings:
     missing: dict[int, int] = field(default_factory=dict)
     """Source → offsets that no record has."""
 
+    times: Times = field(default_factory=Times)
+
     def add(self, kind: str, source: int, payload: bytes) -> None:
         """Takes in one row of ``transformations.facts``."""
         if kind == "topic":
             told = orjson.loads(payload)
             self.topics.append((told["at_ms"], source, told["offset"], told["record"]))
             return
+        if kind == "times":
+            self.times.merge(orjson.loads(payload))
+            return
         facts = SplitFacts.unpack(payload)
         found = self.listing.sources[source]
         self.splits[facts.split] = facts
         self.read += facts.read
         self.decoded += facts.decoded
+        self.times.add("decode", 0.0, facts.decoded)
         self.unlisted += facts.unlisted
         for problem in facts.problems:
             self.add_problem(found, problem)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from groups.pipeline.collector import calm_collector
@@ -76,8 +76,10 @@ def in_group_order(blocks: DataFrame, tasks: int) -> DataFrame:
     return blocks.repartition(tasks, "group").sortWithinPartitions("group", "partition", "first", "source")
 
 
-def folded(ordered: DataFrame, context: Context) -> DataFrame:
-    """Folds and stores the timelines; what is told of them (``FOLDED``)."""
+def folded(
+    ordered: DataFrame, context: Context, ended: Callable[[int], None] = lambda groups: None
+) -> DataFrame:
+    """Folds and stores the timelines; what is told of them (``FOLDED``). ``ended`` counts, in the tasks, groups that are folded."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -88,7 +90,7 @@ def folded(ordered: DataFrame, context: Context) -> DataFrame:
         give_back()
         schema = arrow_schema(FOLDED)
         held: list[tuple[str, bytes]] = []
-        for line in fold_blocks(_blocks(batches), context):
+        for line in fold_blocks(_blocks(batches), context, ended):
             held.append(line)
             if len(held) >= LINES_A_BATCH:
                 yield pa.RecordBatch.from_pydict(_columns(held), schema=schema)

@@ -48,8 +48,8 @@ def engine_digest(sources: tuple[str, ...] = SOURCES) -> str:
 
 
 @shared_task(name="simulations.run", acks_late=True)  # type: ignore[untyped-decorator]
-def run(timeline_id: str) -> None:
-    """Simulate a stored scenario into its timeline.
+def run(timeline_id: str) -> int | None:
+    """Simulate a stored scenario into its timeline; how many entries it came to.
 
     A second delivery finds the lease taken, or the run ended, and does nothing. One that takes over from a writer
     that died simulates from the start again, and storage skips what is stored already: the same entries, since
@@ -58,13 +58,14 @@ def run(timeline_id: str) -> None:
     try:
         writer = storage.open_writer(timeline_id, owner=f"run {uuid.uuid4()}")
     except (LeaseLost, NoSuchTimeline):
-        return
+        return None
     timeline = storage.get(timeline_id)
     try:
         problem = simulate_into(writer, timeline)
         writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
+        return int(storage.get(timeline_id).last)
     except (LeaseLost, NoSuchTimeline):
-        return  # cancelled, deleted or taken over: whoever did that has told those who watch
+        return None  # cancelled, deleted or taken over: whoever did that has told those who watch
     except ParentStops:
         writer.release()
     except (ChildFailed, StorageError) as error:
@@ -74,6 +75,7 @@ def run(timeline_id: str) -> None:
         if not is_full(error):
             raise
         writer.finish(Timeline.Status.FAILED, DISK_FULL)
+    return None
 
 
 def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:

@@ -16,20 +16,21 @@ from simulations.models import Sweep
 
 
 @shared_task(name="simulations.sweep")  # type: ignore[untyped-decorator]
-def run_sweep(sweep_id: str) -> None:
-    """Run a waiting sweep. A second delivery finds it taken and does nothing."""
+def run_sweep(sweep_id: str) -> int | None:
+    """Run a waiting sweep; how many cases. A second delivery finds it taken and does nothing."""
     try:
         sweep = sweep_runs.get(sweep_id)
     except sweep_runs.NoSuchSweep:
-        return
+        return None
     if sweep.status != Sweep.Status.WAITING:
-        return
+        return None
     missing = missing_packages()
     if not missing:
         # One that is deleted while it runs has nobody to tell.
         with contextlib.suppress(sweep_runs.NoSuchSweep):
             sweep_runs.perform(sweep_id)
-        return
+            return sweep_runs.get(sweep_id).done
+        return None
     waiting = Sweep.objects.filter(pk=sweep_id, status=Sweep.Status.WAITING)
     overdue = timezone.now() - sweep.created > timedelta(seconds=SPARK_WAIT_MOST_S)
     if overdue or not come_by_themselves():
@@ -45,6 +46,7 @@ def run_sweep(sweep_id: str) -> None:
         # The worker is free meanwhile: the task comes back instead of sleeping.
         run_sweep.apply_async((sweep_id,), countdown=SPARK_POLL_S)
     sweep_runs.say(sweep_runs.get(sweep_id))
+    return None
 
 
 def take_up_lost() -> None:

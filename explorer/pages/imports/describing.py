@@ -99,6 +99,7 @@ def detail(found: Import) -> dict[str, Any]:
         "nameless": nameless(found, told),
         "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
         "repeated": report.get("repeated", 0),
+        "times": report.get("times", []),
     }
 
 

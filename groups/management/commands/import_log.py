@@ -124,6 +124,7 @@ def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
             "decoded": records["decoded"],
             "skipped": [{name: told[name] for name in SKIPPED_FIELDS} for told in records["skipped"]],
         },
+        "times": report.get("times", []),
     }
 
 

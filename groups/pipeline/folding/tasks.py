@@ -6,7 +6,7 @@ tell about topics, so that names are known before the first entry is made, then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -23,6 +23,7 @@ from groups.pipeline.folding.spool import Spool
 from groups.pipeline.folding.timelines import TimelineFolding
 from groups.pipeline.reading.group_blocks import CommitRows, GroupBlock, OtherRecord
 from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
+from groups.pipeline.times import TimedFiles, Times
 from groups.pipeline.topics.facts import FACT_TYPES, GroupFacts
 from groups.pipeline.topics.naming import plan
 
@@ -34,22 +35,34 @@ _FACTS: Final = frozenset(FACT_TYPES)
 
 
 class Folded(NamedTuple):
-    """One line of what folding says: ``timeline``, ``repeated`` or ``left_out``."""
+    """One line of what folding says: ``timeline``, ``repeated``, ``left_out`` or ``times``."""
 
     kind: str
     payload: bytes
 
 
-def fold_blocks(blocks: Iterable[GroupBlock], context: Context) -> Iterator[Folded]:
-    """The timelines of every group in ``blocks``, stored; a line for each once its pack has its name."""
-    yield from Folding(context, open_files(context.store)).run(blocks)
+def fold_blocks(
+    blocks: Iterable[GroupBlock], context: Context, ended: Callable[[int], None] = lambda groups: None
+) -> Iterator[Folded]:
+    """The timelines of every group in ``blocks``, stored; a line for each once its pack has its name. Last, how long it took."""
+    times = Times()
+    begun = times.clock()
+    folding = Folding(context, TimedFiles(open_files(context.store), times), ended)
+    yield from folding.run(times.pulled("shuffle", blocks))
+    elsewhere = sum(times.seconds.values())
+    times.add("fold", times.clock() - begun - elsewhere, folding.records)
+    yield Folded("times", orjson.dumps(times.report()))
 
 
 class Folding:
     """One task: groups in, packs and lines out."""
 
-    def __init__(self, context: Context, files: Files) -> None:
+    def __init__(
+        self, context: Context, files: Files, ended: Callable[[int], None] = lambda groups: None
+    ) -> None:
         self.context = context
+        self.ended = ended
+        self.records = 0
         self.packs = PackWriter(files, context.folder)
         self.told: list[dict[str, Any]] = []
         self.left_out: dict[tuple[int, int], LeftOut] = {}
@@ -82,6 +95,7 @@ class Folding:
     def timeline(self, told: dict[str, Any]) -> Iterator[Folded]:
         """A timeline is whole; its line waits for the pack's name."""
         self.told.append(told)
+        self.records += told["records"]
         self.packs.rest()
         if self.packs.is_full:
             yield from self._close_pack()
@@ -95,6 +109,7 @@ class Folding:
                 "conflicts": group.merger.conflicts,
             }
             yield Folded("repeated", orjson.dumps(told))
+        self.ended(1)
 
     def _close_pack(self) -> Iterator[Folded]:
         if not self.told:

@@ -19,7 +19,8 @@ from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import ROW, Row, Wanted, columns
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Split, list_sources
-from groups.pipeline.reading.tasks import read_split
+from groups.pipeline.reading.tasks import page_in, read_split
+from groups.pipeline.times import Times
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,9 +105,20 @@ class OffsetsLogReader(DataSourceReader):
         assert isinstance(partition, ReadingTask)
         calm_collector()
         schema = arrow_schema(ROW)
+        times = Times()
         for number, split in partition.splits:
-            yield from _batches(read_split(number, split, self.wanted), schema)
+            with times.taking("read", split.end - split.start):
+                page_in(split)
+            yield from times.pulled("decode", _batches(read_split(number, split, self.wanted), schema))
             give_back()
+        yield from _batches(iter([_times_row(partition.splits[0], times)]), schema)
+
+
+def _times_row(place: tuple[int, Split], times: Times) -> Row:
+    number, split = place
+    # Batches were counted; the records are those of the splits' facts.
+    times.rows["decode"] = 0
+    return Row("times", None, None, split.source, number, None, 0, orjson.dumps(times.report()))
 
 
 def arrow_schema(told: str) -> pa.Schema:

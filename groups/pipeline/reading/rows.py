@@ -4,6 +4,7 @@
 block  records of one group from one stretch of a file, packed (``group_blocks``); ``first`` is its first batch
 topic  a record of the cluster metadata log about a topic; ``payload`` is it as JSON
 facts  what the split held beside records (``split_facts``)
+times  how long a task read and decoded (``times``), as JSON
 ===== =========================================================================================================
 """
 

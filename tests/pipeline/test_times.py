@@ -1,0 +1,138 @@
+"""An import keeps how long its stages took, and logs it; progress counts what is folded and never falls; tasks log their begin and end."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from explorer import celery
+from explorer.pages.imports.describing import detail
+from groups.imports import tasks as import_tasks
+from groups.pipeline import job
+from groups.pipeline.progress import Progress
+from groups.pipeline.spark.child import Lines
+from groups.pipeline.times import Times, in_words
+from simulations.jobs import run_tasks
+from tests.pipeline.folds import Folds
+from tests.pipeline.importing import create, perform, store  # noqa: F401
+from tests.pipeline.segments import FOO, Group, Segment
+
+GROUPS = 12
+
+
+def many(folder: Path) -> Path:
+    segment = Segment()
+    for number in range(GROUPS):
+        segment.add(Group(f"group-{number}").join("A", {FOO: [0]}))
+    return segment.write(folder)
+
+
+@pytest.mark.spark
+def test_an_import_reports_seconds_and_rows_of_each_stage_and_counts_groups_as_they_are_folded(
+    imported: Callable[..., Folds], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "folding_tasks", lambda size, cores: 4)
+    log = many(tmp_path)
+    lines = imported(log)
+    [told] = lines.of("times")
+    times = {one["stage"]: one for one in told["times"]}
+    assert list(times) == ["read", "decode", "shuffle", "fold", "write"]
+    assert [times[stage]["unit"] for stage in times] == ["bytes", "records", "blocks", "records", "bytes"]
+    [done] = lines.of("done")
+    timelines = lines.of("timeline")
+    assert times["read"]["rows"] == log.stat().st_size
+    assert times["decode"]["rows"] == done["records"]["decoded"]
+    assert times["shuffle"]["rows"] >= GROUPS
+    assert times["fold"]["rows"] == sum(timeline["records"] for timeline in timelines) > GROUPS
+    files = lines.files
+    assert times["write"]["rows"] == sum(files.size(name) for name in files.names())
+    assert all(one["seconds"] > 0 for one in times.values())
+
+    folded = [
+        stage
+        for line in lines.of("progress")
+        for stage in line["stages"]
+        if stage["name"] == "Folded" and stage["of"] is not None
+    ]
+    counts = [stage["done"] for stage in folded]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (0, GROUPS)
+    assert {stage["of"] for stage in folded} == {GROUPS}
+    assert len(timelines) == GROUPS
+
+
+def test_progress_never_falls_though_tasks_are_done_again() -> None:
+    out = io.BytesIO()
+    progress = Progress(Lines(out))
+    for done, share in ((0, 0.4), (187, 0.96), (0, 0.4), (60, 0.5), (200, 1.0)):
+        progress.set("Folded", done, 200, "groups")
+        progress.reach(share)
+        progress.tell("Folding")
+    told = [orjson.loads(line)["stages"][2]["done"] for line in out.getvalue().splitlines()]
+    assert told == [0, 187, 200]
+    assert progress.share == 1.0
+
+
+def test_times_of_tasks_add_up_and_stand_in_their_order() -> None:
+    now = iter(range(100))
+    times = Times(clock=lambda: float(next(now)))
+    with times.taking("write", 7):
+        pass
+    assert list(times.pulled("shuffle", "ab")) == ["a", "b"]
+    times.merge([{"stage": "write", "seconds": 0.5, "rows": 3, "unit": "bytes"}])
+    assert times.report() == [
+        {"stage": "shuffle", "seconds": 3.0, "rows": 2, "unit": "blocks"},
+        {"stage": "write", "seconds": 1.5, "rows": 10, "unit": "bytes"},
+    ]
+    assert in_words(times.report()) == "shuffle 3.0 s (2 blocks), write 1.5 s (10 bytes)"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_report_and_the_log_of_an_import_have_its_stages(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        found = perform()
+    commit = found.report["times"][-1]
+    assert (commit["stage"], commit["rows"], commit["unit"]) == ("commit", 1, "timelines")
+    assert commit["seconds"] > 0
+    assert detail(found)["times"] == found.report["times"]
+    [line] = [each for each in caplog.messages if each.startswith(f"Import {found.id}: ")]
+    assert re.search(r"commit \d+\.\d s \(1 timelines\)$", line)
+
+
+def ended_of(caplog: pytest.LogCaptureFixture) -> str:
+    return [record.getMessage() for record in caplog.records if record.name == celery.__name__][-1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_logs_when_it_begins_and_when_it_ends_with_its_records(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    found = create()
+    with caplog.at_level(logging.INFO, logger=celery.__name__):
+        import_tasks.run_import.apply((found.id,))
+        run_tasks.run.apply(("nothing",))
+    begun, ended, *nothing = [
+        record.getMessage() for record in caplog.records if record.name == celery.__name__
+    ]
+    assert begun == f"Task groups.import {found.id} began."
+    assert re.fullmatch(rf"Task groups\.import {found.id} ended after \d+\.\d s, 17 records\.", ended)
+    assert nothing[0] == "Task simulations.run nothing began."
+    assert re.fullmatch(r"Task simulations\.run nothing ended after \d+\.\d s\.", nothing[1])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_fails_logs_so(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(run_tasks.storage, "open_writer", fail)
+    with caplog.at_level(logging.INFO, logger=celery.__name__):
+        run_tasks.run.apply(("x",))
+    assert re.fullmatch(r"Task simulations\.run x ended after \d+\.\d s \(FAILURE\)\.", ended_of(caplog))
