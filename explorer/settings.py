@@ -157,6 +157,15 @@ WORKER_THREADS = environment.whole("WORKER_THREADS", 4, least=1, most=64)
 # Where the entries of imported logs stand: a folder that web and workers share, or a URL (hdfs://, s3://) that Arrow reads.
 STORE_URL = environment.text("STORE_URL", str(VAR / "store"))
 
+UPLOAD_FOLDER = environment.text("UPLOAD_FOLDER", "")
+"""Where uploaded files stand until their import has ended; ``imports`` in ``REBALANCE_VAR`` where it is not set."""
+
+FILE_RIGHTS = environment.choice("FILE_RIGHTS", "OWNER", of=("OWNER", "GROUP")).lower()
+"""Who may read uploads and the store beside the account that writes them."""
+
+SPARK_MASTER = environment.text("SPARK_MASTER", "")
+"""Where imports and sweeps run that name no master: this machine, or a cluster by its master's URL."""
+
 WATCH_CLUSTERS = environment.flag("WATCH_CLUSTERS", default=True)
 """Whether this server watches clusters, each in a child process; else `manage.py watch` does."""
 

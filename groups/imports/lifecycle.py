@@ -163,6 +163,7 @@ def _receive(
     question = {
         "paths": found.paths,
         "store": settings.STORE_URL,
+        "rights": settings.FILE_RIGHTS,
         "folder": found.id,
         "master": found.master or None,
         "groups": groups,
@@ -283,7 +284,7 @@ def delete(import_id: str) -> None:
 
 def uploads() -> Path:
     """Where uploaded files are kept until their import is over."""
-    return Path(settings.VAR) / "imports"
+    return Path(settings.UPLOAD_FOLDER or Path(settings.VAR) / "imports")
 
 
 def remove_upload(import_id: str) -> None:

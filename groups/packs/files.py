@@ -9,16 +9,28 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final, NamedTuple, Protocol
 
 UNFINISHED: Final = ".writing-"
 """How the name of a file begins that is still being written; whoever finds one whose import is over may remove it."""
 
-OWNER_ONLY_FOLDER: Final = 0o700
-OWNER_ONLY_FILE: Final = 0o600
+
+class Rights(NamedTuple):
+    """Modes of the folders and files that are made."""
+
+    folder: int
+    file: int
+
+
+OWNER: Final = Rights(0o700, 0o600)
+GROUP: Final = Rights(0o2770, 0o660)
+"""For accounts that share a group, as those of a server and of a cluster's workers do; files take the folder's group."""
+
+RIGHTS: Final[Mapping[str, Rights]] = {"owner": OWNER, "group": GROUP}
+"""By the value of the setting ``FILE_RIGHTS``."""
 
 
 class MissingFile(Exception):
@@ -58,12 +70,12 @@ class Files(Protocol):
         """Remove a file, or a folder with all that is in it; nothing happens where it is not there."""
 
 
-def open_files(url: str) -> Files:
-    """The place that a path or a URL names. Arrow is imported only for a URL other than ``file:``."""
+def open_files(url: str, rights: Rights = OWNER) -> Files:
+    """The place that a path or a URL names; ``rights`` of what is written to a folder. Arrow is imported only for a URL other than ``file:``."""
     if "://" not in url:
-        return Folder(Path(url))
+        return Folder(Path(url), rights)
     if url.startswith("file://"):
-        return Folder(Path(url.removeprefix("file://")))
+        return Folder(Path(url.removeprefix("file://")), rights)
     return ArrowFiles.at(url)
 
 
@@ -72,14 +84,27 @@ class Folder:
     """A folder of this machine, or one that all machines mount."""
 
     root: Path
+    rights: Rights = OWNER
 
     def begin(self, folder: str) -> Writing:
         # Each by itself: folders above the last one would have the rights that everybody's have.
         for place in (self.root, parent := self.root / folder):
-            place.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
+            self._make(place)
         path = parent / f"{UNFINISHED}{uuid.uuid4().hex}"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY_FILE)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER.file)
+        if self.rights != OWNER:
+            # The process's umask would take the group's rights.
+            os.fchmod(descriptor, self.rights.file)
         return _FileWriting(self.root, path, os.fdopen(descriptor, "wb"))
+
+    def _make(self, folder: Path) -> None:
+        if folder.is_dir():
+            return
+        folder.mkdir(parents=True, exist_ok=True, mode=OWNER.folder)
+        if self.rights != OWNER:
+            # Another task may have made it meanwhile, and another account's is that one's to change.
+            with contextlib.suppress(PermissionError):
+                folder.chmod(self.rights.folder)
 
     def read(self, name: str, offset: int, length: int) -> bytes:
         try:
@@ -212,3 +237,9 @@ class _ArrowWriting:
 
 def _missing(name: str) -> MissingFile:
     return MissingFile(f"{name} is not in the store: its file was removed from outside")
+
+
+def let_group_read(folder: Path) -> None:
+    """Let the group of the accounts that share it read a folder with all that is in it."""
+    for place in (folder, *folder.rglob("*")):
+        place.chmod(0o750 if place.is_dir() else 0o640)

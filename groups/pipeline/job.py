@@ -2,7 +2,7 @@
 
 ``python -m groups.pipeline.job`` reads a line::
 
-    {"paths": ["…"], "store": "/…/timelines", "folder": "<import id>", "groups": null, "from_ms": null, "until_ms": null,
+    {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "groups": null, "from_ms": null, "until_ms": null,
      "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
@@ -94,6 +94,7 @@ def import_with(
             known=findings.known(topics),
             store=request["store"],
             folder=request["folder"],
+            rights=request.get("rights") or "owner",
             lost=findings.lost_offsets(),
             compacted=findings.compacted(tasks),
             leaders=findings.leaders(tasks),

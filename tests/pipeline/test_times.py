@@ -25,6 +25,18 @@ from tests.pipeline.importing import create, perform, store  # noqa: F401
 from tests.pipeline.segments import FOO, Group, Segment
 
 GROUPS = 12
+TASKS = 7
+
+
+def at_once(spark: Any) -> list[int]:
+    """Tasks of the stages that were done in one piece."""
+    tracker = spark.sparkContext.statusTracker()
+    found = [
+        tracker.getStageInfo(stage)
+        for job_id in tracker.getJobIdsForGroup(None)
+        for stage in tracker.getJobInfo(job_id).stageIds
+    ]
+    return [info.numCompletedTasks for info in found if info]
 
 
 def many(folder: Path) -> Path:
@@ -36,11 +48,12 @@ def many(folder: Path) -> Path:
 
 @pytest.mark.spark
 def test_an_import_reports_seconds_and_rows_of_each_stage_and_counts_groups_as_they_are_folded(
-    imported: Callable[..., Folds], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    imported: Callable[..., Folds], spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "folding_tasks", lambda size, cores: 4)
+    monkeypatch.setattr(job, "folding_tasks", lambda size, cores: TASKS)
     log = many(tmp_path)
     lines = imported(log)
+    assert TASKS in at_once(spark), "one job folds all, so that every core of a cluster has a task"
     [told] = lines.of("times")
     times = {one["stage"]: one for one in told["times"]}
     assert list(times) == ["read", "decode", "shuffle", "fold", "write"]

@@ -19,6 +19,7 @@ from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.imports.tasks import run_import
 from groups.models import Import
+from groups.packs.files import let_group_read
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 
 IMPORTS_WAITING_MOST = 10
@@ -103,6 +104,8 @@ def start_upload(
             kept.append(shown)
         if not kept:
             raise Refused("Only names of topics came with the request, and no log to import.")
+        if settings.FILE_RIGHTS == "group":
+            let_group_read(folder)
         return _queue(
             title=title_of(kept),
             paths=[str(folder)],
@@ -110,6 +113,7 @@ def start_upload(
             topics=topics,
             folder=str(folder),
             settings=timeouts,
+            master=settings.SPARK_MASTER,
         )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

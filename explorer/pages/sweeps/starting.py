@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import transaction
 from django.http import QueryDict
 
@@ -50,7 +51,7 @@ def start(told: Mapping[str, Any]) -> Sweep:
         raise Refused(f"{message[:1].upper()}{message[1:]}.", field=error.field) from error
     _room_for_one_more()
     with transaction.atomic():
-        sweep = sweep_runs.create(axes)
+        sweep = sweep_runs.create(axes, master=settings.SPARK_MASTER)
         _queue(sweep)
     return sweep
 

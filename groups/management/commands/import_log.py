@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from groups import database
@@ -66,7 +67,9 @@ class Command(TerminalCommand):
             metavar="MS",
             help="their max.poll.interval.ms, where no record tells it",
         )
-        parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
+        parser.add_argument(
+            "--master", metavar="URL", default="", help="Spark master; default: SPARK_MASTER, else local[*]"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         missing = missing_packages()
@@ -84,7 +87,7 @@ class Command(TerminalCommand):
             from_ms=moment_of("--from", options["from_"]),
             until_ms=moment_of("--until", options["until"]),
             topics=topics_of(options["topics"]),
-            master=options["master"],
+            master=options["master"] or settings.SPARK_MASTER,
             settings=given_settings(options),
         )
         self.told = ""

@@ -47,6 +47,9 @@ class Context:
     known: Known
     store: str
     folder: str
+    rights: str = "owner"
+    """Who may read what is written: a name of ``groups.packs.files.RIGHTS``."""
+
     lost: Mapping[int | None, tuple[LostOffsets, ...]] = field(default_factory=dict)
     compacted: Mapping[int | None, Compaction] = field(default_factory=dict)
     leaders: Mapping[int | None, tuple[tuple[int, int], ...]] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from groups.history.passes.units import units
-from groups.packs.files import Files, open_files
+from groups.packs.files import RIGHTS, Files, open_files
 from groups.packs.packs import PackWriter
 from groups.pipeline.folding.commit_records import commit_records
 from groups.pipeline.folding.commit_runs import RunColumns
@@ -47,7 +47,7 @@ def fold_blocks(
     """The timelines of every group in ``blocks``, stored; a line for each once its pack has its name. Last, how long it took."""
     times = Times()
     begun = times.clock()
-    folding = Folding(context, TimedFiles(open_files(context.store), times), ended)
+    folding = Folding(context, TimedFiles(open_files(context.store, RIGHTS[context.rights]), times), ended)
     yield from folding.run(times.pulled("shuffle", blocks))
     elsewhere = sum(times.seconds.values())
     times.add("fold", times.clock() - begun - elsewhere, folding.records)

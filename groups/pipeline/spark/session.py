@@ -59,6 +59,9 @@ ROWS_IN_MEMORY = 64
 ARROW_BYTES = 4 * 1024 * 1024
 
 
+DRIVER_NAME = "SPARK_LOCAL_HOSTNAME"
+LOOPBACK_NAME = "localhost"
+
 DRAWS_SECRET = re.compile(r"local(\[.*\])?")
 """Masters with which Spark draws a secret of its own for each session. A cluster's is its configuration's: docs/how-to/run-for-a-team.md."""
 
@@ -86,10 +89,9 @@ def open_session(
     remove_leftovers(cache)
     java = find_java(cache)
     os.environ["JAVA_HOME"] = str(java.home)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Workers import the product's packages from here, whatever folder the job was started in.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
     # Java has some forty threads: with a heap of the C library for each, what they free is kept in pieces.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
 
@@ -98,6 +100,7 @@ def open_session(
     builder = SparkSession.builder.appName(f"Rebalance Explorer {work}")
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         master = master or "local[*]"
+        for_tasks_of(master)
         builder = builder.master(master)
     for key, value in settings(java, master=master, cache=cache, archive=archive).items():
         builder = builder.config(key, value)
@@ -112,6 +115,21 @@ def open_session(
     if not is_local(str(session.sparkContext.master)):
         session.sparkContext.addPyFile(str(packed(rooms, cache)))
     return session
+
+
+def for_tasks_of(master: str) -> None:
+    """Set in the environment what Spark takes from there: how tasks reach the driver, and which Python they run.
+
+    Tasks of this machine come over loopback. Those of a cluster come from other machines: to the name of this one, or
+    to what its ``spark-defaults.conf`` or ``SPARK_LOCAL_HOSTNAME`` says; and their Python may stand elsewhere.
+    """
+    if is_local(master):
+        os.environ.setdefault(DRIVER_NAME, LOOPBACK_NAME)
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    else:
+        if os.environ.get(DRIVER_NAME) == LOOPBACK_NAME:
+            del os.environ[DRIVER_NAME]
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from groups import database
@@ -52,7 +53,9 @@ class Command(TerminalCommand):
             default=f"1-{USUAL_SEEDS}",
             help=f"first and last seed, or one alone; default: 1-{USUAL_SEEDS}",
         )
-        parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
+        parser.add_argument(
+            "--master", metavar="URL", default="", help="Spark master; default: SPARK_MASTER, else local[*]"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -77,7 +80,7 @@ class Command(TerminalCommand):
                 returncode=BAD_USAGE,
             )
         database.prepare()
-        sweep = sweep_runs.create(self.axes, master=options["master"])
+        sweep = sweep_runs.create(self.axes, master=options["master"] or settings.SPARK_MASTER)
         self.stderr.write(f"Sweep {sweep.id}: {sweep.cases:,} cases.")
         try:
             done = sweep_runs.perform(sweep.id, tell=self.tell)
