@@ -27,9 +27,26 @@ export function badgeOf(name) {
   return last.length <= BADGE_MOST ? last : last.slice(-2);
 }
 
+/** Letters that tell a lane from others, the best first. @param {string} name @param {string} badge */
+function* badgesOf(name, badge) {
+  yield badge;
+  const letters = name.replace(/[^\p{L}\p{N}]/gu, '');
+  yield letters.slice(-2);
+  yield letters.slice(-BADGE_MOST);
+  for (let number = 2; number < 100; number += 1)
+    yield `${badge.slice(0, BADGE_MOST - String(number).length)}${number}`;
+}
+
+/** A process that restarted beside the one before it: its letters with a mark. */
+const AGAIN = '′';
+
 export class Cast {
   /** @type {Map<string, Lane>} */
   #lanes = new Map();
+  /** Of all lanes, so that no two have the same. @type {Set<string>} */
+  #badges = new Set();
+  /** Lanes that have a hue of their own. */
+  #hues = 0;
   /** @type {Map<string, string>} */
   #names = new Map();
 
@@ -102,10 +119,18 @@ export class Cast {
   #lane(key) {
     let lane = this.#lanes.get(key);
     if (!lane) {
-      const order = this.#lanes.size;
-      lane = { key, name: key, badge: badgeOf(key), hue: order < HUES ? String(order) : 'x', order };
+      const first = laneKey(key) === key ? null : this.#lane(laneKey(key));
+      const wanted = first ? `${first.badge.slice(1 - BADGE_MOST)}${AGAIN}` : badgeOf(key);
+      const badge = [...badgesOf(key, wanted)].find((one) => one && !this.#badges.has(one)) ?? wanted;
+      lane = { key, name: key, badge, hue: first?.hue ?? this.#nextHue(), order: this.#lanes.size };
+      this.#badges.add(badge);
       this.#lanes.set(key, lane);
     }
     return lane;
+  }
+
+  #nextHue() {
+    this.#hues += 1;
+    return this.#hues <= HUES ? String(this.#hues - 1) : 'x';
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Cast } from '../../static/js/cast.js';
 import { chainOf } from '../../static/js/events.js';
 import { parseExactly } from '../../static/js/exact.js';
 import { fieldsOf, recordName } from '../../static/js/fields.js';
@@ -200,4 +201,19 @@ test('topics that stand under their id can be named, and names be taken back', (
   const topics = { foo: { id: 'Qm3xW1oLR7G0cT5uYzE8sA', partitions: 1 }, [id]: { id, partitions: 3 } };
   assert.deepEqual(nameable({ summary: { topics }, topic_names: {} }), [{ id, name: null }]);
   assert.deepEqual(nameable({ summary: { topics: {} }, topic_names: { [id]: 'orders' } }), [{ id, name: 'orders' }]);
+});
+
+test('no two lanes have the same letters, and a restart beside the one before keeps its hue and letters with a mark', () => {
+  const cast = new Cast(['app-a', 'web-a', 'job-a', 'app-b'].map((name) => ({ id: `id of ${name}`, name })));
+  cast.meet([{ id: 'second', name: 'app-a~2' }]);
+  assert.equal(cast.lane('second').key, 'app-a');
+  cast.meetFrame({ members: { 'id of app-a': {}, second: {} } });
+  const [first, again] = [cast.lane('id of app-a'), cast.lane('second')];
+  assert.deepEqual([first.badge, again.badge, again.hue], ['a', 'a′', first.hue]);
+  const badges = cast.lanes.map(({ badge }) => badge);
+  assert.equal(new Set(badges).size, badges.length);
+  assert.ok(badges.every((badge) => badge.length <= 3));
+  assert.deepEqual(new Set(cast.lanes.map(({ hue }) => hue)).size, 4);
+  const many = new Cast(Array.from({ length: 90 }, (_, at) => ({ id: `${at}`, name: `host-${at}.zone-a` })));
+  assert.equal(new Set(many.lanes.map(({ badge }) => badge)).size, 90);
 });
