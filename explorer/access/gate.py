@@ -27,7 +27,7 @@ from explorer.access.bodies import (
     told_length,
     too_large,
 )
-from explorer.access.keys import admits, cookie_for, is_token
+from explorer.access.keys import admits, cookie_for, is_token, shows_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.peers import account_of
 from explorer.access.places import (
@@ -152,7 +152,7 @@ class Gate:
         return without_token(
             path,
             [pair for pair in query if pair[0] != "token"],
-            wrong=given is not None or b"authorization" in headers,
+            wrong=given is not None or shows_token(headers),
             # A link that is followed from elsewhere comes without the cookie; asked again from here, with it.
             from_elsewhere=given is None and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"),
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import quote
 
 import pytest
 from django.conf import settings
 
+from explorer.access import keys
 from explorer.access.keys import cookie_for, cookie_name
 from tests.access.conftest import Asks
 
@@ -89,6 +91,21 @@ async def test_the_cookie_is_of_this_port_and_of_this_start(asks: Asks, settings
     assert (await asks("/api/timelines", token=False, headers={"Cookie": crowd})).status == 200
     settings.ACCESS_START = "another start"  # type: ignore[attr-defined]
     assert (await asks("/api/timelines", token=False, headers={"Cookie": mine})).status == 401
+
+
+async def test_the_cookie_ends_after_a_week_and_nobody_can_write_another_date(
+    asks: Asks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = cookie()
+    name, _, value = mine.partition("=")
+    until, _, made = value.partition(".")
+    for date in (f"{int(until) + 1}", f"0{until}", f"+{until}", "9" * 12, "9" * 400, "²"):
+        later = {"Cookie": f"{name}={date}.{made}"}
+        assert (await asks("/api/timelines", token=False, headers=later)).status == 401, date
+    now_s = time.time()
+    for days, status in ((6.9, 200), (7.1, 401)):
+        monkeypatch.setattr(keys.time, "time", lambda days=days: now_s + days * 24 * 3600)
+        assert (await asks("/api/timelines", token=False, headers={"Cookie": mine})).status == status
 
 
 @pytest.mark.parametrize("name", ["Authorization", "Origin", "Sec-Fetch-Site", "Referer"])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-import shutil
-import socket
 import ssl
 import subprocess
 import time
@@ -19,12 +16,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.conftest import missing
+from tests.proxied import WAIT_S, nginx
 from tests.serving import ROOT, Served, end, served
 
 STUDY = "incident-slow-revocation"
 PAGE = ROOT / "docs" / "how-to" / "share-an-incident.md"
-WAIT_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +31,6 @@ class Links:
     logs: Path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @pytest.fixture(scope="module")
 def main_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("shared")) as running:
@@ -50,11 +39,8 @@ def main_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def links(main_server: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Links]:
-    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if nginx is None or shutil.which("openssl") is None:
-        missing("No nginx, or no openssl")
     folder = tmp_path_factory.mktemp("nginx")
-    place, port = folder / "links.sock", free_port()
+    place = folder / "links.sock"
     with contextlib.ExitStack() as stack:
         command = ["python", "manage.py", "serve", "--links-only", "--unix-socket", str(place)]
         program = subprocess.Popen(
@@ -69,42 +55,9 @@ def links(main_server: Served, tmp_path_factory: pytest.TempPathFactory) -> Iter
         assert program.stdout is not None
         stack.enter_context(program.stdout)
         assert "shows what share links lead to" in program.stdout.readline()
-        config = folder / "nginx.conf"
-        config.write_text(configuration(folder, place, port))
-        proxy = subprocess.Popen([nginx, "-p", str(folder), "-c", str(config)], start_new_session=True)
-        stack.callback(end, proxy)
-        until_s = time.monotonic() + WAIT_S
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            assert time.monotonic() < until_s
-            assert proxy.poll() is None
-            time.sleep(0.05)
+        places = {"/run/rebalance-explorer/links.sock": str(place)}
+        port = stack.enter_context(nginx(PAGE, folder, "links.example", places))
         yield Links(url=f"https://localhost:{port}", logs=folder)
-
-
-def configuration(folder: Path, place: Path, port: int) -> str:
-    """The docs' own, with this machine's places, and a certificate made here."""
-    (block,) = re.findall(r"^```nginx\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-keyout", str(folder / "links.example.key"), "-out", str(folder / "links.example.pem")],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    for ours, theirs in {
-        "443 ssl": f"127.0.0.1:{port} ssl",
-        "links.example;": "localhost;",
-        "/etc/ssl/": f"{folder}/",
-        "/var/log/nginx/": f"{folder}/",
-        "/run/rebalance-explorer/links.sock": str(place),
-    }.items():
-        assert ours in block
-        block = block.replace(ours, theirs)
-    places = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))  # fmt: skip
-    return (
-        f"daemon off; user root; pid {folder}/nginx.pid; error_log {folder}/errors.log;\n"
-        f"events {{ worker_connections 256; }}\nhttp {{\n{places}\n{block}}}\n"
-    )
 
 
 def made(server: Served, **asked: object) -> dict[str, str]:
