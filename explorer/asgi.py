@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import django
@@ -24,8 +25,8 @@ from explorer.pages.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.pages.laboratory.asking import children  # noqa: E402
 from explorer.pages.rehearsal.asking import children as rehearsals  # noqa: E402
 from explorer.push.sockets import routes  # noqa: E402
-from explorer.server import housekeeping, memory  # noqa: E402
-from explorer.server.embedded import EmbeddedWorker  # noqa: E402
+from explorer.server import housekeeping, memory, static_version  # noqa: E402
+from explorer.server.worker import EmbeddedWorker  # noqa: E402
 from explorer.sharing.door import Door  # noqa: E402
 from explorer.watchers import watchers  # noqa: E402
 from groups import reserve  # noqa: E402
@@ -66,6 +67,7 @@ async def beside_the_server() -> Any:
         yield
         return
     stack = contextlib.ExitStack()
+    stack.enter_context(static_version.kept(Path(settings.STATIC_ROOT)))
     await asyncio.to_thread(stack.enter_context, reserve.held_open())
     await asyncio.to_thread(housekeeping.at_start)
     worker = None

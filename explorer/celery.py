@@ -1,4 +1,4 @@
-"""The task queue. ``celery -A explorer worker -Q runs,imports`` is a worker process where REDIS_URL is set."""
+"""The task queue. ``manage.py worker`` is a worker process where REDIS_URL is set."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery, Task, signals
+
+from explorer.server.attendance import Attendance
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
 
@@ -21,8 +23,7 @@ app.autodiscover_tasks(["groups.imports"])
 app.autodiscover_tasks(["simulations.jobs"], related_name="run_tasks")
 app.autodiscover_tasks(["simulations.jobs"], related_name="sweep_tasks")
 
-QUEUES = ("runs", "imports")
-"""A queue a kind: a team can give each its own workers, so that a long import does not hold up runs."""
+app.steps["consumer"].add(Attendance)
 
 
 @signals.celeryd_init.connect  # type: ignore[untyped-decorator]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.server import environment
+from explorer.server import environment, static_version
 from groups.places import ROOT, data_folder
 
 VAR = environment.folder("REBALANCE_VAR", data_folder())
@@ -85,9 +85,10 @@ LANGUAGE_CODE = "en"
 
 # -- static files: hashed names that a browser may keep for good; no build step, nothing from a CDN
 STATIC_URL = "/static/"
-STATIC_ROOT = VAR / "static"
+STATIC_ROOT = static_version.versioned(VAR / "static", ROOT / "static")
 # WhiteNoise warns about a folder that is not there, which it is not before the first start.
-STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
+for folder in (STATIC_ROOT.parent, STATIC_ROOT):
+    folder.mkdir(mode=0o700, exist_ok=True)
 STATICFILES_DIRS = [ROOT / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
@@ -107,6 +108,7 @@ STORAGES = {
 REDIS_URL = environment.redis("REDIS_URL")
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+CELERY_BROKER_TRANSPORT = "explorer.server.redis_transport:Transport" if REDIS_URL else None
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     # A task that is not acknowledged within this time is delivered again; the lease keeps it harmless.
     {"visibility_timeout": 3600}
@@ -115,6 +117,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     else {"polling_interval": 0.02}
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker waits for Redis as long as it is away, and goes on with what it has meanwhile.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ROUTES = {
     "simulations.run": {"queue": "runs"},

@@ -23,7 +23,9 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from groups.cluster_models import Cluster
+from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
+from groups.storage import why_it_waits
 from groups.watching.live_source import live_sources
 from simulations.models import Sweep
 
@@ -207,19 +209,24 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
     clusters = [key for kind, key in named if kind == "cluster"]
     tails: dict[str, dict[str, Any]] = {}
     if timelines:
-        for key, last, status in Timeline.objects.filter(pk__in=timelines).values_list(
-            "id", "last", "status"
-        ):
-            tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": status}
+        rows = Timeline.objects.filter(pk__in=timelines)
+        for key, last, *state in rows.values_list("id", "last", "status", "source", "lease_owner"):
+            waits = why_it_waits(*state)
+            tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": state[0], "waits": waits}
         for key, source in live_sources(timelines).items():
             if (tail := tails.get(f"timeline.{key}")) is not None:
                 tail["live"] = source
     if imports:
         for key, status in Import.objects.filter(pk__in=imports).values_list("id", "status"):
-            tails[f"import.{key}"] = {"type": "tail", "status": status}
+            tails[f"import.{key}"] = {"type": "tail", "status": status, "waits": waits_of(status)}
     if sweeps:
         for key, status, done in Sweep.objects.filter(pk__in=sweeps).values_list("id", "status", "done"):
-            tails[f"sweep.{key}"] = {"type": "tail", "status": status, "done": done}
+            tails[f"sweep.{key}"] = {
+                "type": "tail",
+                "status": status,
+                "done": done,
+                "waits": waits_of(status),
+            }
     if clusters:
         for key, status, problem in Cluster.objects.filter(pk__in=clusters).values_list(
             "id", "status", "problem"

@@ -9,7 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
-from explorer.server.staticfiles import PLOTLY, package_data
+from explorer.server.static_version import package_data
+from explorer.server.staticfiles import PLOTLY
 
 
 @register()

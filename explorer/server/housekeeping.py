@@ -15,11 +15,13 @@ from redis import RedisError
 from explorer.pages.imports.receiving import forget_cut_short
 from explorer.push.hub import hub
 from explorer.server import memory, retention
+from explorer.server.attendance import unserved
 from explorer.server.lost_queue import LostQueue
 from explorer.sharing.links import clear_ended
 from groups import reserve, storage
 from groups.imports import lifecycle
 from groups.imports.tasks import take_up_lost
+from groups.jobs import serving
 from groups.models import Timeline
 from groups.tasks import refold
 from simulations.jobs import sweep_runs, sweep_tasks
@@ -36,6 +38,9 @@ FORGET_EVERY_S = 600.0
 REFOLD_AGAIN_S = 60.0
 """When a cache that was asked for is asked for again: a fold that was cut short holds its lease half as long, and
 one that goes on, or waits in a long queue, takes no harm from a second task."""
+
+START_A_WORKER = "Start one: `rebalance-explorer worker --queues {queue}`."
+REDIS_IS_AWAY = "Redis cannot be reached from this server; work begins once it is back."
 
 _queue = LostQueue()
 
@@ -59,8 +64,8 @@ def forget_queue() -> None:
 
 def sweep() -> None:
     """Resume or interrupt each lost timeline, import and sweep over assignors. Any number of processes may do so at once."""
-    if settings.REDIS_URL and _queue.is_found_lost(settings.REDIS_URL):
-        forget_queue()
+    if settings.REDIS_URL:
+        look_after_redis(settings.REDIS_URL)
     for timeline in storage.lost_timelines():
         if timeline.source == Timeline.Source.SIMULATION:
             resume(timeline)
@@ -74,6 +79,18 @@ def sweep() -> None:
         if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:
             _refolding[timeline_id] = now
             refold.delay(timeline_id)
+
+
+def look_after_redis(url: str) -> None:
+    """Queue again what Redis has lost, and note which queues have no worker. Raises ``RedisError`` while Redis is away."""
+    try:
+        if _queue.is_found_lost(url):
+            forget_queue()
+        waiting = unserved(serving.QUEUES)
+    except RedisError:
+        serving.note(dict.fromkeys(serving.QUEUES, REDIS_IS_AWAY))
+        raise
+    serving.note({queue: START_A_WORKER.format(queue=queue) for queue in waiting})
 
 
 async def keep_sweeping() -> None:

@@ -12,10 +12,9 @@ from typing import Final
 
 import redis
 
-MARK: Final = "rebalance-explorer:queue"
+from explorer.server.redis_client import client
 
-ANSWER_S: Final = 5.0
-"""A Redis that is there answers in milliseconds, from the other side of an ocean in less than one second."""
+MARK: Final = "rebalance-explorer:queue"
 
 
 class LostQueue:
@@ -27,13 +26,11 @@ class LostQueue:
     def is_found_lost(self, url: str) -> bool:
         """Whether waiting rows must be queued anew; of several processes the one that sets the mark again is told so,
         and each one that has found Redis away. Raises ``redis.RedisError`` while it is away."""
-        client = redis.Redis.from_url(url, socket_connect_timeout=ANSWER_S, socket_timeout=ANSWER_S)
-        try:
-            is_new = bool(client.set(MARK, "1", nx=True))
-        except redis.RedisError:
-            self._was_away = True
-            raise
-        finally:
-            client.close()
+        with client(url) as asked:
+            try:
+                is_new = bool(asked.set(MARK, "1", nx=True))
+            except redis.RedisError:
+                self._was_away = True
+                raise
         was_away, self._was_away = self._was_away, False
         return is_new or was_away

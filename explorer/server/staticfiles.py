@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,8 @@ from django.core.files.storage import FileSystemStorage, Storage
 from django.http import HttpRequest, HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from explorer.server.static_version import COMPLETE, package_data
 
 PLOTLY = "vendor/plotly.min.js"
 """Plotly's whole script, for the maps of a sweep. It comes out of the installed package: no copy in git, no CDN.
@@ -54,8 +55,8 @@ def stands_in_comment(match: re.Match[str]) -> bool:
     return line.lstrip().startswith(("*", "//")) or line.rfind("/*") > line.rfind("*/")
 
 
-NOT_SERVED = frozenset({".sources", "staticfiles.json"})
-"""What stands among the collected files for ourselves: which there are, and of when."""
+NOT_SERVED = frozenset({COMPLETE, "staticfiles.json"})
+"""What is among the collected files for ourselves: which there are, and that all are there."""
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
@@ -103,11 +104,3 @@ class PlotlyFinder(BaseFinder):
 
     def check(self, **kwargs: Any) -> builtins.list[Any]:
         return []
-
-
-def package_data() -> Path:
-    """Plotly's data folder, found without importing the package (which would cost every start 60 ms)."""
-    spec = importlib.util.find_spec("plotly")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / "package_data"

@@ -10,11 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db.models import Model, QuerySet
+from django.db.models.expressions import Combinable
 from django.utils import timezone
+
+from groups.jobs.database_time import from_now
+from groups.jobs.serving import IMPORTS, why_not_served
 
 WAITING: Final = "waiting"
 RUNNING: Final = "running"
@@ -29,14 +32,19 @@ LOOK_EVERY_S: Final = 1.0
 """How often whoever works looks whether it was cancelled, and renews its lease."""
 
 
-def end_of_lease() -> datetime:
+def end_of_lease() -> Combinable:
     """Until when one holds who begins or renews now."""
-    return timezone.now() + timedelta(seconds=LEASE_S)
+    return from_now(LEASE_S)
 
 
-def end_of_wait() -> datetime:
+def end_of_wait() -> Combinable:
     """Until when what is queued now may wait for a worker."""
-    return timezone.now() + timedelta(seconds=QUEUED_S)
+    return from_now(QUEUED_S)
+
+
+def waits_of(status: str) -> str:
+    """Why an import or a sweep of this status does not begin; empty where a worker will take it, or has."""
+    return why_not_served(IMPORTS) if status == WAITING else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +63,21 @@ class Leases:
 
     def lost(self) -> list[str]:
         """Ids of rows that nobody was heard of."""
-        open_rows = self._rows(status__in=(WAITING, RUNNING), lease_until__lt=timezone.now())
+        open_rows = self._rows(status__in=(WAITING, RUNNING), lease_until__lte=from_now())
         return list(open_rows.values_list("pk", flat=True))
 
     def forget_queue(self) -> int:
         """Call every waiting row lost: a queue in memory is empty when its process starts."""
-        return self._rows(status=WAITING).update(lease_until=timezone.now())
+        return self._rows(status=WAITING).update(lease_until=from_now())
 
     def requeue(self, pk: str) -> bool:
         """Take a lost waiting row for the queue; false if another process did so."""
-        lost = self._rows(pk=pk, status=WAITING, lease_until__lt=timezone.now())
+        lost = self._rows(pk=pk, status=WAITING, lease_until__lte=from_now())
         return bool(lost.update(lease_until=end_of_wait()))
 
     def interrupt(self, pk: str, status: str, problem: str, **facts: Any) -> bool:
         """End a lost running row; false if it is not lost."""
-        lost = self._rows(pk=pk, status=RUNNING, lease_until__lt=timezone.now())
+        lost = self._rows(pk=pk, status=RUNNING, lease_until__lte=from_now())
         ended = lost.update(
             status=status, problem=problem, finished=timezone.now(), lease_until=None, **facts
         )

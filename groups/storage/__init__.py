@@ -58,6 +58,7 @@ from groups.storage.writing import (
     open_writer,
     replace_timeline,
     requeue,
+    why_it_waits,
 )
 
 __all__ = [
@@ -113,4 +114,5 @@ __all__ = [
     "summary",
     "summary_at",
     "version",
+    "why_it_waits",
 ]

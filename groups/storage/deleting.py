@@ -7,8 +7,8 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
+from groups.jobs.database_time import from_now
 from groups.models import Timeline
 from groups.packs.files import open_files
 from groups.reserve import makes_room
@@ -51,7 +51,7 @@ def collect(folder: str) -> None:
 
     Only for a folder whose import has ended: while it runs, its packs are not named by any row yet.
     """
-    if Timeline.objects.filter(folder=folder, lease_until__gt=timezone.now()).exists():
+    if Timeline.objects.filter(folder=folder, lease_until__gt=from_now()).exists():
         # Somebody folds one of its timelines again, into a pack that no row names yet; who does clears up afterwards.
         return
     needed: set[str] = set()

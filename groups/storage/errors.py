@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from groups.jobs.serving import RUNS, why_not_served
+
 
 class StorageError(Exception):
     """The base of all of them."""
@@ -28,11 +30,14 @@ class SequenceGap(StorageError):
 
 
 class NotReady(StorageError):
-    """What the fold made of the timeline is of another version and is being made anew."""
+    """What the fold made of the timeline is of another version: an older one's is being made again."""
 
-    def __init__(self, timeline_id: str) -> None:
+    def __init__(self, timeline_id: str, *, is_newer: bool = False) -> None:
         super().__init__(
-            f"Timeline {timeline_id} is being prepared for this version; it is ready in a moment."
+            f"Timeline {timeline_id} was prepared by a newer version of Rebalance Explorer: update this server, and start it again."
+            if is_newer
+            else f"Timeline {timeline_id} is being prepared for this version; "
+            f"{why_not_served(RUNS) or 'it is ready in a moment.'}"
         )
 
 

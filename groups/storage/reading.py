@@ -25,6 +25,7 @@ from groups.storage.chunk import Chunk
 from groups.storage.errors import NoSuchTimeline
 from groups.storage.logs import log_of
 from groups.storage.names import named, named_json, named_summary
+from groups.storage.writing import why_it_waits
 
 LISTED_BITS = ("state", "first_ms", "last_ms", "verdict")
 """What lists tell of a summary."""
@@ -97,6 +98,7 @@ def _described(timeline: Timeline, summary: Mapping[str, Any]) -> dict[str, Any]
         "source": timeline.source,
         "status": timeline.status,
         "problem": timeline.problem,
+        "waits": why_it_waits(timeline.status, timeline.source, timeline.lease_owner),
         "semantics": timeline.semantics,
         "seed": timeline.seed,
         "last": timeline.last,

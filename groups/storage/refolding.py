@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Any
 
 import orjson
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT, FIRST_SEQUENCE, Entry
 from groups.history.passes.indexing import Indexer
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Semantics
+from groups.jobs.database_time import from_now
 from groups.models import Digested, Folded, Timeline
 from groups.packs.blocks import entries_of
 from groups.packs.chained import CheckpointWriter
@@ -37,8 +36,11 @@ RENEW_EVERY_S = LEASE_S / 6
 
 
 def stale() -> QuerySet[Timeline]:
-    """Timelines whose cache is of another fold, and which nobody is writing."""
-    return Timeline.objects.exclude(fold_version=FOLD_VERSION).exclude(status=Timeline.Status.RUNNING)
+    """Timelines whose cache is of an older fold, and which nobody is writing.
+
+    That of a newer one is another server's, which is updated already: to fold it again would have both do so for ever.
+    """
+    return Timeline.objects.filter(fold_version__lt=FOLD_VERSION).exclude(status=Timeline.Status.RUNNING)
 
 
 def refold(timeline_id: str, owner: str) -> bool:
@@ -47,7 +49,7 @@ def refold(timeline_id: str, owner: str) -> bool:
     Rows of the new version are stored beside the old ones; the last update makes them count. So a fold that is
     stopped half-way changes nothing that anybody sees.
     """
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=timezone.now())
+    free = Q(lease_until__isnull=True) | Q(lease_until__lte=from_now())
     if not stale().filter(free, pk=timeline_id).update(lease_owner=owner, lease_until=_lease_end()):
         return False
     timeline = Timeline.objects.get(pk=timeline_id)
@@ -96,8 +98,8 @@ def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
         made = {"summary": final.summary} if final is not None else {}
         if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
             return False
-        rows.exclude(fold_version=FOLD_VERSION).delete()
-        digested.exclude(fold_version=FOLD_VERSION).delete()
+        rows.filter(fold_version__lt=FOLD_VERSION).delete()
+        digested.filter(fold_version__lt=FOLD_VERSION).delete()
     return True
 
 
@@ -210,4 +212,4 @@ def _store(timeline_id: str, batch: RecordedBatch) -> None:
 
 
 def _lease_end() -> object:
-    return timezone.now() + timedelta(seconds=LEASE_S)
+    return from_now(LEASE_S)

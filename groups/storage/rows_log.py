@@ -154,7 +154,7 @@ class RowsLog:
 
     def _version(self) -> int:
         if self.timeline.fold_version != FOLD_VERSION:
-            raise NotReady(self.timeline.id)
+            raise NotReady(self.timeline.id, is_newer=self.timeline.fold_version > FOLD_VERSION)
         return FOLD_VERSION
 
     def _rows_of_chunk(self, first: int) -> QuerySet[Folded]:

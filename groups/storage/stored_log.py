@@ -44,7 +44,7 @@ class StoredLog:
     @property
     def index(self) -> TimelineIndex:
         if self.timeline.fold_version != FOLD_VERSION:
-            raise NotReady(self.timeline.id)
+            raise NotReady(self.timeline.id, is_newer=self.timeline.fold_version > FOLD_VERSION)
         return index_at(settings.STORE_URL, Place.of(self.timeline.index_place or ()))
 
     def chunks(self) -> list[Chunk]:

@@ -17,18 +17,18 @@ import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
 from groups.history.digests.packed import later_digests
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.announce import announce, timeline_group
+from groups.jobs.database_time import from_now
+from groups.jobs.serving import RUNS, why_not_served
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
 from groups.packs.headline import GROUP_LENGTH_MOST
@@ -97,7 +97,7 @@ def create_timeline(
         provenance=provenance,
         entry_format=ENTRY_FORMAT,
         fold_version=FOLD_VERSION,
-        lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
+        lease_until=from_now(QUEUED_S),
     )
 
 
@@ -106,11 +106,20 @@ def open_writer(timeline_id: str, owner: str) -> Writer:
 
     ``LeaseLost`` if another writer has it or the timeline is not running, ``NoSuchTimeline`` if there is none.
     """
-    now = timezone.now()
+    # Servers and workers of two versions may share a database while it is updated: a run is one version's from its first entry.
+    _running(timeline_id).filter(last=0, fold_version__lt=FOLD_VERSION).update(fold_version=FOLD_VERSION)
+    ours = Q(fold_version=FOLD_VERSION) | Q(source=Timeline.Source.LIVE)
     taken = (
         _running(timeline_id)
-        .filter(Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lt=now))
-        .update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S), attempts=F("attempts") + 1)
+        .filter(
+            ours,
+            Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lte=from_now()),
+        )
+        .update(
+            lease_owner=owner,
+            lease_until=from_now(LEASE_S),
+            attempts=F("attempts") + 1,
+        )
     )
     if not taken:
         raise _why_lost(timeline_id, owner)
@@ -159,7 +168,7 @@ class Writer:
 
     def release(self) -> None:
         """Give the lease back with the timeline still running: this process ends, another one may go on."""
-        self._held().update(lease_owner="", lease_until=timezone.now())
+        self._held().update(lease_owner="", lease_until=from_now())
 
     @makes_room
     def finish(self, status: str, problem: str = "") -> None:
@@ -228,23 +237,27 @@ def lost_timelines() -> QuerySet[Timeline]:
 
     Not those of live groups: whoever has their cluster's lease goes on with them, also after an hour.
     """
-    running = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lt=timezone.now())
+    running = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lte=from_now())
     return running.exclude(source=Timeline.Source.LIVE)
 
 
 def requeue(timeline_id: str) -> bool:
     """Take a lost timeline from its writer, for the queue. False if another process did so, or it was not lost."""
     return bool(
-        lost_timelines()
-        .filter(pk=timeline_id)
-        .update(lease_owner="", lease_until=timezone.now() + timedelta(seconds=QUEUED_S))
+        lost_timelines().filter(pk=timeline_id).update(lease_owner="", lease_until=from_now(QUEUED_S))
     )
+
+
+def why_it_waits(status: str, source: str, lease_owner: str) -> str:
+    """Why a run that waits for a worker does not begin; empty where one will take it, and of everything else."""
+    waits = status == Timeline.Status.RUNNING and source == Timeline.Source.SIMULATION and not lease_owner
+    return why_not_served(RUNS) if waits else ""
 
 
 def forget_queue() -> int:
     """Call every timeline lost that waits for a worker: a queue in memory is empty when its process starts."""
     waiting = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_owner="")
-    return waiting.update(lease_until=timezone.now())
+    return waiting.update(lease_until=from_now())
 
 
 @makes_room
@@ -331,15 +344,21 @@ def _running(timeline_id: str) -> QuerySet[Timeline]:
 
 
 def _lease_end() -> Any:
-    return timezone.now() + timedelta(seconds=LEASE_S)
+    return from_now(LEASE_S)
 
 
 def _why_lost(timeline_id: str, owner: str) -> LeaseLost | NoSuchTimeline:
-    found = Timeline.objects.filter(pk=timeline_id).values("status", "lease_owner", "last").first()
+    found = (
+        Timeline.objects.filter(pk=timeline_id)
+        .values("status", "lease_owner", "last", "fold_version", "source")
+        .first()
+    )
     if found is None:
         return NoSuchTimeline(timeline_id)
     if found["status"] != Timeline.Status.RUNNING:
         return LeaseLost(f"Timeline {timeline_id} has ended: it is {found['status']}.")
+    if found["fold_version"] != FOLD_VERSION and found["source"] != Timeline.Source.LIVE:
+        return LeaseLost(f"Timeline {timeline_id} is being written by another version of this program.")
     if found["lease_owner"] != owner:
         return LeaseLost(f"Timeline {timeline_id} is being written by another task.")
     return LeaseLost(f"Timeline {timeline_id} was appended to by another task: it ends at {found['last']}.")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 
-from django.utils import timezone
+from django.db.models import Q
 
 from groups import storage
 from groups.cluster_models import CLUSTER_NAME_LENGTH_MOST, Cluster
 from groups.clusters import named
 from groups.clusters.faults import ClusterError
 from groups.clusters.settings import SECRET, ClusterSettings, settings_of
+from groups.jobs.database_time import from_now
 from groups.models import Timeline
 from groups.reserve import makes_room
 from groups.watching.secrets import seal, unseal
@@ -131,12 +131,8 @@ def remove(cluster_id: str) -> None:
 
 def open_to_take() -> list[Cluster]:
     """Clusters that nobody watches now and that should be."""
-    now = timezone.now()
-    return [
-        cluster
-        for cluster in Cluster.objects.filter(watched=True)
-        if not cluster.lease_owner or cluster.lease_until is None or cluster.lease_until < now
-    ]
+    free = Q(lease_owner="") | Q(lease_until__isnull=True) | Q(lease_until__lte=from_now())
+    return list(Cluster.objects.filter(free, watched=True))
 
 
 LEASE_S = 20
@@ -144,16 +140,15 @@ LEASE_S = 20
 
 def take(cluster_id: str, owner: str) -> bool:
     """Hold the cluster's lease; false where somebody else does."""
-    now = timezone.now()
-    row = Cluster.objects.filter(pk=cluster_id, watched=True)
-    free = row.filter(lease_owner="") | row.filter(lease_owner=owner) | row.filter(lease_until__lt=now)
-    return bool(free.update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S)))
+    free = Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lte=from_now())
+    row = Cluster.objects.filter(free, pk=cluster_id, watched=True)
+    return bool(row.update(lease_owner=owner, lease_until=from_now(LEASE_S)))
 
 
 def renew(cluster_id: str, owner: str) -> bool:
     """False where the cluster was paused, removed, or taken by another."""
     held = Cluster.objects.filter(pk=cluster_id, watched=True, lease_owner=owner)
-    return bool(held.update(lease_until=timezone.now() + timedelta(seconds=LEASE_S)))
+    return bool(held.update(lease_until=from_now(LEASE_S)))
 
 
 class LeaseGone(Exception):

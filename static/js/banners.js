@@ -51,7 +51,16 @@ export class Banners {
     const why = meta.problem ? ` ${meta.problem}` : '';
     const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running' && meta.source === 'live') return;
-    if (meta.status === 'running') {
+    if (meta.status === 'running' && meta.waits) {
+      this.show(
+        'status',
+        'warn',
+        h('b', {}, 'Waiting.'),
+        h('span', {}, meta.waits),
+        h('span', { class: 'grow' }),
+        h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'),
+      );
+    } else if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');

@@ -20,6 +20,8 @@ export class Feed {
   #filling = false;
   #wanted = 0;
   #asking = /** @type {any} */ (null);
+  /** Why no worker takes the run, as the last tail reported it. */
+  #waits = '';
 
   /**
    * @param {object} options
@@ -90,6 +92,10 @@ export class Feed {
       this.#reach(message.last);
     } else if (message.type === 'tail') {
       this.#reach(message.last);
+      if ((message.waits ?? '') !== this.#waits) {
+        this.#waits = message.waits ?? '';
+        this.onStatus({ type: 'status', waits: this.#waits });
+      }
     } else if (message.type === 'changes') {
       this.append(message);
       if (message.summary) this.onSummary(message.summary);

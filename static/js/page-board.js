@@ -250,6 +250,7 @@ function showStatus() {
 function hearStatus(message) {
   if (message.status) meta.status = message.status;
   if (message.problem !== undefined) meta.problem = message.problem;
+  if (message.waits !== undefined) meta.waits = message.waits;
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);

@@ -65,6 +65,8 @@ function listen() {
       if (begins) refresh();
     } else if (message.status !== detail.status || message.type === 'status') {
       refresh();
+    } else if (message.type === 'tail' && (message.waits ?? '') !== detail.waits) {
+      refresh();
     }
   };
   new Socket({

@@ -138,6 +138,8 @@ function banners() {
     );
   } else if (detail.status === 'cancelled') {
     shownNow.push(h('div', { class: 'banner' }, h('b', {}, 'Stopped. '), h('span', {}, kept), goOn()));
+  } else if (detail.waits) {
+    shownNow.push(h('div', { class: 'banner warn', role: 'status' }, h('b', {}, 'Waiting. '), detail.waits));
   } else if (detail.spark && !detail.spark.ready) {
     shownNow.push(
       h(
@@ -279,7 +281,8 @@ function listen() {
   const socket = new Socket({
     url: socketUrl(`/ws/sweeps/${encodeURIComponent(detail.id)}`),
     hear(message) {
-      const fresh = message.done !== detail.done || message.status !== detail.status;
+      const waits = message.type === 'tail' ? (message.waits ?? '') : detail.waits;
+      const fresh = message.done !== detail.done || message.status !== detail.status || waits !== detail.waits;
       if (message.type === 'progress') {
         Object.assign(detail, { done: message.done, stage: message.stage });
         if (message.status === detail.status) progress();

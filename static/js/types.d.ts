@@ -66,6 +66,8 @@ export interface Meta {
   summary: Partial<Summary>;
   version: string;
   problem?: string;
+  /** Why no worker takes it; empty where one does, or will. */
+  waits?: string;
   topic_names: { [id: string]: string };
   /** As many members were in the group at once. */
   members_most: number;

@@ -17,7 +17,7 @@ from django.utils import timezone
 from explorer import case_studies
 from explorer.pages.runs.starting import Refused, start_run
 from explorer.server import housekeeping
-from explorer.server.embedded import EmbeddedWorker
+from explorer.server.worker import EmbeddedWorker
 from groups import storage
 from groups.history.entries import Entry
 from groups.history.passes.recorder import RecordedBatch, Recorder

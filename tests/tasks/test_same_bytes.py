@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings
 
 from explorer.pages.runs.starting import start_run
-from explorer.server.embedded import EmbeddedWorker
+from explorer.server.worker import EmbeddedWorker
 from groups import storage
 from groups.models import Batch, Timeline
 from tests.house import ROOT

@@ -22,7 +22,8 @@ class Command(TerminalCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         database.prepare()
         try:
-            recorded = case_studies.load_missing()
+            with database.prepared_alone():
+                recorded = case_studies.load_missing()
         except ChildFailed as error:
             raise CommandError(f"A case study could not be recorded: {error}") from error
         self.stderr.write(f"Recorded {', '.join(recorded)}." if recorded else "All case studies are there.")

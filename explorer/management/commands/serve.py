@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import redis
 import uvicorn
 from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
 from explorer import case_studies
 from explorer.access.connections import BoundedConnection, RefusableSocket
-from explorer.server import memory
-from explorer.server.staticfiles import PLOTLY
+from explorer.server import memory, static_version
+from explorer.server.redis_client import check_redis
 from groups import database
 from groups.command_line import TerminalCommand, in_one_line, whole_number
 from groups.jobs.children import ChildFailed
@@ -31,10 +29,6 @@ PORTS_TRIED = 20
 
 SOCKET_MESSAGE_BYTES_MOST = 4096
 """A browser has nothing to say on our sockets."""
-
-
-REDIS_WAIT_S = 5.0
-"""A Redis that is there answers in milliseconds, from the other side of an ocean in less than one second."""
 
 
 class Command(TerminalCommand):
@@ -88,16 +82,8 @@ class Command(TerminalCommand):
         elif not options["unix_socket"]:
             settings.ACCESS_START = secrets.token_urlsafe(16)
         check_redis()
-        database.prepare(change_servers=True)
-        try:
-            recorded = [] if settings.LINKS_ONLY else case_studies.load_missing()
-        except ChildFailed as error:
-            raise CommandError(f"A case study could not be recorded: {error}") from error
-        if recorded:
-            self.stdout.write(f"Recorded {len(recorded)} case studies.")
-        if not settings.DEBUG and not settings.LINKS_ONLY and static_files_changed():
-            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-            mark_static_files()
+        with database.prepared_alone():
+            self.prepare()
         with (
             unix_socket(options["unix_socket"])
             if options["unix_socket"]
@@ -128,6 +114,21 @@ class Command(TerminalCommand):
         if not server.started:
             raise CommandError("The server did not start; the lines above tell why.")
 
+    def prepare(self) -> None:
+        """Tables, case studies and static files, as far as they are missing."""
+        database.prepare(change_servers=True)
+        try:
+            recorded = [] if settings.LINKS_ONLY else case_studies.load_missing()
+        except ChildFailed as error:
+            raise CommandError(f"A case study could not be recorded: {error}") from error
+        if recorded:
+            self.stdout.write(f"Recorded {len(recorded)} case studies.")
+        folder = Path(settings.STATIC_ROOT)
+        if not settings.DEBUG and not settings.LINKS_ONLY and not static_version.is_complete(folder):
+            call_command("collectstatic", interactive=False, verbosity=0)
+            static_version.mark_complete(folder)
+            static_version.remove_unused(folder)
+
     def say(self, host: str, listening: socket.socket) -> None:
         if listening.family == socket.AF_UNIX:
             address = f"the Unix socket {listening.getsockname()}"
@@ -152,19 +153,6 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self.ready()
-
-
-def check_redis() -> None:
-    """Refuse to start where the queue and the layer could not work: every run would wait for ever."""
-    if not settings.REDIS_URL:
-        return
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_WAIT_S)
-    try:
-        client.ping()
-    except redis.RedisError as error:
-        raise CommandError(f"Redis cannot be reached: {error} Look at REDIS_URL.", returncode=2) from error
-    finally:
-        client.close()
 
 
 def is_loopback(host: str) -> bool:
@@ -223,23 +211,3 @@ def is_listened_at(path: str) -> bool:
         except OSError:
             return False
         return True
-
-
-def static_files_changed() -> bool:
-    """Whether a source is newer than the last collection, or the sources are others than then."""
-    mark = Path(settings.STATIC_ROOT) / ".sources"
-    return not mark.is_file() or mark.read_text() != static_sources()
-
-
-def mark_static_files() -> None:
-    (Path(settings.STATIC_ROOT) / ".sources").write_text(static_sources())
-
-
-def static_sources() -> str:
-    """Each source with its size and time of change, a line each."""
-    lines = []
-    for finder in get_finders():
-        for path, storage in finder.list([]):
-            found = Path(storage.path(path)).stat()
-            lines.append(f"{path} {found.st_size} {found.st_mtime_ns}")
-    return "\n".join([PLOTLY, *sorted(lines)])

@@ -65,16 +65,16 @@ def page(request: HttpRequest) -> HttpResponse:
             request, "compare/compare.html", {**context, "refused": found.says}, status=found.status
         )
     if any(timeline.status == Timeline.Status.RUNNING for timeline in found):
-        says = "These are being simulated; they stand here in a moment."
+        waits = [storage.why_it_waits(each.status, each.source, each.lease_owner) for each in found]
+        says = next(filter(None, waits), "These are being simulated; they stand here in a moment.")
         response = render(request, "compare/compare.html", {**context, "waits": says}, status=202)
         # Without a script on the page: the browser asks again by itself.
         response["Refresh"] = response["Retry-After"] = str(ASK_AGAIN_S)
         return response
     try:
         details = [detail_of(timeline) for timeline in found]
-    except storage.NotReady:
-        says = "One of these timelines is being prepared anew; it is here in a moment."
-        return render(request, "compare/compare.html", {**context, "refused": says}, status=503)
+    except storage.NotReady as error:
+        return render(request, "compare/compare.html", {**context, "refused": str(error)}, status=503)
     if (too_large := too_large_of(found, details)) is not None:
         return render(
             request, "compare/compare.html", {**context, "refused": too_large.says}, status=too_large.status

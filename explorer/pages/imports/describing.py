@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from explorer.web.endpoint import number
 from explorer.web.times import time_element
+from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.headline import headline
 from groups.pipeline.reading.recognising import FileKind
@@ -35,6 +36,7 @@ def listed(found: Import) -> dict[str, Any]:
         "title": found.title,
         "status": found.status,
         "problem": found.problem,
+        "waits": waits_of(found.status),
         "created": found.created.isoformat(),
         "finished": found.finished.isoformat() if found.finished else None,
         "url": reverse("import", args=[found.id]),

@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.urls import reverse
 
 from explorer.figures.sweeps import STEPS, Line, heat_map, step_of, strip
+from groups.jobs.leases import waits_of
 from groups.spark_ready import missing_packages
 from simulations.jobs import sweep_runs
 from simulations.jobs.sweep_runs import Answers
@@ -56,6 +57,7 @@ def listed(sweep: Sweep) -> dict[str, Any]:
         "status": sweep.status,
         "stage": sweep.stage,
         "problem": sweep.problem,
+        "waits": waits_of(sweep.status),
         "done": sweep.done,
         "cases": sweep.cases,
         "created": sweep.created.isoformat(),

@@ -33,6 +33,8 @@ export function banners(detail) {
         h('a', { href: '/import/', class: 'btn sm' }, 'Import again'),
       ),
     );
+  } else if (detail.waits) {
+    shown.push(h('div', { class: 'banner warn', role: 'status' }, h('b', {}, 'Waiting. '), detail.waits));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(
       h(

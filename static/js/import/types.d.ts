@@ -73,6 +73,8 @@ export interface Detail {
   title: string;
   status: string;
   problem: string;
+  /** Why no worker takes it; empty where one does, or will. */
+  waits: string;
   created: string;
   finished: string | null;
   stage: string;

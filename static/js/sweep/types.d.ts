@@ -19,6 +19,8 @@ export interface Detail {
   title: string;
   status: string;
   stage: string;
+  /** Why no worker takes it; empty where one does, or will. */
+  waits: string;
   problem: string;
   done: number;
   cases: number;
