@@ -212,21 +212,18 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
         rows = Timeline.objects.filter(pk__in=timelines)
         for key, last, *state in rows.values_list("id", "last", "status", "source", "lease_owner"):
             waits = why_it_waits(*state)
-            tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": state[0], "waits": waits}
+            tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": state[0]} | _waiting(waits)
         for key, source in live_sources(timelines).items():
             if (tail := tails.get(f"timeline.{key}")) is not None:
                 tail["live"] = source
     if imports:
         for key, status in Import.objects.filter(pk__in=imports).values_list("id", "status"):
-            tails[f"import.{key}"] = {"type": "tail", "status": status, "waits": waits_of(status)}
+            tails[f"import.{key}"] = {"type": "tail", "status": status} | _waiting(waits_of(status))
     if sweeps:
         for key, status, done in Sweep.objects.filter(pk__in=sweeps).values_list("id", "status", "done"):
-            tails[f"sweep.{key}"] = {
-                "type": "tail",
-                "status": status,
-                "done": done,
-                "waits": waits_of(status),
-            }
+            tails[f"sweep.{key}"] = {"type": "tail", "status": status, "done": done} | _waiting(
+                waits_of(status)
+            )
     if clusters:
         for key, status, problem in Cluster.objects.filter(pk__in=clusters).values_list(
             "id", "status", "problem"
@@ -235,6 +232,10 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
             now_ms = time.time_ns() // 1_000_000
             tails[f"cluster.{key}"] = {"type": "tail", "status": status, "problem": problem, "now_ms": now_ms}
     return tails
+
+
+def _waiting(why: str) -> dict[str, str]:
+    return {"waits": why} if why else {}
 
 
 def joined(messages: Sequence[Message]) -> list[str]:

@@ -35,6 +35,7 @@ def test_the_list_tells_of_each_timeline_in_short(stored: Stored, api: Api) -> N
         "source": "import",
         "status": "complete",
         "problem": "",
+        "waits": "",
         "semantics": "",
         "seed": None,
         "last": 20,
