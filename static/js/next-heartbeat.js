@@ -7,7 +7,7 @@
  * @typedef {'removed' | 'killed' | 'away' | 'paused' | 'cut' | 'revoking' | 'revokes'} Obstacle
  */
 
-import { epochOf, givingUp, isClassic, isShare, keysOf } from './view.js';
+import { epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown } from './view.js';
 
 /**
  * What stands between a member and its next partitions; null if nothing does.
@@ -28,6 +28,18 @@ export function obstacleOf(frame, member) {
   if (givingUp(frame, member).length) return 'revoking';
   return toRevoke(frame, member).length ? 'revokes' : null;
 }
+
+/**
+ * Whether a member of the classic protocol is in a group with epochs: a heartbeat response only makes it rejoin, and what is new
+ * comes with JoinGroup and SyncGroup.
+ *
+ * @param {Frame} frame @param {string} member
+ */
+export const rejoins = (frame, member) => !isClassic(frame) && frame.members[member]?.protocol === 'classic';
+
+/** With what a member receives its next epoch and partitions. @param {Frame} frame @param {string} member */
+export const arrivesBy = (frame, member) =>
+  rejoins(frame, member) ? 'with its next JoinGroup and SyncGroup' : 'in its next heartbeat response';
 
 /** What a member owns beyond its target: it is asked to revoke that before it gets anything. @param {Frame} frame @param {string} member */
 export function toRevoke(frame, member) {
@@ -59,7 +71,7 @@ export function untilWhat(frame, member, label) {
     case 'revokes':
       return ` has revoked ${few(toRevoke(frame, member).map(label))}`;
     default:
-      return ' heartbeats';
+      return rejoins(frame, member) ? ' rejoins' : ' heartbeats';
   }
 }
 
@@ -99,10 +111,18 @@ export function receivesNext(frame, member, label) {
     case 'revoking':
       return `Receives epoch ${epoch} after it has confirmed its revocation`;
     case 'revokes':
-      return `Is asked to revoke ${few(toRevoke(frame, member).map(label))} in its next heartbeat response`;
+      return `${asked(frame, member)}Is asked to revoke ${few(toRevoke(frame, member).map(label))} ${arrivesBy(frame, member)}`;
     default:
-      return `Receives epoch ${epoch} in its next heartbeat response`;
+      return `${asked(frame, member)}Receives epoch ${epoch} ${arrivesBy(frame, member)}`;
   }
+}
+
+/** What makes a member rejoin first: its heartbeats are answered so once the target is computed. @param {Frame} frame @param {string} member */
+function asked(frame, member) {
+  if (!rejoins(frame, member)) return '';
+  return targetIsKnown(frame)
+    ? 'Its next heartbeat is answered REBALANCE_IN_PROGRESS. '
+    : 'Its heartbeats are answered REBALANCE_IN_PROGRESS once the target is computed. ';
 }
 
 /** @param {string[]} names */

@@ -11,7 +11,7 @@
 
 import { doesWhat } from './barrier.js';
 import { CLOCK_FROM_MS, clock } from './times.js';
-import { obstacleOf, ofIt, untilNamed, untilWhat } from './next-heartbeat.js';
+import { arrivesBy, obstacleOf, ofIt, rejoins, untilNamed, untilWhat } from './next-heartbeat.js';
 import { epochOf, gapOf, givingUp, isBetween, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
@@ -138,7 +138,12 @@ export function memberSays(frame, member, label, silent_ms) {
   const missing = keysOf(frame.target?.[member]).filter((key) => !held.has(key));
   if (epoch < groupEpoch) {
     const obstacle = obstacleOf(frame, member);
-    const comes = obstacle === null || obstacle === 'revokes' ? ' (next heartbeat)' : '';
+    const comes =
+      obstacle === null || obstacle === 'revokes'
+        ? rejoins(frame, member)
+          ? ' (next JoinGroup)'
+          : ' (next heartbeat)'
+        : '';
     return plain(`Has not received epoch ${groupEpoch} yet${comes}`, 'Behind', 'member epoch');
   }
   if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting', 'unreleased_partitions');
@@ -244,7 +249,7 @@ function consequence(frame, moment, views, cast, label) {
         const says = list(free.map(label));
         return obstacleOf(frame, actor)
           ? `${says} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, actor, label))}.`
-          : `${name} gets ${says} in its next heartbeat response.`;
+          : `${name} gets ${says} ${arrivesBy(frame, actor)}.`;
       }
     }
   }
@@ -259,7 +264,9 @@ function consequence(frame, moment, views, cast, label) {
         ? untilNamed(frame, taker, cast.name(taker), label)
         : held
           ? 'their target owners are ready for them'
-          : 'their target owners heartbeat';
+          : [...takers].some((one) => rejoins(frame, /** @type {string} */ (one)))
+            ? 'their target owners heartbeat or rejoin'
+            : 'their target owners heartbeat';
     return `Released is not assigned: ${list(waiting.map((view) => label(view.key)))} ${waiting.length > 1 ? 'are' : 'is'} unassigned until ${whom}.`;
   }
   const leaving = [...views.values()].filter((view) => view.mode === 'leaving' && view.holder);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Cast } from '../../static/js/cast.js';
-import { obstacleOf, ofIt, receivesNext, untilNamed } from '../../static/js/next-heartbeat.js';
+import { arrivesBy, obstacleOf, ofIt, receivesNext, untilNamed } from '../../static/js/next-heartbeat.js';
 import { partitionsOf } from '../../static/js/view.js';
-import { nowSays } from '../../static/js/words.js';
+import { memberSays, nowSays } from '../../static/js/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const label = (key) => key;
@@ -60,4 +60,24 @@ test('the sentence of a moment promises no heartbeat that cannot come', () => {
     nowSays(frame, MOMENTS[14], partitionsOf(frame), cast, label),
     'A confirms the revocation; foo-1 is released. Released is not assigned: foo-1 is unassigned until C’s session expires.',
   );
+});
+
+test('a classic member of a consumer group is made to rejoin by its heartbeat, and receives its epoch with JoinGroup and SyncGroup', () => {
+  const member = (what) => ({ ...released.members.C, protocol: 'classic', ...what });
+  const epoch = released.group_epoch;
+  const frame = { ...released, members: { ...released.members, C: member({ epoch: epoch - 1 }) } };
+  const asked = 'Its next heartbeat is answered REBALANCE_IN_PROGRESS. ';
+  const by = 'with its next JoinGroup and SyncGroup';
+  assert.equal(until(frame), 'C rejoins');
+  assert.equal(receivesNext(frame, 'C', label), `${asked}Receives epoch ${epoch} ${by}`);
+  assert.equal(
+    receivesNext({ ...frame, members: { ...frame.members, C: member({ assigned: { foo: [8] } }) } }, 'C', label),
+    `${asked}Is asked to revoke foo-8 ${by}`,
+  );
+  assert.equal(
+    receivesNext({ ...frame, assignment_epoch: epoch - 1 }, 'C', label),
+    `Its heartbeats are answered REBALANCE_IN_PROGRESS once the target is computed. Receives epoch ${epoch} ${by}`,
+  );
+  assert.match(memberSays(frame, 'C', label).says, /\(next JoinGroup\)$/);
+  assert.equal(arrivesBy(released, 'C'), 'in its next heartbeat response');
 });

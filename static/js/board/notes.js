@@ -10,7 +10,16 @@
 import { placeOf, waitsAtBarrier } from '../barrier.js';
 import { h, s } from '../dom.js';
 import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
-import { NEXT_TARGET, ofIt, obstacleOf, receivesNext, toRevoke, untilWhat } from '../next-heartbeat.js';
+import {
+  arrivesBy,
+  NEXT_TARGET,
+  ofIt,
+  obstacleOf,
+  receivesNext,
+  rejoins,
+  toRevoke,
+  untilWhat,
+} from '../next-heartbeat.js';
 import { epochOf, givingUp, hasStopped, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
 import { capital, duration, list, memberSays, plural, silentSays } from '../words.js';
 import { deadlines, ring } from './ring.js';
@@ -184,7 +193,7 @@ export function noteOf(frame, member, views, cast, labels, silent) {
         h(
           'span',
           {},
-          `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} in its next heartbeat response`,
+          `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} ${arrivesBy(frame, member)}`,
         ),
       );
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
@@ -196,7 +205,7 @@ export function noteOf(frame, member, views, cast, labels, silent) {
     const [are, them] = free.length > 1 ? ['are', 'them'] : ['is', 'it'];
     const says = obstacle
       ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}`
-      : ` ${are} unassigned: gets ${them} in its next heartbeat response`;
+      : ` ${are} unassigned: gets ${them} ${arrivesBy(frame, member)}`;
     lines.push(h('span', {}, h('b', {}, list(free.map(label))), says));
   }
   if (isShare(frame)) {
@@ -272,7 +281,7 @@ function quiet(frame, member, state, label, silent) {
     const calling = frame.clients?.[member]?.calling;
     return calling
       ? `Confirms the revocation when ${calling} has returned`
-      : 'Confirms the revocation in its next heartbeat';
+      : `Confirms the revocation in its next ${rejoins(frame, member) ? 'JoinGroup' : 'heartbeat'}`;
   }
   if (state.epoch === null) return 'Its epoch and assignment are not in the log yet';
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
@@ -325,15 +334,16 @@ export function poolNote(frame, count, views, cast, label) {
     const taker = /** @type {string} */ (wanted[0].wants);
     return obstacleOf(frame, taker)
       ? [untilOf(frame, taker, cast, label)]
-      : [h('span', {}, 'Assigned to ', disc(cast, taker), ' in its next heartbeat response')];
+      : [h('span', {}, 'Assigned to ', disc(cast, taker), ` ${arrivesBy(frame, taker)}`)];
   }
   if (!wanted.length) return [h('span', {}, 'Waiting for a target')];
   const takers = [...new Set(wanted.map((view) => /** @type {string} */ (view.wants)))];
   const held = takers.filter((taker) => obstacleOf(frame, taker));
   if (held.length === 1 && takers.length === 1) return [untilOf(frame, held[0], cast, label)];
   const owners = `their target ${isShare(frame) ? 'readers' : 'owners'}`;
+  const requests = takers.some((taker) => rejoins(frame, taker)) ? 'heartbeats and JoinGroups' : 'heartbeats';
   return [
-    h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next heartbeats of ${owners}`),
+    h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next ${requests} of ${owners}`),
   ];
 }
 

@@ -17,7 +17,7 @@
  */
 
 import { h } from '../dom.js';
-import { obstacleOf } from '../next-heartbeat.js';
+import { obstacleOf, rejoins } from '../next-heartbeat.js';
 import { isShare, keysOf } from '../view.js';
 import { face } from './chips.js';
 import { named } from './notes.js';
@@ -66,7 +66,7 @@ function targetSays(frame, member, view, { cast }) {
   if (isShare(frame)) return ['to read'];
   if (view.holder) return ['owned by ', named(cast, view.holder)];
   const waits = obstacleOf(frame, member);
-  return [waits ? LATER[waits] : 'next heartbeat'];
+  return [waits ? LATER[waits] : rejoins(frame, member) ? 'next JoinGroup' : 'next heartbeat'];
 }
 
 /** What a client that is no member any more still reads. @param {string} key @param {string} member @param {Grid} grid */

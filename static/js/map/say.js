@@ -10,7 +10,7 @@
  */
 
 import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../hardships.js';
-import { obstacleOf, ofIt, untilWhat } from '../next-heartbeat.js';
+import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../view.js';
 import { list, silentSays } from '../words.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
@@ -104,7 +104,7 @@ export function memberText(scene, lane, names) {
     says.push(
       obstacleOf(frame, id)
         ? `${partitions(free, names)} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, id, names.partition))}`
-        : `receives ${partitions(free, names)} in its next heartbeat response`,
+        : `receives ${partitions(free, names)} ${arrivesBy(frame, id)}`,
     );
   }
   const silent_ms = scene.silent?.get(id);
