@@ -87,7 +87,7 @@ _ROWS: Final[tuple[tuple[int, int, int, Rule | None], ...]] = (
     (FETCH, 4, 12, _offsets_topic_alone),
     (LIST_OFFSETS, 1, 9, _ends_alone),
     (METADATA, 4, 13, _no_topic_is_made),
-    (OFFSET_FETCH, 8, 9, _of_no_member),
+    (OFFSET_FETCH, 2, 9, _of_no_member),
     (DESCRIBE_GROUPS, 0, 6, None),
     (LIST_GROUPS, 0, 5, None),
     (SASL_HANDSHAKE, 1, 1, None),

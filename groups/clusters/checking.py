@@ -254,8 +254,13 @@ async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> S
 
 
 async def _may_describe_cluster(cluster: Brokers) -> bool:
-    """A cluster without an authorizer tells no operations at all, and all may be done."""
-    told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
+    """A cluster without an authorizer reports no operations at all, and all may be done; so it is taken of a release before 2.8."""
+    try:
+        told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
+    except ClusterError as error:
+        if error.fault is Fault.VERSION:
+            return True
+        raise
     operations = int(told["clusterAuthorizedOperations"])
     return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
 

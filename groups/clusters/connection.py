@@ -34,6 +34,9 @@ UNSUPPORTED_SASL_MECHANISM, ILLEGAL_SASL_STATE = 33, 34
 VERSION: Final = "1"
 """Sent as the software's version; a broker counts clients by it."""
 
+OLDEST_RELEASE: Final = "0.11"
+"""The oldest release of Kafka that has every request of the list that its groups need (Metadata 4, Fetch 4, OffsetFetch 2)."""
+
 RENEW_AT: Final = 0.85
 """Which part of a login's life passes before it is renewed (KIP-368); clients take 0.85 to 0.95."""
 
@@ -82,7 +85,8 @@ class Connection:
         name = ALLOWED[key].api.name
         return ClusterError(
             Fault.VERSION,
-            f"{self.channel.address} does not know {name}: its Kafka is older, or its protocol is off.",
+            f"{self.channel.address} does not know {name} in a version that is spoken here: its Kafka is older than "
+            f"{OLDEST_RELEASE}, or its protocol is off.",
         )
 
     async def learn_versions(self) -> None:

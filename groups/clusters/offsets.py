@@ -14,6 +14,9 @@ from groups.history.following.topics import TopicFacts
 from groups.history.polls import reading
 from groups.history.polls.description import GROUP_AUTHORIZATION_FAILED, Undescribed
 
+MANY_GROUPS: Final = 8
+"""The first version of OffsetFetch that is about several groups."""
+
 GROUP_RESOURCE: Final = 32
 """``ConfigResource.Type.GROUP``."""
 
@@ -42,8 +45,15 @@ async def committed(cluster: Brokers, row: Listed) -> list[Committed] | Undescri
 async def committed_of(
     cluster: Brokers, node: int, groups: Sequence[str]
 ) -> dict[str, list[Committed] | Undescribed]:
-    """The committed offsets of groups that one broker coordinates, in one request."""
+    """The committed offsets of groups that one broker coordinates: in one request, or in one each where it is older than 3.0."""
     connection = await cluster.connection(node)
+    version = connection.version(OFFSET_FETCH)
+    if version is not None and version < MANY_GROUPS:
+        found = {}
+        for group in groups:
+            body = {"groupId": group, "topics": None, "requireStable": False}
+            found[group] = _committed({"groupId": group, **await connection.ask(OFFSET_FETCH, body)})
+        return found
     wanted = [{"groupId": group, "memberId": None, "memberEpoch": -1, "topics": None} for group in groups]
     told = await connection.ask(OFFSET_FETCH, {"groups": wanted, "requireStable": False})
     return {group["groupId"]: _committed(group) for group in told["groups"]}
@@ -57,7 +67,8 @@ def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
             topic=topic["name"],
             partition=partition["partitionIndex"],
             offset=partition["committedOffset"],
-            leader_epoch=partition["committedLeaderEpoch"],
+            # Releases before 2.1 do not have it.
+            leader_epoch=partition.get("committedLeaderEpoch", -1),
             metadata=partition["metadata"] or "",
         )
         for topic in group["topics"]

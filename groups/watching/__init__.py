@@ -10,7 +10,10 @@ module           what it is for
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``recorders``    what was folded of groups that changed last; of the others it is made again
 ``rows``         groups as lists show them
-``checking``     what coordinators say of followed groups, compared and never folded
+``row_facts``    the facts of a row, computed from a description or a frame
+``live_source``  what a live timeline comes from, and how that is now
+``skew``         how far a broker's clock is from the watcher's
+``checking``     what coordinators describe of followed groups: their rows, and what the log is compared with
 ``job``          a cluster under a lease: pulls and stores until it is told to stop
 ``alerts``       rules on what the groups do, told to webhooks and to the browser
 ``registry``     clusters that are added, changed and removed; those that the environment names

@@ -6,7 +6,9 @@ the same within seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from groups.clusters.faults import ClusterError
@@ -53,8 +55,15 @@ class Checks:
 
     _caught_up: bool = False
 
-    def take(self, seen: Round, *, at_end: bool) -> list[dict[str, Any]]:
-        """Take a round's answers; the rows that changed. ``at_end``: whether the log is read to its end."""
+    def take(
+        self, seen: Round, *, at_end: bool, skews: Mapping[int, int] = MappingProxyType({})
+    ) -> list[dict[str, Any]]:
+        """Take a round's answers; the rows that changed. ``at_end``: whether the log is read to its end.
+
+        ``skews``: by partition how far its broker's clock is ahead of the watcher's, as far as it was measured.
+        """
+        for followed in list(self.store.followed.values()):
+            followed.skew_ms = skews.get(followed.group.partition)
         for name, told in seen.told.items():
             if isinstance(told, GroupDescription) and told.kind in KINDS:
                 self._waiting[name] = (told, seen.at_ms)

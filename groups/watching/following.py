@@ -38,6 +38,7 @@ from groups.clusters.offsets import topic_facts
 from groups.history.following.partition import PartitionLog, Position
 from groups.history.following.topics import TopicFacts, mentioned
 from groups.watching.log_storing import LogStore, Taken
+from groups.watching.skew import Skew, shown
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ IDLE_S: Final = 0.1
 
 class FollowFacts(TypedDict):
     """How a cluster is watched. ``behind``: records up to the ends of the partitions; ``at_end``: all that is there was read.
+    ``skews_ms``: by partition how far its broker's clock is ahead of the watcher's, where that is worth a word.
 
     ``why``, ``command``: where it is polled.
     """
@@ -70,6 +72,7 @@ class FollowFacts(TypedDict):
     partitions: int
     behind: int
     at_end: bool
+    skews_ms: dict[str, int]
     records: int
     entries: int
     checked: int
@@ -85,6 +88,7 @@ def polled_facts(why: str, command: str | None = None) -> FollowFacts:
         "partitions": 0,
         "behind": 0,
         "at_end": False,
+        "skews_ms": {},
         "records": 0,
         "entries": 0,
         "checked": 0,
@@ -118,7 +122,10 @@ async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
     try:
         found = await replicas_of(brokers)
         if not found:
-            says = f"The cluster has no topic {OFFSETS_TOPIC} yet: no group ever met there."
+            says = (
+                f"The cluster has no topic {OFFSETS_TOPIC}: Kafka makes it when the first group meets, and a broker that "
+                "keeps its groups elsewhere has none."
+            )
             raise CannotFollow(says, comes=True)
         if not await is_readable(brokers, found):
             raise lacks
@@ -149,6 +156,9 @@ class Follower:
     logs: dict[int, PartitionLog] = field(default_factory=dict)
     places: dict[int, Place] = field(default_factory=dict)
     topics: dict[str, TopicFacts] = field(default_factory=dict)
+    clocks: dict[int, Skew] = field(default_factory=dict)
+    """By broker, as the one that leads a partition writes the times of its records."""
+
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _look: asyncio.Event = field(default_factory=asyncio.Event)
     _failed_s: dict[int, float] = field(default_factory=dict)
@@ -180,6 +190,7 @@ class Follower:
             "partitions": len(self.places),
             "behind": self.behind,
             "at_end": self.at_end,
+            "skews_ms": shown(self.skews),
             "records": sum(each.read for each in self.logs.values()),
             "entries": self.store.entries,
             "checked": 0,
@@ -197,6 +208,13 @@ class Follower:
             for partition, place in self.places.items()
             if place.end is not None
         )
+
+    @property
+    def skews(self) -> dict[int, int]:
+        """By partition how far the clock of the broker that leads it is ahead; one that was not measured is missing."""
+        known = {node: clock.ms for node, clock in self.clocks.items()}
+        places = {partition: known.get(place.replicas.leader) for partition, place in self.places.items()}
+        return {partition: ms for partition, ms in places.items() if ms is not None}
 
     @property
     def at_end(self) -> bool:
@@ -289,7 +307,8 @@ class Follower:
             }
             # What was read is stored before anything else is asked: it must not be passed over.
             answers = await session.fetch(wanted)
-            taken = [one for each in answers if (one := self._read(each)) is not None]
+            received_ms = time.time_ns() // 1_000_000
+            taken = [one for each in answers if (one := self._read(each, received_ms)) is not None]
             if taken or self.store.has_due():
                 await self._learn_new_topics(taken)
                 rows = await sync_to_async(self.store.take)(taken, dict(self.topics))
@@ -303,15 +322,20 @@ class Follower:
 
     # -- what a broker answers
 
-    def _read(self, told: Fetched) -> Taken | None:
+    def _read(self, told: Fetched, received_ms: int) -> Taken | None:
         """What an answer's partition has for the store; null where there is nothing."""
         place, partition_log = self.places[told.partition], self.logs[told.partition]
         if told.error != NONE or told.diverging is not None:
             return None
+        waited = place.end is not None and partition_log.begins is None and partition_log.next >= place.end
         place.end = told.high_watermark
         if not partition_log.is_what_it_was():
             return None
         records = list(partition_log.take(told.data))
+        if records and waited:
+            # Of what came while somebody waited for it, the newest was written just now.
+            written_ms = max(record.at_ms for record in records[-1].records)
+            self.clocks.setdefault(place.replicas.leader, Skew()).take(written_ms, received_ms)
         at_end = partition_log.next >= told.high_watermark
         return Taken(partition_log, records, at_end, partition_log.position) if told.data or at_end else None
 

@@ -183,7 +183,7 @@ class Watching:
                 await self._failing(error)
                 await asyncio.sleep(RETRY_LEAST_S)
                 continue
-            rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end)
+            rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
             facts = self._facts(puller, brokers, seen)
             await self._connected(facts)

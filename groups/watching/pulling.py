@@ -16,13 +16,14 @@ from typing import Final
 
 from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed, Listing, batched, described
 from groups.clusters.faults import ClusterError
-from groups.clusters.offsets import committed_of, ends, topics
+from groups.clusters.offsets import committed_of, ends, topic_facts
 from groups.history.polls.description import (
     UNSTABLE,
     GroupDescription,
     GroupKind,
     Told,
     Undescribed,
+    with_names,
 )
 
 EVERY_LEAST_S: Final = 0.5
@@ -87,6 +88,9 @@ class Puller:
     """The topics of each group's assignment, as it was last described."""
 
     _partitions: dict[str, int] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    """Topics by id."""
+
     _next_full_s: float = 0.0
     _next_lag_s: float = 0.0
     _next_brokers_s: float = 0.0
@@ -179,7 +183,8 @@ class Puller:
                 self._answers.pop(place, None)
                 return
             self._answers[place] = answer.data[4:]
-            for each in answers:
+            for told in answers:
+                each = with_names(told, self._names) if isinstance(told, GroupDescription) else told
                 found[each.group] = each
                 if isinstance(each, GroupDescription):
                     self._known[each.group] = (each.state, each.is_rebalancing)
@@ -187,6 +192,8 @@ class Puller:
                     if reads - self._partitions.keys() - self._reads.get(each.group, frozenset()):
                         # It may have been made a moment ago: its partitions are counted in the next round.
                         self._next_topics_s = 0.0
+                        # The same answer is read again then: a topic that has an id alone has a name by then.
+                        self._answers.pop(place, None)
                     self._reads[each.group] = reads
                 elif isinstance(each, Undescribed):
                     self._known.pop(each.group, None)
@@ -201,9 +208,11 @@ class Puller:
 
     async def _count_partitions(self) -> None:
         try:
-            self._partitions = {name: len(rows) for name, rows in (await topics(self.cluster)).items()}
+            known = await topic_facts(self.cluster)
         except ClusterError:
             return
+        self._partitions = {name: facts.partitions or 0 for name, facts in known.items()}
+        self._names = {facts.topic_id: name for name, facts in known.items() if facts.topic_id is not None}
 
     async def _lag(self, rows: Sequence[Listed]) -> dict[str, int | None]:
         """The lag of each group over all its committed partitions; null where it cannot be told whole."""

@@ -8,9 +8,9 @@
 
 import { tell } from './api.js';
 import { alertsPanel } from './clusters/alerts-panel.js';
-import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } from './clusters/groups.js';
+import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays, worstSkew } from './clusters/groups.js';
 import { h, part, s } from './dom.js';
-import { ServerClock } from './live-source.js';
+import { ServerClock, skewSays } from './live-source.js';
 import { Socket, socketUrl } from './socket.js';
 import { toast } from './toast.js';
 import { duration, plural, shownName } from './words.js';
@@ -161,6 +161,17 @@ function head() {
         h('b', {}, 'Polled, not followed. '),
         `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
         h('code', { class: 'mono' }, seen.follow.command),
+      ),
+    );
+  const skew = worstSkew(seen);
+  if (skew)
+    banners.push(
+      h(
+        'div',
+        { class: 'banner warn' },
+        h('b', {}, 'The clocks differ. '),
+        skewSays({ skew_ms: skew }),
+        ' Durations in this list and in alerts are counted by this server’s clock.',
       ),
     );
   if (seen.follow?.different)

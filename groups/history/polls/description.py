@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from groups.history.polls.answers import DescribedTopology
@@ -99,6 +99,32 @@ class GroupDescription:
         if self.state in UNSTABLE:
             return True
         return self.state != "Empty" and self.group_epoch != self.assignment_epoch
+
+
+def with_names(told: GroupDescription, names: Mapping[str, str]) -> GroupDescription:
+    """The description with topics by their names where the answer has their ids alone. ``names``: by id.
+
+    Kafka leaves the name of a deleted topic out; other brokers leave out all of them.
+    """
+    unnamed = {topic for topic, topic_id in told.topic_ids.items() if topic == topic_id and topic_id in names}
+    if not unnamed:
+        return told
+
+    def named(partitions: Partitions) -> Partitions:
+        return {names[topic] if topic in unnamed else topic: some for topic, some in partitions.items()}
+
+    members = tuple(
+        replace(
+            each,
+            assignment=named(each.assignment),
+            target=None if each.target is None else named(each.target),
+        )
+        for each in told.members
+    )
+    ids = {
+        names[topic] if topic in unnamed else topic: topic_id for topic, topic_id in told.topic_ids.items()
+    }
+    return replace(told, members=members, topic_ids=ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

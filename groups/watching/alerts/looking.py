@@ -165,10 +165,11 @@ def look_at(name: str, watched: Watched, at_ms: int) -> Look:
         lag=_number(facts.get("lag")),
         rebalancing_since_ms=_number(since),
         rebalanced_ms=[at for at in _list(facts.get("rebalanced_ms")) if isinstance(at, int)],
-        free=_free(findings),
+        free=_free(findings, watched.skew_ms),
         last=_last(watched) or None,
         epoch_began=watched.phase_began or (epochs[-1]["sequence"] if epochs else None),
         findings=findings,
+        skew_ms=watched.skew_ms or 0,
     )
 
 
@@ -179,13 +180,14 @@ def _last(watched: Watched) -> int:
     return watched.row.timeline.last if watched.row.timeline is not None else 0
 
 
-def _free(findings: Sequence[Finding]) -> Free | None:
-    """The partition that has been without an owner for the longest time."""
+def _free(findings: Sequence[Finding], skew_ms: int | None) -> Free | None:
+    """The partition that has been without an owner for the longest time. ``skew_ms``: null where the log's clock is not measured yet."""
     opens = [each for each in findings if each["kind"] == "no_owner" and each.get("open")]
     if not opens:
         return None
     first = min(opens, key=lambda each: each["from_ms"])
-    return Free(name=first["partition"], since_ms=first["from_ms"], sequence=first["sequences"][0])
+    since_ms = None if skew_ms is None else first["from_ms"] - skew_ms
+    return Free(name=first["partition"], since_ms=since_ms, sequence=first["sequences"][0])
 
 
 def _list(value: object) -> list[object]:

@@ -12,7 +12,7 @@ from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.reserve import makes_room
-from groups.watching.alerts.rules import BadRule, Rule, rule_of
+from groups.watching.alerts.rules import BadRule, Kind, Rule, missing_sources, rule_of
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
 
@@ -29,7 +29,7 @@ class NoSuchRule(Exception):
 
 
 class ShownRule(TypedDict):
-    """``webhook`` is its scheme and host alone."""
+    """``webhook`` is its scheme and host alone. ``blocked``: why it cannot fire as the cluster is watched now; null where it can."""
 
     id: str
     type: str
@@ -39,6 +39,7 @@ class ShownRule(TypedDict):
     says: str
     webhook: str | None
     enabled: bool
+    blocked: str | None
 
 
 class ShownAlert(TypedDict):
@@ -133,9 +134,10 @@ def webhook(row: AlertRule) -> str:
 
 def shown_rule(row: AlertRule) -> ShownRule:
     try:
-        says = values(row).says
+        rule = values(row)
+        says, blocked = rule.says, _blocked(row.cluster, rule)
     except BadRule:
-        says = row.kind
+        says, blocked = row.kind, "It cannot fire: another version of this program stored it."
     url = webhook(row)
     return {
         "id": row.pk,
@@ -146,7 +148,24 @@ def shown_rule(row: AlertRule) -> ShownRule:
         "says": says,
         "webhook": shown(url) if url else None,
         "enabled": row.enabled,
+        "blocked": blocked,
     }
+
+
+def _blocked(cluster: Cluster, rule: Rule) -> str | None:
+    """Why a rule cannot fire as the cluster is watched now; null where it can, and before anybody looked."""
+    if not cluster.seen:
+        return None
+    if rule.kind is Kind.FINDING:
+        is_followed = (cluster.seen.get("follow") or {}).get("mode") == "following"
+        lacking = missing_sources(rule.finding, is_followed=is_followed)
+        how = "the log of a live group does" if is_followed else "polls do"
+        return f"It cannot fire: it needs {lacking}, which {how} not contain." if lacking else None
+    if rule.kind is Kind.LAG:
+        groups = cluster.groups.filter(group=rule.group) if rule.group else cluster.groups.all()
+        if groups.exists() and not groups.filter(facts__has_key="lag").exclude(facts__lag=None).exists():
+            return "It cannot fire now: no lag is known. Committed offsets, or the ends of partitions, are not readable."
+    return None
 
 
 def shown_alert(row: Alert) -> ShownAlert:
@@ -193,7 +212,7 @@ def overview(cluster: Cluster) -> dict[str, Any]:
     held = list(alerts.filter(ended_ms=None)[:ALERTS_SHOWN])
     ended = list(alerts.exclude(ended_ms=None)[: ALERTS_SHOWN - len(held)])
     return {
-        "rules": [shown_rule(row) for row in cluster.rules.all()],
+        "rules": [shown_rule(row) for row in cluster.rules.select_related("cluster")],
         "alerts": [shown_alert(row) for row in (*held, *ended)],
         "deliveries": [shown_delivery(row) for row in cluster.deliveries.all()[:DELIVERIES_SHOWN]],
         "waiting": cluster.deliveries.filter(state=Delivery.State.WAITING).count(),

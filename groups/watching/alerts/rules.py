@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from groups.history.findings.finding import Finding
-from groups.history.findings.registry import incident_kinds
+from groups.history.findings.registry import incident_kinds, rows
 from groups.history.words import THIN_SPACE, counted, duration
 
 
@@ -61,6 +61,22 @@ ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
 
 FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
 """Findings that a rule may name: those of what goes wrong, and of what changes for good."""
+
+
+SOURCES_POLLED: Final = frozenset({"records", "the metadata log"})
+SOURCES_FOLLOWED: Final = SOURCES_POLLED | {"commits", "batch headers"}
+"""What findings of a live group can be read from, by ``Row.needs``: it has no requests, timers and callbacks."""
+
+
+def missing_sources(finding: str, *, is_followed: bool) -> str | None:
+    """What a finding needs that a live group does not have; null if it can be found."""
+    sources = SOURCES_FOLLOWED if is_followed else SOURCES_POLLED
+    needs = next((row.needs for row in rows() if finding in row.kinds), "")
+    lacking = [set(way.split(" and ")) - sources for way in needs.split(" or ") if needs]
+    if not lacking or set() in lacking:
+        return None
+    fewest: set[str] = min(lacking, key=lambda each: len(each))
+    return " and ".join(sorted(fewest))
 
 
 class BadRule(Exception):
@@ -148,10 +164,10 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Free:
-    """A partition that nobody owns: its name, since when, and the entry that released it."""
+    """A partition that nobody owns: its name, since when (null: by a clock that is not measured), and the entry that released it."""
 
     name: str
-    since_ms: int
+    since_ms: int | None
     sequence: int
 
 
@@ -179,6 +195,8 @@ class Look:
     """The entry with which the last group epoch or generation began, or a rebalance that has brought none yet was first observed."""
 
     findings: Sequence[Finding] = ()
+    skew_ms: int = 0
+    """How far the clock of the findings is ahead of the watcher's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +225,9 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
     match rule.kind:
         case Kind.UNASSIGNED if look.free is not None and look.members:
             free = look.free
-            says = f"{free.name} has been unassigned for {duration(max(0, look.at_ms - free.since_ms))}"
-            return Held(says=says, since_ms=free.since_ms, sequence=free.sequence)
+            since_ms = begun if free.since_ms is None else free.since_ms
+            says = f"{free.name} has been unassigned for {duration(max(0, look.at_ms - since_ms))}"
+            return Held(says=says, since_ms=since_ms, sequence=free.sequence)
         case Kind.STUCK if look.rebalancing_since_ms is not None:
             length = duration(look.at_ms - look.rebalancing_since_ms)
             says = f"{look.group} has been rebalancing for {length}; it is {look.state}"
@@ -231,6 +250,11 @@ def long_enough(rule: Rule, held: Held, at_ms: int) -> bool:
     return at_ms - held.since_ms >= rule.for_s * 1000
 
 
+def _moved(at_ms: int | None, skew_ms: int) -> int | None:
+    """A time of a log as the watcher's clock has it."""
+    return None if at_ms is None else at_ms - skew_ms
+
+
 def found(rule: Rule, look: Look, after_ms: int) -> list[Held]:
     """The findings that a rule of kind ``finding`` is about, each once by its key; none that is older than ``after_ms``."""
     if rule.kind is not Kind.FINDING or not look.is_seen:
@@ -239,8 +263,8 @@ def found(rule: Rule, look: Look, after_ms: int) -> list[Held]:
     for finding in look.findings:
         if finding["kind"] != rule.finding:
             continue
-        at_ms = finding.get("at_ms", finding.get("from_ms"))
-        until_ms = finding.get("to_ms") or at_ms
+        at_ms = _moved(finding.get("at_ms", finding.get("from_ms")), look.skew_ms)
+        until_ms = _moved(finding.get("to_ms"), look.skew_ms) or at_ms
         if until_ms is not None and until_ms < after_ms:
             continue
         sequences = finding["sequences"]

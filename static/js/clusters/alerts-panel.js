@@ -70,6 +70,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       { class: rule.enabled ? '' : 'off' },
       h('b', {}, rule.says),
       h('span', { class: 'quiet' }, aboutSays(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
+      rule.blocked ? h('span', { class: 'w' }, rule.blocked) : null,
       h(
         'span',
         { class: 'acts' },

@@ -8,6 +8,7 @@
  * @property {string} says
  * @property {string | null} webhook
  * @property {boolean} enabled
+ * @property {string | null} blocked why it cannot fire now
  *
  * @typedef {object} Alert
  * @property {string} id

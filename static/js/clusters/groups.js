@@ -68,6 +68,16 @@ export function watchedSays(seen) {
   return `following ${where}${behind}, checked every ${seen.every_s} s`;
 }
 
+/**
+ * How far the clock of the broker is ahead that differs most; 0 where none is worth a word.
+ *
+ * @param {{ follow?: { skews_ms?: {[partition: string]: number} } }} seen
+ */
+export function worstSkew(seen) {
+  const all = Object.values(seen.follow?.skews_ms ?? {});
+  return all.reduce((worst, each) => (Math.abs(each) > Math.abs(worst) ? each : worst), 0);
+}
+
 /** Whether the group can be seen as it is. @param {Group} group */
 export const isSeen = (group) => group.condition === 'seen' || group.condition === null;
 
