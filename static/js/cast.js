@@ -50,6 +50,12 @@ export class Cast {
   /** @type {Map<string, string>} */
   #names = new Map();
 
+  /** Members that a frame named, since no summary has yet: their lanes. @type {Map<string, string>} */
+  #early = new Map();
+
+  /** Lanes that ever were: the order of the next one. */
+  #made = 0;
+
   /** Members whose lane is their own, since the one that it would be had somebody in it. @type {Map<string, string>} */
   #apart = new Map();
 
@@ -62,14 +68,35 @@ export class Cast {
   meet(cast) {
     for (const { id, name } of cast) {
       this.#names.set(id, name);
+      const early = this.#early.get(id);
+      if (early !== undefined) {
+        this.#early.delete(id);
+        this.#rename(early, laneKey(name));
+      }
       this.#lane(laneKey(name));
     }
   }
 
-  /** Members that a frame holds before any summary has named them. @param {Frame} frame */
+  /** The lane of a member that has its own name now, where nobody else is in it. @param {string} before @param {string} key */
+  #rename(before, key) {
+    const lane = this.#lanes.get(before);
+    if (!lane || before === key || [...this.#names.values()].some((name) => laneKey(name) === before)) return;
+    this.#lanes.delete(before);
+    if (!this.#lanes.has(key)) this.#lanes.set(key, { ...lane, key, name: key, badge: badgeOf(key) });
+  }
+
+  /**
+   * Members that a frame holds before any summary has named them: by their instance or client id, where no other has it.
+   *
+   * @param {Frame} frame
+   */
   meetFrame(frame) {
-    for (const id of Object.keys(frame.members)) {
-      if (!this.#names.has(id)) this.meet([{ id, name: id }]);
+    for (const [id, member] of Object.entries(frame.members)) {
+      if (this.#names.has(id)) continue;
+      const wanted = member.instance_id || member.client_id || id;
+      const name = this.#lanes.has(laneKey(wanted)) ? id : wanted;
+      this.meet([{ id, name }]);
+      this.#early.set(id, laneKey(name));
     }
     this.#part(frame);
   }
@@ -112,18 +139,23 @@ export class Cast {
 
   /** @returns {Lane[]} in order of joining */
   get lanes() {
-    return [...this.#lanes.values()];
+    return [...this.#lanes.values()].sort((a, b) => a.order - b.order);
   }
 
   /** @param {string} key @returns {Lane} */
   #lane(key) {
     let lane = this.#lanes.get(key);
     if (!lane) {
+<<<<<<< HEAD
       const first = laneKey(key) === key ? null : this.#lane(laneKey(key));
       const wanted = first ? `${first.badge.slice(1 - BADGE_MOST)}${AGAIN}` : badgeOf(key);
       const badge = [...badgesOf(key, wanted)].find((one) => one && !this.#badges.has(one)) ?? wanted;
       lane = { key, name: key, badge, hue: first?.hue ?? this.#nextHue(), order: this.#lanes.size };
       this.#badges.add(badge);
+=======
+      const order = this.#made++;
+      lane = { key, name: key, badge: badgeOf(key), hue: order < HUES ? String(order) : 'x', order };
+>>>>>>> 309ad28c (board: a newcomer has its client or instance id at once)
       this.#lanes.set(key, lane);
     }
     return lane;

@@ -118,7 +118,11 @@ export class Events {
     this.#steps = steps;
     this.#start = start_ms;
     const lanes = this.cast.lanes;
-    if (this.filter.options.length !== lanes.length + 1) {
+    const keys = ['', ...lanes.map((lane) => lane.key)];
+    const { options } = this.filter;
+    if (options.length !== keys.length || keys.some((key, at) => options[at].value !== key)) {
+      // A newcomer's lane may have another name by now.
+      if (!keys.includes(this.#member)) this.#member = '';
       this.filter.replaceChildren(
         h('option', { value: '' }, 'All members'),
         ...lanes.map((lane) =>
