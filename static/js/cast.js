@@ -82,7 +82,8 @@ export class Cast {
     const lane = this.#lanes.get(before);
     if (!lane || before === key || [...this.#names.values()].some((name) => laneKey(name) === before)) return;
     this.#lanes.delete(before);
-    if (!this.#lanes.has(key)) this.#lanes.set(key, { ...lane, key, name: key, badge: badgeOf(key) });
+    this.#badges.delete(lane.badge);
+    if (!this.#lanes.has(key)) this.#lanes.set(key, { ...lane, key, name: key, badge: this.#badge(key, null) });
   }
 
   /**
@@ -146,19 +147,20 @@ export class Cast {
   #lane(key) {
     let lane = this.#lanes.get(key);
     if (!lane) {
-<<<<<<< HEAD
       const first = laneKey(key) === key ? null : this.#lane(laneKey(key));
-      const wanted = first ? `${first.badge.slice(1 - BADGE_MOST)}${AGAIN}` : badgeOf(key);
-      const badge = [...badgesOf(key, wanted)].find((one) => one && !this.#badges.has(one)) ?? wanted;
-      lane = { key, name: key, badge, hue: first?.hue ?? this.#nextHue(), order: this.#lanes.size };
-      this.#badges.add(badge);
-=======
-      const order = this.#made++;
-      lane = { key, name: key, badge: badgeOf(key), hue: order < HUES ? String(order) : 'x', order };
->>>>>>> 309ad28c (board: a newcomer has its client or instance id at once)
+      const badge = this.#badge(key, first);
+      lane = { key, name: key, badge, hue: first?.hue ?? this.#nextHue(), order: this.#made++ };
       this.#lanes.set(key, lane);
     }
     return lane;
+  }
+
+  /** Letters that no other lane has. @param {string} key @param {Lane | null} first the lane of the process that it restarts */
+  #badge(key, first) {
+    const wanted = first ? `${first.badge.slice(1 - BADGE_MOST)}${AGAIN}` : badgeOf(key);
+    const badge = [...badgesOf(key, wanted)].find((one) => one && !this.#badges.has(one)) ?? wanted;
+    this.#badges.add(badge);
+    return badge;
   }
 
   #nextHue() {
