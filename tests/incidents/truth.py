@@ -307,6 +307,7 @@ RULES: Mapping[str, Rule] = {
     "deleted": _happened("group_deleted"),
     "two_owners": _always_false,
     "release_missing": _gap,
+    "causeless_rebalances": _always_false,
     "short_rebalance_timeout": lambda claim, world: _removed(claim, world) and _always_false(claim, world),
     "anomaly": _always_false,
     "violation": _always_false,

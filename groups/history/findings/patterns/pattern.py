@@ -83,9 +83,10 @@ class Pattern:
         certain: bool = True,
         severity: Severity | None = None,
         rank: int | None = None,
+        advice: Sequence[str] = (),
         **data: object,
     ) -> Finding:
-        """A finding of this pattern. ``brief`` says who and how long; the title goes before it."""
+        """A finding of this pattern. ``brief`` says who and how long; the title goes before it. ``advice`` is for this case alone."""
         title = self.title if certain else f"Looks like {_small(self.title)}"
         return finding(
             self.kind,
@@ -98,7 +99,7 @@ class Pattern:
             rank=self.rank if rank is None else rank,
             severity=str(severity or self.severity),
             causes=list(self.causes),
-            look_at=list(self.look_at),
+            look_at=[*self.look_at, *advice],
             differs=self.differs,
             more=data,
         )

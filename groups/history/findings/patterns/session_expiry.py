@@ -21,6 +21,7 @@ from groups.history.findings.patterns.pattern import (
     Pattern,
     Severity,
 )
+from groups.history.findings.patterns.restart_advice import VANISHED, restart_advice
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import spans
 from groups.history.story.events import UNSUPPORTED_VERSION
@@ -41,12 +42,9 @@ PATTERN: Final = Pattern(
     look_at=(
         "session.timeout.ms (classic), group.consumer.session.timeout.ms (consumer)",
         "the exit and the pauses of the process",
-        "group.instance.id, where restarts are short",
+        "the protocol: group.instance.id helps a process that crashes in a classic group alone",
     ),
 )
-
-VANISHED: Final = frozenset({"session_expired", "stopped"})
-"""What a removal looks like behind which no leave stands; of the second the length of the session is not known."""
 
 
 def found_expired(facts: Facts) -> list[Finding]:
@@ -85,6 +83,7 @@ def found_expired(facts: Facts) -> list[Finding]:
                 steps,
                 needs=[RECORDS, TIMERS if certain else COMMITS],
                 certain=certain,
+                advice=restart_advice(facts, goings),
                 names=names,
                 count=len(goings),
                 from_ms=goings[0].at_ms,

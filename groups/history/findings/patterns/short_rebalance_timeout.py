@@ -75,7 +75,7 @@ def found_short(facts: Facts) -> list[Finding]:
 def had_no_time(facts: Facts, going: Going) -> bool:
     """Whether a removal looks like a join phase that ended too soon for the member."""
     if going.join_phase_ms is None or going.why is not None:
-        return False
+        return going.join_phase_ms is not None and going.why == "rebalance_timeout"
     guess = guessed(facts, going)
     return guess is not None and guess.looks_like == "rebalance_timeout"
 

@@ -13,6 +13,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
 from groups.history.findings.patterns.poll_interval import found_overruns
+from groups.history.findings.patterns.restart_advice import restart_advice
 from groups.history.findings.patterns.short_rebalance_timeout import found_short
 from groups.history.story.epochs import EpochStart
 from groups.history.words import counted, lasting, listed
@@ -32,7 +33,7 @@ PATTERN: Final = Pattern(
     look_at=(
         "the exits of the processes that come and go",
         "session.timeout.ms and heartbeat.interval.ms (at most a third of it)",
-        "group.instance.id, where restarts are short",
+        "how the processes end, and the protocol: group.instance.id helps against some restarts alone",
     ),
 )
 
@@ -60,7 +61,8 @@ def found_storms(facts: Facts) -> list[Finding]:
     explained |= {name for one in found_short(facts) for name in one["names"]}
     for stretch in stretches:
         first, last = stretch[0]["sequence"], stretch[-1]["sequence"]
-        lanes = [going.lane for going in facts.lives.goings if first <= going.sequence <= last]
+        goings = [going for going in facts.lives.goings if first <= going.sequence <= last]
+        lanes = [going.lane for going in goings]
         often = max(Counter(lanes).values(), default=0)
         if len(stretch) < EPOCHS_LEAST or often < TIMES_LEAST:
             continue
@@ -73,6 +75,7 @@ def found_storms(facts: Facts) -> list[Finding]:
                 [first, last],
                 needs=[RECORDS],
                 rank=EXPLAINED_RANK if set(names) <= explained else PATTERN.rank,
+                advice=restart_advice(facts, goings),
                 names=names,
                 from_ms=stretch[0]["at_ms"],
                 to_ms=stretch[-1]["at_ms"],
