@@ -282,15 +282,18 @@ def decoded(answer: Answer) -> dict[str, Any]:
     api = bounded(answer.key)
     try:
         body: dict[str, Any] = decode_response(answer.data, api, answer.version)["body"]
-    except MemoryError as error:
-        raise ClusterError(
-            Fault.TOO_LARGE,
-            f"The broker's answer to {api.name} ({len(answer.data):,} bytes) takes more memory to read than this process may have.",
-        ) from error
     except RecordError as error:
         raise ClusterError(
             Fault.UNREADABLE,
             f"The broker's answer to {api.name} cannot be read: {error}.",
             seen=answer.data[:32].hex(),
         ) from error
-    return body
+    except MemoryError:
+        pass
+    else:
+        return body
+    # Not before here is what was read of it free again, and with it the memory for this sentence.
+    raise ClusterError(
+        Fault.TOO_LARGE,
+        f"The broker's answer to {api.name} ({len(answer.data):,} bytes) takes more memory to read than this process may have.",
+    )

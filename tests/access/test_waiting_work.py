@@ -75,6 +75,7 @@ async def until_free(asks: Asks, kind: str, count: int) -> None:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.long
 async def test_four_tests_of_a_silent_cluster_leave_the_api_free_and_a_fifth_is_429(
     asks: Asks, silent: str
 ) -> None:

@@ -26,6 +26,7 @@ MANY = 2_100_000
 SAYS = f"a list of {MANY:,} elements; {BROKERS_MOST:,} at most are read"
 
 
+@pytest.mark.long
 def test_the_test_of_a_cluster_that_names_two_million_brokers_ends_at_once_and_the_server_stays_small() -> (
     None
 ):
@@ -103,7 +104,8 @@ try:
 except ClusterError as error:
     print(error.fault, error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("too_large The broker's answer to ListGroups (")
     assert "takes more memory to read than this process may have" in done.stdout
 

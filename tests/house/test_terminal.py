@@ -99,6 +99,7 @@ def imported(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> str:
     return terminal("import_log", "escaping")
 
 
+@pytest.mark.long
 def test_imports_and_stored_timelines_with_names_that_a_terminal_would_obey(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -166,6 +167,7 @@ def evil_address() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.long
 def test_groups_of_a_cluster_with_names_that_a_terminal_would_obey(
     terminal: Terminal, evil_address: str
 ) -> None:

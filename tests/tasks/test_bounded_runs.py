@@ -47,6 +47,7 @@ def run_of(scenario: str = "kip848-basic") -> Timeline:
     return storage.get(timeline.id)
 
 
+@pytest.mark.long
 def test_a_run_of_a_few_lines_stops_at_its_bytes_with_a_sentence_and_keeps_what_it_came_to(
     settings: Any,
 ) -> None:
@@ -88,7 +89,12 @@ def linked(timeline: Timeline, *, open_for: timedelta) -> None:
 
 
 def test_runs_are_kept_for_so_many_days_and_for_ever_unless_told(settings: Any) -> None:
-    old, young, shared, ended, waiting = [run_of() for _ in range(4)] + [start_run("kip848-basic")]
+    old, young, shared, ended = (
+        storage.create_timeline(title=name, source=Timeline.Source.SIMULATION, group="g", semantics="kafka")
+        for name in ("old", "young", "shared", "ended")
+    )
+    Timeline.objects.update(status=Timeline.Status.COMPLETE)
+    waiting = start_run("kip848-basic")
     for timeline in (old, shared, ended, waiting):
         aged(Timeline, timeline.id, 8, "created")
     linked(shared, open_for=timedelta(days=1))
