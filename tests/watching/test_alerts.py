@@ -81,6 +81,26 @@ def test_a_partition_that_is_unassigned_for_long_enough_is_told_once_and_again_w
     assert over.startswith("over: orders-3")
 
 
+def test_an_alert_counts_what_it_is_about_and_has_the_present_number(watch: Watch) -> None:
+    add(watch, "unassigned", for_s=1)
+    add(watch, "lag", count=100, for_s=0)
+    nobody = {"anna": ((0,), (0, 1)), "ben": ((2,), (2, 3))}
+    watch.sees(0, described("orders", HALVES, epoch=3))
+    watch.sees(1, described("orders", nobody, epoch=4, state="Reconciling"), lag={"orders": 90})
+    said = watch.sees(3, described("orders", nobody, epoch=4, state="Reconciling"), lag={"orders": 500})
+    assert [each.split(" for ")[0] for each in said] == [
+        "2 partitions are unassigned in orders, orders-1",
+        "orders lags by 500 records",
+    ]
+    assert watch.sees(4, described("orders", FREE, epoch=4, state="Reconciling"), lag={"orders": 700}) == []
+    assert {each.says.split(" for ")[0] for each in Alert.objects.all()} == {
+        "orders-3 has been unassigned",
+        "orders lags by 700 records",
+    }
+    over = watch.sees(9, described("orders", HALVES, epoch=4), lag={"orders": 1})
+    assert len(over) == 2
+
+
 def test_an_alert_leads_to_the_entry_that_shows_it(watch: Watch) -> None:
     add(watch, "unassigned", for_s=1)
     watch.sees(0, described("orders", HALVES, epoch=3))

@@ -29,6 +29,9 @@ class Ledger:
     kinds: Collection[Kind]
     rules: list[tuple[AlertRule, Rule]] = field(default_factory=list)
     open: dict[Place, Alert] = field(default_factory=dict)
+    _numbers: dict[Place, int | None] = field(default_factory=dict)
+    """What the alerts that hold count, as their sentences have it."""
+
     read_s: float | None = None
     """When the rules were last read, on the monotonic clock; null: they are read at the next look."""
 
@@ -80,8 +83,18 @@ class Ledger:
         )
         if not key:
             self.open[row.pk, group] = alert
+            self._numbers[row.pk, group] = held.number
         enqueue(row, alert, "found" if key else "began", held.says)
         return alert
+
+    def now(self, place: Place, held: Held) -> bool:
+        """Have the alert of a place say what is so now; false where its number is that of before."""
+        if held.number is None or self._numbers.get(place, held.number) == held.number:
+            self._numbers.setdefault(place, held.number)
+            return False
+        self._numbers[place] = held.number
+        self.open[place].says = held.says
+        return bool(Alert.objects.filter(pk=self.open[place].pk).update(says=held.says))
 
     def end(self, place: Place, at_ms: int, why: str) -> list[Alert]:
         """End the alert of a place; empty where none holds there, or somebody ended it."""

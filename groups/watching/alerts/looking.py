@@ -62,6 +62,9 @@ class Lookout:
     _told: set[tuple[str, str, str]] = field(default_factory=set)
     """Findings that were told, by rule, group and key."""
 
+    _is_other: bool = False
+    """Whether an alert that holds has another sentence than at the last look."""
+
     _looks: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """What each group was when it was last looked at: the same again is passed over."""
 
@@ -91,8 +94,9 @@ class Lookout:
                 if rule.is_about(name):
                     changed += self._held_against(row, rule, look, watched)
         shown = [shown_alert(alert) for alert in changed]
-        if shown:
+        if shown or self._is_other:
             tell(self.cluster.pk, shown)
+        self._is_other = False
         return shown
 
     def _forget_others(self) -> None:
@@ -124,11 +128,10 @@ class Lookout:
         self._since[place] = held.since_ms
         if place in self.ledger.open:
             # Another partition, another rebalance: the alert goes on only while one lasts that is as long.
-            return (
-                []
-                if long_enough(rule, held, look.at_ms)
-                else self.ledger.end(place, look.at_ms, "it is over")
-            )
+            if not long_enough(rule, held, look.at_ms):
+                return self.ledger.end(place, look.at_ms, "it is over")
+            self._is_other = self.ledger.now(place, held) or self._is_other
+            return []
         return [self._begins(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
 
     def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
@@ -187,7 +190,7 @@ def _free(findings: Sequence[Finding], skew_ms: int | None) -> Free | None:
         return None
     first = min(opens, key=lambda each: each["from_ms"])
     since_ms = None if skew_ms is None else first["from_ms"] - skew_ms
-    return Free(name=first["partition"], since_ms=since_ms, sequence=first["sequences"][0])
+    return Free(name=first["partition"], since_ms=since_ms, sequence=first["sequences"][0], count=len(opens))
 
 
 def _list(value: object) -> list[object]:

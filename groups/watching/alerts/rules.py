@@ -169,6 +169,8 @@ class Free:
     name: str
     since_ms: int | None
     sequence: int
+    count: int = 1
+    """How many partitions nobody owns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,8 @@ class Held:
     since_ms: int
     sequence: int | None
     key: str = ""
+    number: int | None = None
+    """What it counts now; while it holds, another number is another sentence."""
 
 
 def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
@@ -226,8 +230,11 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
         case Kind.UNASSIGNED if look.free is not None and look.members:
             free = look.free
             since_ms = begun if free.since_ms is None else free.since_ms
-            says = f"{free.name} has been unassigned for {duration(max(0, look.at_ms - since_ms))}"
-            return Held(says=says, since_ms=since_ms, sequence=free.sequence)
+            length = duration(max(0, look.at_ms - since_ms))
+            says = f"{free.name} has been unassigned for {length}"
+            if free.count > 1:
+                says = f"{free.count} partitions are unassigned in {look.group}, {free.name} for {length}"
+            return Held(says=says, since_ms=since_ms, sequence=free.sequence, number=free.count)
         case Kind.STUCK if look.rebalancing_since_ms is not None:
             length = duration(look.at_ms - look.rebalancing_since_ms)
             says = f"{look.group} has been rebalancing for {length}; it is {look.state}"
@@ -242,7 +249,7 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             return Held(says=says, since_ms=begun, sequence=look.last)
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
             says = f"{look.group} lags by {look.lag:,} records"
-            return Held(says=says, since_ms=begun, sequence=look.last)
+            return Held(says=says, since_ms=begun, sequence=look.last, number=look.lag)
     return None
 
 
