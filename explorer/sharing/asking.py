@@ -41,6 +41,7 @@ def wanted_of(body: dict[str, Any], timeline: Timeline) -> Wanted:
         stretch=stretch_of(body, timeline),
         key=hiding_key_of(body),
         view=cast(Literal["reader", "investigator"], view),
+        at=at_of(body, timeline),
     )
 
 
@@ -126,6 +127,16 @@ def _cell_in(request: HttpRequest, cell: Any) -> Group:
     sweep = sweep_or_404(cell["sweep"])
     check_place(sweep, cell["cell"], cell["seed"])
     return group_of_cell(request, sweep, cell["cell"], cell["seed"], shown)
+
+
+def at_of(body: dict[str, Any], timeline: Timeline) -> int | None:
+    """The entry at which a file opens; null where it opens like the timeline itself."""
+    at = body.get("at")
+    if at is None:
+        return None
+    if not isinstance(at, int) or isinstance(at, bool) or not 0 <= at <= timeline.last:
+        raise BadRequest(f"at={at!r} must be a whole number from 0 to {timeline.last}.", field="at")
+    return at
 
 
 def stretch_of(body: dict[str, Any], timeline: Timeline) -> Stretch | None:

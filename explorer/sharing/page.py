@@ -60,8 +60,8 @@ def shown(timeline: Timeline, incident: Incident, hidden_id: str) -> Shown:
     )
 
 
-def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
-    """What the API tells of a timeline, of an incident."""
+def detail_of(facts: Shown, incident: Incident, at: int | None = None) -> dict[str, Any]:
+    """What the API gives of a timeline, of an incident; ``opens`` is the entry at which its page opens, if one is named."""
     worst = (incident.summary.get("verdict") or {}).get("worst")
     return {
         "id": facts.id,
@@ -76,6 +76,7 @@ def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
         "last": facts.last,
         "summary": incident.summary,
         "worst": worst["sequence"] if worst else None,
+        "opens": at,
         "troubles": troubles(incident.summary.get("findings") or ()),
         "provenance": facts.provenance,
         "entry_format": ENTRY_FORMAT,
@@ -90,9 +91,11 @@ def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
     }
 
 
-def parts_of(timeline: Timeline, facts: Shown, incident: Incident, view: View) -> dict[str, Any]:
+def parts_of(
+    timeline: Timeline, facts: Shown, incident: Incident, view: View, at: int | None = None
+) -> dict[str, Any]:
     """The data of a page by name. Readers are shown neither requests nor records, so there are none in theirs."""
-    parts: dict[str, Any] = {"timeline": detail_of(facts, incident)}
+    parts: dict[str, Any] = {"timeline": detail_of(facts, incident, at)}
     for piece in incident.pieces:
         parts[f"chunk-{piece.first}"] = chunk_of(piece)
         if view == "investigator":
@@ -111,8 +114,9 @@ def page_of(
     view: View,
     made: datetime,
     link: Link | None = None,
+    at: int | None = None,
 ) -> bytes:
-    """The page."""
+    """The page; it opens at entry ``at``."""
     context = {
         "timeline": facts,
         "origin": origin_of(facts),
@@ -123,7 +127,7 @@ def page_of(
         **moments_as_text(incident),
     }
     return sealed(
-        TIMELINE, parts_of(timeline, facts, incident, view), context, view=view, made=made, link=link
+        TIMELINE, parts_of(timeline, facts, incident, view, at), context, view=view, made=made, link=link
     )
 
 

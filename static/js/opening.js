@@ -21,6 +21,7 @@ export const LEAD_MS = 10_000;
 export function openingOf(meta, search, { origin, last }) {
   const asked = momentOf(search);
   if (asked !== null) return asked;
+  if (typeof meta.opens === 'number') return meta.opens;
   if (meta.status === 'running') return last;
   return meta.source === 'import' ? (meta.worst ?? last) : origin;
 }
@@ -41,7 +42,11 @@ export function missingMoment(meta, search, { origin, last }) {
 
 /** Whether the board opens at the worst moment of an import, and not where somebody's link says. @param {Meta} meta @param {string} search */
 export const opensAtWorst = (meta, search) =>
-  momentOf(search) === null && meta.status !== 'running' && meta.source === 'import' && typeof meta.worst === 'number';
+  momentOf(search) === null &&
+  typeof meta.opens !== 'number' &&
+  meta.status !== 'running' &&
+  meta.source === 'import' &&
+  typeof meta.worst === 'number';
 
 /**
  * The sequence of the last step that is `LEAD_MS` before where the board rests, or the origin. Order is the sequence:

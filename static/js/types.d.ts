@@ -61,6 +61,8 @@ export interface Meta {
   last: number;
   /** The sequence of the worst moment; null where nothing went wrong. */
   worst?: number | null;
+  /** The sequence at which a shared file opens; null where its timeline's own opening counts. */
+  opens?: number | null;
   /** What goes wrong, in order. */
   troubles?: Trouble[];
   summary: Partial<Summary>;

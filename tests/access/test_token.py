@@ -28,6 +28,7 @@ async def test_a_page_without_the_token_is_401_and_says_where_the_token_is(asks:
     assert answer.status == 401
     assert settings.ACCESS_TOKEN_PLACE in answer.body.decode()
     assert settings.ACCESS_TOKEN not in answer.body.decode()
+    assert str(settings.VAR) not in answer.body.decode(), "a stranger learns no path of this machine"
     assert answer.headers["cache-control"] == "no-store"
 
 
@@ -36,6 +37,7 @@ async def test_the_api_says_so_in_json(asks: Asks, path: str) -> None:
     answer = await asks(path, token=False)
     assert answer.status == 401
     assert settings.ACCESS_TOKEN_PLACE in answer.message
+    assert str(settings.VAR) not in answer.message
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 

@@ -35,6 +35,7 @@ def material(log: CorpusLog) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_from_the_start_each_problem_of_every_log_is_visited_once_in_order_where_its_label_says() -> None:
     if shutil.which("node") is None:
         assert not os.environ.get("REQUIRE_ALL"), "Node is missing and REQUIRE_ALL is set"

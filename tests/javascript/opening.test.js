@@ -15,6 +15,9 @@ test('a link to a moment opens there, and Space plays from there', () => {
   assert.equal(openingOf(imported, '?at=7', timeline), 7);
   assert.equal(opensAtWorst(imported, '?at=7'), false);
   assert.equal(opensAtWorst(imported, ''), true);
+  assert.equal(openingOf({ ...imported, opens: 12 }, '', timeline), 12);
+  assert.equal(openingOf({ ...imported, opens: 12 }, '?at=7', timeline), 7);
+  assert.equal(opensAtWorst({ ...imported, opens: 12 }, ''), false);
 });
 
 test('a case study opens at its beginning, a timeline that grows at its end', () => {

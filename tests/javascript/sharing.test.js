@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ago, asStretch, isOrigin, linkSays } from '../../static/js/sharing/words.js';
+import { ago, asStretch, isLoopback, isOrigin, linkSays } from '../../static/js/sharing/words.js';
 
 const moment = (first, sequence, at_ms) => ({ first, sequence, at_ms });
 const MOMENTS = [
@@ -68,4 +68,11 @@ test('a link says what it shows and when it was last used', () => {
     'reader, names shown, frame on https://wiki.example',
   );
   assert.equal(ago(3 * 3_600_000), '3 hours ago');
+});
+
+test('an address of this machine alone is known, and no other is taken for one', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]', 'app.localhost'])
+    assert.ok(isLoopback(host), host);
+  for (const host of ['links.example', '10.0.0.7', 'localhost.example', '128.0.0.1', '[fe80::1]'])
+    assert.ok(!isLoopback(host), host);
 });

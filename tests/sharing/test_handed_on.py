@@ -16,9 +16,11 @@ from django.http import HttpRequest
 
 from explorer.figures.epochs import collect, figure
 from explorer.pages.inspector.records import bytes_of_entry
+from explorer.sharing.asking import wanted_of
 from explorer.sharing.bundle import CannotBundle, script
 from explorer.sharing.fingerprint import fingerprint
 from explorer.sharing.one_file import COMPARISON, LABORATORY, TIMELINE, Kind
+from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
 from groups.history.frames.changes import apply
@@ -246,3 +248,14 @@ def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.Monke
     with pytest.raises(CannotBundle, match=r"import \* as all"):
         script("js/page-board.js")
     script.cache_clear()
+
+
+def test_a_page_opens_at_the_moment_that_was_shared(stored: Stored) -> None:
+    """An import opens at its worst moment: the file did, too, whatever moment its reader had shared."""
+    timeline = stored(a_day_of_three())
+    assert blocks(page(timeline, at=7))["timeline"]["opens"] == 7
+    assert blocks(page(timeline))["timeline"]["opens"] is None
+    assert wanted_of({"at": 7}, timeline).at == 7
+    for wrong in (-1, timeline.last + 1, True, "7"):
+        with pytest.raises(BadRequest, match="at="):
+            wanted_of({"at": wrong}, timeline)

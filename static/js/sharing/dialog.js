@@ -8,7 +8,7 @@
 
 import { h, part } from '../dom.js';
 import { linkLine, linksList } from './lines.js';
-import { handOver } from './saving.js';
+import { fileFirst, handOver } from './saving.js';
 import { asStretch, isOrigin } from './words.js';
 
 /** A name that is typed, or a moment that moves, is asked about when it rests. */
@@ -33,6 +33,7 @@ export class ShareDialog {
     this.sharing = sharing;
     this.now = now;
     this.moments = moments;
+    fileFirst(location.hostname);
     part('share-hide').addEventListener('change', () => this.#showNames());
     part('share-what').addEventListener('change', () => this.#showNames());
     part('share-make').addEventListener('click', () => this.#work(() => this.#make()));
@@ -147,7 +148,7 @@ export class ShareDialog {
 
   /** @param {'html' | 'data'} format */
   async #save(format) {
-    const { name, blob } = await this.sharing.file({ ...this.#asked(), format });
+    const { name, blob } = await this.sharing.file({ ...this.#asked(), format, at: this.now().sequence });
     handOver({ name, blob });
     part('share-says').replaceChildren(h('p', {}, `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
     this.#showNames(NEXT);

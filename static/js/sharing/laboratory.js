@@ -8,7 +8,7 @@
 import { ask, file, tell } from '../api.js';
 import { h, part } from '../dom.js';
 import { linkLine, linksList } from './lines.js';
-import { handOver } from './saving.js';
+import { fileFirst, handOver } from './saving.js';
 
 const BASE = '/api/laboratory';
 
@@ -18,6 +18,7 @@ export class LaboratorySharing {
   #asked = null;
 
   constructor() {
+    fileFirst(location.hostname);
     part('share-make').addEventListener('click', () => this.#work(() => this.#make()));
     part('share-html').addEventListener('click', () => this.#work(() => this.#save()));
   }

@@ -2,7 +2,18 @@
  * One HTML file of what a page shows: a button, and whether names are hidden.
  */
 
-import { part } from '../dom.js';
+import { h, part } from '../dom.js';
+import { isLoopback, ONLY_HERE } from './words.js';
+
+/** Where a link opens on this machine alone, the file comes first, and the dialog says why. @param {string} host */
+export function fileFirst(host) {
+  if (!isLoopback(host)) return;
+  const [make, file] = [part('share-make'), part('share-html')];
+  make.classList.remove('go');
+  file.classList.add('go');
+  file.parentElement?.prepend(file);
+  file.parentElement?.after(h('p', { class: 'quiet small', id: 'share-only-here' }, ONLY_HERE));
+}
 
 /** Hands a file to its reader. @param {{name: string, blob: Blob}} file */
 export function handOver({ name, blob }) {

@@ -36,7 +36,7 @@ export interface ShareLink {
 
 export interface Sharing {
   preview(asked: { from?: number; to?: number }): Promise<Preview>;
-  file(asked: Asked & { format: 'html' | 'data' }): Promise<{ name: string; blob: Blob }>;
+  file(asked: Asked & { format: 'html' | 'data'; at: number }): Promise<{ name: string; blob: Blob }>;
   make(
     asked: Asked & { days: number; embed_origins: string[] },
   ): Promise<ShareLink & { url: string; embed_url: string | null }>;

@@ -41,6 +41,12 @@ export function asStretch(what, sequence, moments) {
 /** Whether a text is a page's origin, as the server takes it. @param {string} text */
 export const isOrigin = (text) => /^https?:\/\/[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:\d{1,5})?$/i.test(text);
 
+/** Whether an address reaches this machine alone: a link with it opens for nobody else. @param {string} host */
+export const isLoopback = (host) => /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/i.test(host);
+
+export const ONLY_HERE =
+  'A link would begin with the address of this machine, and open on it alone. Send the file, or start the server at an address that others reach.';
+
 /** How long ago, roughly. @param {number} ms */
 export function ago(ms) {
   if (ms < MINUTE_MS) return 'just now';
