@@ -22,6 +22,8 @@ from groups import reserve, storage
 from groups.imports import lifecycle
 from groups.imports.tasks import take_up_lost
 from groups.jobs import serving
+from groups.jobs.leases import LEASE_S
+from groups.jobs.patience import is_away
 from groups.models import Timeline
 from groups.tasks import refold
 from simulations.jobs import sweep_runs, sweep_tasks
@@ -43,6 +45,9 @@ START_A_WORKER = "Start one: `rebalance-explorer worker --queues {queue}`."
 REDIS_IS_AWAY = "Redis cannot be reached from this server; work begins once it is back."
 
 _queue = LostQueue()
+
+_lost_from_s = 0.0
+"""Before this moment no lease is called expired: while the database was away, nobody could renew one."""
 
 _refolding: dict[str, float] = {}
 """When this process last asked for a timeline's new cache."""
@@ -66,6 +71,8 @@ def sweep() -> None:
     """Resume or interrupt each lost timeline, import and sweep over assignors. Any number of processes may do so at once."""
     if settings.REDIS_URL:
         look_after_redis(settings.REDIS_URL)
+    if time.monotonic() < _lost_from_s:
+        return
     for timeline in storage.lost_timelines():
         if timeline.source == Timeline.Source.SIMULATION:
             resume(timeline)
@@ -79,6 +86,12 @@ def sweep() -> None:
         if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:
             _refolding[timeline_id] = now
             refold.delay(timeline_id)
+
+
+def hold_back() -> None:
+    """The database is away: once it is back, everybody has the time of a lease to renew theirs."""
+    global _lost_from_s
+    _lost_from_s = time.monotonic() + LEASE_S
 
 
 def look_after_redis(url: str) -> None:
@@ -105,7 +118,9 @@ async def keep_sweeping() -> None:
                 await database_sync_to_async(retention.forget)()
         except (OperationalError, RedisError) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
-        except Exception:
+        except Exception as error:
+            if is_away(error):
+                hold_back()
             log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
         all_of_it = looks.is_due(hub().ended, time.monotonic(), sys.getallocatedblocks())
         await asyncio.to_thread(memory.give_back, all_of_it=all_of_it)

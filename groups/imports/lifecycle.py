@@ -26,7 +26,8 @@ from groups import places, storage
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
-from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
+from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
+from groups.jobs.patience import patiently
 from groups.models import TITLE_LENGTH_MOST, Import
 from groups.packs.headline import plain
 from groups.reserve import makes_room
@@ -140,10 +141,10 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
                 continue
             if nothing := received.nothing_read():
                 outcome = Import.Status.FAILED, nothing
-            elif not complete(import_id, received):
+            elif not patiently(lambda: complete(import_id, received)):
                 outcome = Import.Status.CANCELLED, ""
     except ParentStops:
-        stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
+        stopped = Import.Status.FAILED, "The worker was stopped meanwhile."
         outcome = outcome or stopped
     except (ChildFailed, storage.StorageError) as error:
         # What the child said itself is clearer than how it ended afterwards.
@@ -152,7 +153,7 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
         told = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {told}"
     silent = Import.Status.FAILED, "The import ended without saying that it was done."
-    return finish(import_id, *(outcome or silent), received)
+    return patiently(lambda: finish(import_id, *(outcome or silent), received))
 
 
 def _receive(
@@ -173,7 +174,7 @@ def _receive(
         "settings": found.options.get("settings") or {},
         "earlier": importing.earlier(groups),
     }
-    watch = Watch(lambda: renew(found.id))
+    watch = Watch(lambda: patiently(lambda: renew(found.id)))
     told_s = 0.0
     for message in ask_warm_child(JOB, question=question, cancelled=watch):
         if message["type"] == "error":
@@ -187,7 +188,7 @@ def _receive(
             continue
         if received.stage_began or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
             told_s = time.monotonic()
-            save_progress(found.id, received)
+            patiently(lambda: save_progress(found.id, received))
             tell(received.progress)
     if watch.stopped:
         yield Import.Status.CANCELLED, ""
@@ -239,7 +240,7 @@ def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
 
 @makes_room
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
-    """End an import with its report, and remove what was uploaded for it."""
+    """End an import with its report. What was uploaded for it stays where it failed, so that it can be read again."""
     if status != Import.Status.COMPLETE:
         # One that was deleted meanwhile left packs, too.
         storage.collect(import_id)
@@ -247,10 +248,37 @@ def finish(import_id: str, status: Import.Status, problem: str, received: Receiv
     ended = Import.objects.filter(pk=import_id)
     ended.update(progress=received.progress, report=received.report(), lease_until=None)
     ended.filter(status=Import.Status.RUNNING).update(status=status, problem=problem, finished=timezone.now())
-    remove_upload(import_id)
     found = get(import_id)
+    if found.status != Import.Status.FAILED:
+        remove_upload(import_id)
     say(import_id, {"type": "status", "status": found.status, "problem": found.problem})
     return found
+
+
+def can_be_repeated(found: Import) -> bool:
+    """Whether a failed import can be read again from the files that it was given."""
+    return found.status == Import.Status.FAILED and all(
+        "://" in path or Path(path).exists() for path in found.paths
+    )
+
+
+def repeat(import_id: str) -> bool:
+    """Have a failed import wait for its turn again; false where it did not fail, or its files are gone."""
+    found = get(import_id)
+    if not can_be_repeated(found):
+        return False
+    failed = Import.objects.filter(pk=import_id, status=Import.Status.FAILED)
+    again = failed.update(
+        status=Import.Status.WAITING,
+        problem="",
+        finished=None,
+        progress={"stage": "Waiting for its turn"},
+        report={},
+        lease_until=end_of_wait(),
+    )
+    if again:
+        say(import_id, {"type": "status", "status": Import.Status.WAITING})
+    return bool(again)
 
 
 @makes_room
@@ -283,7 +311,7 @@ def delete(import_id: str) -> None:
 
 
 def uploads() -> Path:
-    """Where uploaded files are kept until their import is over."""
+    """Where uploaded files are kept until their import was read, or is deleted."""
     return Path(settings.UPLOAD_FOLDER or Path(settings.VAR) / "imports")
 
 
@@ -296,9 +324,8 @@ def remove_upload(import_id: str) -> None:
 
 @makes_room
 def interrupt(import_id: str) -> None:
-    """Tell a lost running import as failed, and remove what it had written."""
-    problem = "What ran it was cut short, and nothing of it is kept; import the files again."
+    """Report an import whose lease expired as failed, and remove what it had written. What was uploaded stays."""
+    problem = f"Its worker ended, or could not reach the database for {LEASE_S} s."
     if leases.interrupt(import_id, Import.Status.FAILED, problem):
-        remove_upload(import_id)
         storage.collect(import_id)
         say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})

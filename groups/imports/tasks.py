@@ -58,7 +58,6 @@ def fail(import_id: str, missing: list[str]) -> None:
     Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
         status=Import.Status.FAILED, problem=problem, finished=timezone.now(), lease_until=None
     )
-    lifecycle.remove_upload(import_id)
     lifecycle.say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})
 
 

@@ -33,12 +33,22 @@ const url = `/api/imports/${encodeURIComponent(detail.id)}`;
 
 function draw() {
   head(detail);
-  banners(detail);
+  banners(detail, repeat);
   stages(detail);
   sources(detail);
   groups(detail);
   topicIds(detail, refresh);
   skipped(detail);
+}
+
+async function repeat() {
+  try {
+    detail = await tell(`${url}/repeat`, 'POST', {});
+    draw();
+    listen();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be read again.');
+  }
 }
 
 const refresh = seldom(async () => {

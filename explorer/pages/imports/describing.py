@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from explorer.web.endpoint import number
 from explorer.web.times import time_element
+from groups.imports.lifecycle import can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.headline import headline
@@ -83,6 +84,7 @@ def detail(found: Import) -> dict[str, Any]:
     running = found.status in (Import.Status.WAITING, Import.Status.RUNNING)
     listed_groups = groups(found, {})
     return listed(found) | {
+        "repeatable": can_be_repeated(found),
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),
         # What was read so far while it runs; then what the files weigh that were read, as the list of imports says it.

@@ -120,7 +120,17 @@ def start_upload(
         raise
 
 
-def _queue(**facts: Any) -> Import:
+def repeat(import_id: str) -> bool:
+    """Queues a failed import again; false where it cannot be repeated."""
+    _room_for_one_more()
+    with transaction.atomic():
+        repeated = lifecycle.repeat(import_id)
+        if repeated:
+            transaction.on_commit(lambda: run_import.delay(import_id), robust=True)
+    return repeated
+
+
+def _room_for_one_more() -> None:
     open_status = (Import.Status.WAITING, Import.Status.RUNNING)
     waiting = Import.objects.filter(status__in=open_status).count()
     if waiting >= IMPORTS_WAITING_MOST:
@@ -128,6 +138,10 @@ def _queue(**facts: Any) -> Import:
             f"{waiting} imports are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
         )
+
+
+def _queue(**facts: Any) -> Import:
+    _room_for_one_more()
     with transaction.atomic():
         created = lifecycle.create(**facts)
         # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.

@@ -19,5 +19,6 @@ urlpatterns = [
         name="api-import",
     ),
     path(f"{API}/<slug:import_id>/groups", endpoint(GET=views.api_groups), name="api-import-groups"),
+    path(f"{API}/<slug:import_id>/repeat", endpoint(POST=views.api_repeat), name="api-import-repeat"),
     path(f"{API}/<slug:import_id>/cancel", endpoint(POST=views.api_cancel), name="api-import-cancel"),
 ]

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import detail, groups, listed, told
-from explorer.pages.imports.uploading import Refused, start_sample, start_upload
+from explorer.pages.imports.uploading import Refused, repeat, start_sample, start_upload
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups.imports import lifecycle
@@ -103,6 +103,19 @@ def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
     found = _get(import_id)
     if not lifecycle.cancel(import_id):
         raise BadRequest(f"The import has ended: it is {found.status}.", status=409)
+    return json_response(detail(_get(import_id)))
+
+
+def api_repeat(request: HttpRequest, import_id: str) -> HttpResponse:
+    """Read a failed import again, from the files that it was given. 409 where that cannot be."""
+    found = _get(import_id)
+    try:
+        repeated = repeat(import_id)
+    except Refused as error:
+        raise BadRequest(str(error), status=error.status) from error
+    if not repeated:
+        why = "its files are gone" if found.status == Import.Status.FAILED else f"it is {found.status}"
+        raise BadRequest(f"The import cannot be repeated: {why}.", status=409)
     return json_response(detail(_get(import_id)))
 
 

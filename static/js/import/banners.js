@@ -7,8 +7,8 @@
 import { h, part } from '../dom.js';
 import { count } from './rows.js';
 
-/** @param {Detail} detail */
-export function banners(detail) {
+/** @param {Detail} detail @param {() => void} repeat reads the same files again */
+export function banners(detail, repeat) {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
     shown.push(
@@ -18,6 +18,10 @@ export function banners(detail) {
         h('b', {}, 'The import failed. '),
         detail.problem,
         ' Nothing of it was kept. ',
+        detail.repeatable
+          ? h('button', { class: 'btn sm go', type: 'button', onclick: repeat }, 'Read the files again')
+          : null,
+        ' ',
         h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'),
         ' ',
         h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample'),

@@ -73,6 +73,8 @@ export interface Detail {
   title: string;
   status: string;
   problem: string;
+  /** Whether it failed and can be read again from the same files. */
+  repeatable: boolean;
   /** Why no worker takes it; empty where one does, or will. */
   waits: string;
   created: string;
