@@ -76,7 +76,7 @@ class Going:
     away: bool = False
     """A static member that had left for now."""
     quiet_ms: int | None = None
-    """Since its last commit; ``None`` if it had no rhythm of commits."""
+    """Since its last commit; ``None`` if it committed nothing of what it held."""
     limit_ms: int | None = None
     """A longer pause would break that rhythm."""
     silence: int | None = None

@@ -282,6 +282,11 @@ class Rhythm:
             return None
         return at_ms - max(pace.heard_ms for pace in paces), min(pace.limit_ms for pace in told)
 
+    def last_commit_ms(self, member_id: str) -> int | None:
+        """When a member last committed what it holds, with a rhythm or without."""
+        paces = [self.paces[place] for place in self._held.get(member_id, ())]
+        return max((pace.last_ms for pace in paces if pace.last_ms >= pace.taken_ms), default=None)
+
     def _silent(
         self, member_id: str, at_ms: int, sequence: int, ended: str, place: Place | None = None
     ) -> Silence | None:

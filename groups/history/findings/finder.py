@@ -276,6 +276,8 @@ class Finder:
             silence = self.rhythm.ends(member_id, step.after.at_ms, step.sequence, "removed")
             if silence is not None and len(self.rhythm.silences) > kept:
                 going.silence = kept
+        elif (committed_ms := self.rhythm.last_commit_ms(member_id)) is not None:
+            going.quiet_ms = step.after.at_ms - committed_ms
         member = _members(step.before).get(member_id)
         if member is not None:
             self.cast.goes(member_id, member.client_id)

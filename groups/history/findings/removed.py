@@ -171,12 +171,14 @@ def _not_rejoined(phase_ms: int) -> Guess:
 def _from_commits(facts: Facts, going: Going) -> Guess | None:
     """Of a removal that fits no timeout."""
     quiet_ms, rhythm_ms = going.quiet_ms, going.limit_ms
-    if quiet_ms is None or rhythm_ms is None:
+    if quiet_ms is None:
         return _stalled(going)
     session = facts.session_timeout(going)
     since = f"its last commit was {duration(quiet_ms)} before" if quiet_ms else "it committed then"
     least_ms = _least_ms(going, session.length_ms)
-    if quiet_ms > rhythm_ms:
+    if rhythm_ms is None and quiet_ms >= min(least_ms, _least_ms(going, SHORTEST_SESSION_MS)):
+        return _stalled(going)
+    if rhythm_ms is not None and quiet_ms > rhythm_ms:
         if going.back_same_id:
             return _stalled(going)
         return Guess(

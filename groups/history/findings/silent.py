@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
-from groups.history.evidence.paces import Silence, Stop
+from groups.history.evidence.paces import SILENCE_LEAST_MS, Silence, Stop
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import duration, listed_partitions
+from groups.history.words import duration, lasting, listed_partitions
 
 TOLD_MAX: Final = 100
 """Silences, and stops, that stand among the findings, the longest ones."""
@@ -106,23 +106,37 @@ def _silent(one: Silence, facts: Facts, count: int) -> Finding:
 def found_stopped(facts: Facts) -> list[Finding]:
     """``stopped``: a partition whose commits stopped for longer than its rhythm allows, though records had come meanwhile.
 
-    It holds the time in which its owner was silent and the time without an owner, and is what its readers missed.
+    It holds the time in which its owner was silent and the time without an owner, and is what its readers missed; not the time
+    in which the group was empty, when nobody was to read.
     """
-    stops = [stop for stop in facts.rhythm.longest_stops() if _missed(stop)]
+    stops = [(stop, _empty_ms(facts, stop)) for stop in facts.rhythm.longest_stops() if _missed(stop)]
+    stops = [(stop, empty) for stop, empty in stops if stop.length_ms - empty > SILENCE_LEAST_MS]
+    stops.sort(key=lambda one: one[1] - one[0].length_ms)
     return [
         finding(
             "stopped",
-            f"No commit of {stop.topic}-{stop.partition} for {duration(stop.length_ms)}",
+            f"No commit of {stop.topic}-{stop.partition} for {duration(stop.length_ms - empty)}"
+            f"{lasting(empty, ', beside ')}{' in which the group was empty' if empty else ''}",
             [stop.from_sequence, stop.to_sequence or stop.from_sequence],
             certain=False,
             partition=f"{stop.topic}-{stop.partition}",
             from_ms=stop.from_ms,
             to_ms=stop.to_ms,
-            length_ms=stop.length_ms,
+            length_ms=stop.length_ms - empty,
             count=len(stops),
         )
-        for stop in stops[:TOLD_MAX]
+        for stop, empty in stops[:TOLD_MAX]
     ]
+
+
+def _empty_ms(facts: Facts, stop: Stop) -> int:
+    """For how long of a stop the group had no member."""
+    to_ms = stop.to_ms or facts.last_ms
+    spans = [
+        (max(one.from_ms, stop.from_ms), min(facts.last_ms if one.to_ms is None else one.to_ms, to_ms))
+        for one in facts.lives.emptied
+    ]
+    return sum(max(end - begin, 0) for begin, end in spans)
 
 
 def _missed(stop: Stop) -> bool:
