@@ -22,6 +22,13 @@ def keys(partitions: Mapping[str, Sequence[int]] | None) -> set[PartitionKey]:
     return {(topic, number) for topic, numbers in (partitions or {}).items() for number in numbers}
 
 
+def has_stopped(frame: Frame) -> bool:
+    """Whether an eager classic group was described between two generations: nobody is known to have anything."""
+    between = frame["state"] in ("PreparingRebalance", "CompletingRebalance")
+    eager = frame.get("protocol_name") in ("range", "roundrobin", "sticky")
+    return between and eager and not frame.get("barrier") and frame["clients"] is None
+
+
 class Naive:
     """Takes every frame of a timeline, since a topic that was met keeps its place; tells the state of any."""
 
@@ -45,7 +52,9 @@ class Naive:
         members, clients = frame["members"], frame.get("clients") or {}
         share, streams = frame["protocol"] == "share", frame["protocol"] == "streams"
         assigned = {
-            m: keys(clients.get(m, {}).get("owned") if frame.get("barrier") else part["assigned"])
+            m: set()
+            if has_stopped(frame)
+            else keys(clients.get(m, {}).get("owned") if frame.get("barrier") else part["assigned"])
             for m, part in members.items()
         }
         revoking = {

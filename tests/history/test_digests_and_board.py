@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 import subprocess
@@ -14,9 +15,12 @@ import pytest
 
 from groups.history.digests import digest_of
 from groups.history.digests import values as v
+from groups.history.polls.recording import PolledGroup
+from groups.wire.embedded.consumer_protocol import encode_assignment
 from tests.history.corpus import CorpusLog, corpus
 from tests.history.naive_digest import State, unrolled
 from tests.history.test_any_log import batches, together
+from tests.history.test_polls import GROUP, classic, joining
 from tests.house import ROOT
 
 PROGRAM: Final = ROOT / "tests" / "javascript" / "board-cells.js"
@@ -59,21 +63,51 @@ def shown_by_the_board(logs: list[Material]) -> Iterator[list[dict[str, Any]]]:
 def test_of_every_log_the_map_shows_the_owners_that_the_board_shows() -> None:
     logs = [log for log in corpus() if log.entries]
     materials = [material(log) for log in logs]
+    cells, wrong = compared([log.name for log in logs], materials)
+    assert not wrong, f"{len(wrong)} of {cells.total()} cells differ:\n" + "\n".join(wrong[:60])
+    assert set(cells) == {"study", "found", "drawn", "sample", "recorded", "typed", "broken"}
+
+
+def compared(names: list[str], materials: list[Material]) -> tuple[Counter[str], list[str]]:
+    """How many cells were compared, and those that differ."""
     cells: Counter[str] = Counter()
     wrong: list[str] = []
-    for log, each, boards in zip(logs, materials, shown_by_the_board(materials), strict=True):
+    for name, each, boards in zip(names, materials, shown_by_the_board(materials), strict=True):
         columns = unrolled(digest_of(*each))
-        assert len(columns) == len(boards), log.name
+        assert len(columns) == len(boards), name
         for place, (column, board) in enumerate(zip(columns, boards, strict=True)):
             told, expected = cells_of(column), cells_of_board(board)
-            cells[log.name.split()[0]] += len(expected)
+            cells[name.split()[0]] += len(expected)
             wrong += [
-                f"{log.name}, column {place}, {key}: map {told.get(key)}, board {expected.get(key)}"
+                f"{name}, column {place}, {key}: map {told.get(key)}, board {expected.get(key)}"
                 for key in sorted({*told, *expected})
                 if told.get(key) != expected.get(key)
             ]
-    assert not wrong, f"{len(wrong)} of {cells.total()} cells differ:\n" + "\n".join(wrong[:60])
-    assert set(cells) == {"study", "found", "drawn", "sample", "recorded", "typed", "broken"}
+    return cells, wrong
+
+
+def test_while_an_eager_group_is_described_between_two_generations_neither_shows_an_owner() -> None:
+    watched, entries = PolledGroup(group=GROUP), []
+    given = {"version": 1, "assignedPartitions": [{"topic": "foo", "partitions": [0, 1]}], "userData": None}
+    stable = classic("Stable", base64.b64encode(encode_assignment(given)).decode())
+    polls = (stable, joining("PreparingRebalance", "K"), joining("CompletingRebalance", "K", "L"))
+    for second, told in enumerate((*polls, stable, *polls[1:], classic("Empty"))):
+        entries += watched.take(told, second * 1000, partitions={"foo": 2})
+    made = batches(entries, "kafka", set())
+    frame = orjson.loads(made[0].checkpoint or b"")["frame"]
+    each = frame, together(made, "changes"), together(made, "moments")
+    cells, wrong = compared(["polled"], [each])
+    assert not wrong, "\n".join(wrong)
+    assert cells["polled"]
+    owners = [{value.owner for value in column[1].values()} for column in unrolled(digest_of(*each))]
+    assert ["K" in some for some in owners[owners.index({"K"}) :]][:6] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def cells_of(column: State) -> dict[str, Any]:

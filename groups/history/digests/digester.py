@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from groups.history.digests.changed import by_topic, parts_of, updated
 from groups.history.digests.events import Collapsing
 from groups.history.digests.levels import Base
 from groups.history.digests.ownership import ASSIGNED, CLIENT, PENDING, Ownership
@@ -28,8 +29,10 @@ from groups.history.digests.values import (
     PartitionKey,
     PartitionValue,
 )
+from groups.history.evidence.lives import EAGER
 from groups.history.frames.changes import Change, Value
 from groups.history.frames.shapes import Frame
+from groups.history.state.classic import BETWEEN
 from groups.history.story.moment import Moment
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}
@@ -66,8 +69,11 @@ class Digester:
         self._hard: dict[str, int] = {}
         self._assigned: dict[str, dict[str, list[int]]] = {}
         self._reads: dict[str, dict[str, list[int]]] = {}
-        self._barrier = False
-        """Whether the joining phase of a classic group is known: its members then hold what their clients read."""
+        self._barrier = self._has_clients = False
+        self._protocol_name: str | None = None
+        self._held: dict[str, dict[str, list[int]]] = self._assigned
+        """What members hold: what is assigned; what their clients read, where a classic group's joining phase is known; nothing where
+        an eager group was described between two generations (``hasStopped`` of ``view.js``)."""
         self._revoking: dict[str, dict[str, list[int]]] = {}
         self._scalars = _Scalars()
         self._coordinator: dict[str, Value] | None = None
@@ -213,6 +219,8 @@ class Digester:
     def _scalar(self, path: list[str], _old: Value, new: Value) -> None:
         before = self._scalars.group_epoch
         setattr(self._scalars, path[0], new)
+        if path[0] == "state":
+            self._hold_again()
         if path[0] == "group_epoch":
             # A member may be at -1, so an epoch of the group that was not known is not the same as 0.
             self._ownership.dirty_members.update(
@@ -237,14 +245,14 @@ class Digester:
             self._ownership.count(path[1], new)
 
     def _target(self, path: list[str], old: Value, new: Value) -> None:
-        for member_id, before, after in _below(path, 1, old, new):
-            self._ownership.want(member_id, *_by_topic(path, 2, before, after))
+        for member_id, before, after in parts_of(path, 1, old, new):
+            self._ownership.want(member_id, *by_topic(path, 2, before, after))
 
     def _member(self, path: list[str], old: Value, new: Value) -> None:
         if len(path) > 2:
             self._field(path[1], path[2], path[3:], old, new)
             return
-        for member_id, before, after in _below(path, 1, old, new):
+        for member_id, before, after in parts_of(path, 1, old, new):
             was, there = member_id in self._members, bool(after)
             self._ownership.dirty_members.add(member_id)
             if there:
@@ -254,7 +262,10 @@ class Digester:
                 self._members.pop(member_id, None)
             if was is not there:
                 # What a client reads and revokes counts while it is a member's.
-                for bit, held in ((CLIENT, self._revoking), (ASSIGNED, self._reads if self._barrier else {})):
+                for bit, held in (
+                    (CLIENT, self._revoking),
+                    (ASSIGNED, self._reads if self._held is self._reads else {}),
+                ):
                     told = held.get(member_id)
                     self._ownership.hold(member_id, bit, *((told, None) if was else (None, told)))
             for name in ("assigned", "pending_revocation", "subscribed"):
@@ -266,21 +277,25 @@ class Digester:
             self._ownership.dirty_members.add(member_id)
         elif name == "assigned":
             held = self._assigned.get(member_id, {})
-            now = self._assigned[member_id] = _updated(held, below, new)
-            if not self._barrier:
+            now = self._assigned[member_id] = updated(held, below, new)
+            if self._held is self._assigned:
                 self._ownership.hold(member_id, ASSIGNED, held, now)
         elif name == "pending_revocation":
-            self._ownership.hold(member_id, PENDING, *_by_topic(below, 0, old, new))
+            self._ownership.hold(member_id, PENDING, *by_topic(below, 0, old, new))
         elif name == "subscribed":
             self._ownership.subscribe(member_id, old, new)
         elif name in _FACTS:
             setattr(self._facts[member_id], name, new)
 
     def _client(self, path: list[str], old: Value, new: Value) -> None:
+        has_clients = len(path) > 1 or new is not None
+        if has_clients is not self._has_clients:
+            self._has_clients = has_clients
+            self._hold_again()
         if len(path) > 2:
             self._told_of_client(path[1], path[2], path[3:], old, new)
             return
-        for client, before, after in _below(path, 1, old, new):
+        for client, before, after in parts_of(path, 1, old, new):
             before, after = before or {}, after or {}
             for name in ("owned", "revoking", *_HARD):
                 self._told_of_client(client, name, [], before.get(name), after.get(name))
@@ -288,15 +303,15 @@ class Digester:
     def _told_of_client(self, client: str, name: str, below: list[str], old: Value, new: Value) -> None:
         if name == "revoking":
             held = self._revoking.get(client, {})
-            now = self._revoking[client] = _updated(held, below, new)
+            now = self._revoking[client] = updated(held, below, new)
             if client in self._members:
                 self._ownership.hold(client, CLIENT, held, now)
         elif name == "owned":
             held = self._reads.get(client, {})
-            now = self._reads[client] = _updated(held, below, new)
+            now = self._reads[client] = updated(held, below, new)
             if client not in self._members:
                 self._ownership.dirty_members.add(client)
-            elif self._barrier:
+            elif self._held is self._reads:
                 self._ownership.hold(client, ASSIGNED, held, now)
         elif name in _HARD:
             bits = self._hard.get(client, 0)
@@ -304,38 +319,31 @@ class Digester:
             self._ownership.dirty_members.add(client)
 
     def _joining(self, path: list[str], _old: Value, new: Value) -> None:
-        if len(path) > 1 or self._barrier is (new is not None):
+        if len(path) == 1:
+            self._barrier = new is not None
+            self._hold_again()
+
+    def _assignor(self, _path: list[str], _old: Value, new: Value) -> None:
+        self._protocol_name = new
+        self._hold_again()
+
+    def _hold_again(self) -> None:
+        """Have members hold what is theirs now, if that is something else than before."""
+        if self._barrier:
+            held = self._reads
+        elif not self._has_clients and self._scalars.state in BETWEEN and self._protocol_name in EAGER:
+            held = _NOTHING
+        else:
+            held = self._assigned
+        if held is self._held:
             return
-        self._barrier = new is not None
+        before, self._held = self._held, held
         for member_id in self._members:
-            held = self._assigned.get(member_id), self._reads.get(member_id)
-            self._ownership.hold(member_id, ASSIGNED, *(held if self._barrier else held[::-1]))
-
-
-def _updated(held: dict[str, list[int]], below: list[str], new: Value) -> dict[str, list[int]]:
-    """Partitions by topic after a change of all of them, or of one topic's list."""
-    return {**held, below[0]: new or []} if below else dict(new or {})
+            self._ownership.hold(member_id, ASSIGNED, before.get(member_id), held.get(member_id))
 
 
 def _behind(epoch: int | None, group_epoch: int | None) -> bool:
     return epoch is not None and group_epoch is not None and epoch < group_epoch
-
-
-def _below(path: list[str], depth: int, old: Value, new: Value) -> Iterable[tuple[str, Value, Value]]:
-    """The parts that a change of all of them, or of one, speaks of: name, old, new."""
-    if len(path) > depth:
-        yield path[depth], old, new
-        return
-    old, new = old or {}, new or {}
-    for name in {**old, **new}:
-        yield name, old.get(name), new.get(name)
-
-
-def _by_topic(path: list[str], depth: int, old: Value, new: Value) -> tuple[Value, Value]:
-    """A change of one topic's list is one of a map with that topic alone."""
-    if len(path) > depth:
-        return {path[depth]: old}, {path[depth]: new}
-    return old, new
 
 
 def _keep(shown: dict[K, V], key: K, value: V, nothing: V) -> None:
@@ -345,6 +353,8 @@ def _keep(shown: dict[K, V], key: K, value: V, nothing: V) -> None:
         shown[key] = value
 
 
+_NOTHING: Final[dict[str, dict[str, list[int]]]] = {}
+
 Handler = Callable[[Digester, list[str], Value, Value], None]
 
 _HANDLERS: Final[Mapping[str, Handler]] = {
@@ -352,6 +362,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "target": Digester._target,
     "clients": Digester._client,
     "barrier": Digester._joining,
+    "protocol_name": Digester._assignor,
     "topics": Digester._topic,
     "coordinator": Digester._coordinate,
     "protocol": Digester._protocol,

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from groups.history.polls.description import GroupDescription, GroupKind
-from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
-
-BETWEEN = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
-"""States of a classic group that leave no record."""
+from groups.history.state.classic import BETWEEN
 
 
 @dataclass(slots=True, kw_only=True)

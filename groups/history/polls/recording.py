@@ -24,7 +24,8 @@ from groups.history.polls.description import (
     Undescribed,
 )
 from groups.history.polls.inferring import records_between, records_of_end
-from groups.history.polls.phases import BETWEEN, Phases
+from groups.history.polls.phases import Phases
+from groups.history.state.classic import BETWEEN
 
 WATCHER: Final = "watcher"
 """The actor of what is said about the watching itself."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from groups.history.entries import Entry
 from groups.history.replay.fields import mapping, text
 from groups.history.state.classic import (
-    COMPLETING_REBALANCE,
+    BETWEEN,
     NOT_DESCRIBED,
-    PREPARING_REBALANCE,
     UNKNOWN_GENERATION,
     ClassicGroup,
     ClassicMember,
@@ -24,7 +23,7 @@ def replay_observation(state: State, entry: Entry) -> State:
     if state.protocol not in (None, Protocol.CLASSIC):
         return state
     group = state.classic if state.protocol is not None else ClassicGroup(generation=UNKNOWN_GENERATION)
-    phase = payload["state"] if payload["state"] in (PREPARING_REBALANCE, COMPLETING_REBALANCE) else None
+    phase = payload["state"] if payload["state"] in BETWEEN else None
     members = {str(each["memberId"]): mapping(each) for each in payload["members"]} if phase else {}
     joining = {
         member_id: ClassicMember(

@@ -17,6 +17,8 @@ UNKNOWN_GENERATION: Final = -1
 
 PREPARING_REBALANCE = "PreparingRebalance"
 COMPLETING_REBALANCE = "CompletingRebalance"
+BETWEEN: Final = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
+"""States between two generations, which leave no record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
