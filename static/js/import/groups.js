@@ -1,5 +1,5 @@
 /**
- * The groups of an import, those with findings first: narrowed by name and by time, more of them on demand.
+ * The groups of an import, the gravest first: narrowed by name and by time, more of them on demand.
  *
  * @typedef {import('./types').Detail} Detail
  * @typedef {import('./types').Row} Row
@@ -32,7 +32,7 @@ export function groups(detail) {
     ? ended(detail)
       ? narrowed
         ? `${count(matching)} of ${count(total(detail))}`
-        : `${count(total(detail))}, those with findings first`
+        : `${count(total(detail))}, the gravest first`
       : `${count(total(detail))} found so far`
     : '';
   part('window-says').textContent = detail.span

@@ -34,7 +34,8 @@ export function head(detail) {
   open.hidden = !best;
   if (best) {
     open.href = best.url;
-    open.textContent = `Open ${best.title}`;
+    open.title = `Open ${best.title}`;
+    open.replaceChildren(h('span', {}, open.title));
   }
   part('says').replaceChildren(...sentence(detail));
   part('basis').textContent = detail.status === 'complete' && !lostOf(detail).length ? 'Everything was read' : '';
