@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 
 from groups.models import Timeline
-from groups.storage import BadName, NoSuchTimeline, NotReady
+from groups.storage import BadName, CannotOpen, NoSuchTimeline, NotReady
 
 View = Callable[..., HttpResponse]
 
@@ -75,6 +75,8 @@ def endpoint(**views: View) -> View:
             response = error_response(503, str(error))
             response["Retry-After"] = "1"
             return response
+        except CannotOpen as error:
+            return error_response(503, str(error))
         except BadName as error:
             return error_response(400, str(error))
         except BadRequest as error:

@@ -37,6 +37,14 @@ class MissingFile(Exception):
     """A file that should be there is not; the message is one line."""
 
 
+class StoreAway(MissingFile):
+    """The place of the files does not answer, or refuses to."""
+
+    def __init__(self, error: OSError) -> None:
+        why = " ".join(str(error.strerror or error).split()).rstrip(".")
+        super().__init__(f"The store cannot be read now (STORE_URL): {why}")
+
+
 class DamagedFile(MissingFile):
     """A file is there, and what it holds is not what was written."""
 
@@ -113,6 +121,8 @@ class Folder:
                 data = file.read(length)
         except FileNotFoundError as error:
             raise _missing(name) from error
+        except OSError as error:
+            raise StoreAway(error) from error
         if len(data) < length:
             raise MissingFile(
                 f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
@@ -170,7 +180,10 @@ class ArrowFiles:
     def at(cls, url: str) -> ArrowFiles:
         from pyarrow import fs
 
-        system, root = fs.FileSystem.from_uri(url)
+        try:
+            system, root = fs.FileSystem.from_uri(url)
+        except OSError as error:
+            raise StoreAway(error) from error
         return cls(system, root.rstrip("/"))
 
     def begin(self, folder: str) -> Writing:
@@ -185,6 +198,8 @@ class ArrowFiles:
                 data = bytes(file.read_at(length, offset))
         except FileNotFoundError as error:
             raise _missing(name) from error
+        except OSError as error:
+            raise StoreAway(error) from error
         if len(data) < length:
             raise MissingFile(
                 f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"

@@ -30,7 +30,7 @@ PAGE = HOW_TO / "run-for-a-team.md"
 TOKEN = "the token of a team behind nginx"
 LOGIN = "Basic " + base64.b64encode(b"emil:correct horse").decode()
 
-pytestmark = [pytest.mark.services, pytest.mark.once]
+pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
 
 TLS = ssl.create_default_context()
 TLS.check_hostname, TLS.verify_mode = False, ssl.CERT_NONE

@@ -29,6 +29,7 @@ START_S = 300.0
 
 @pytest.mark.services
 @pytest.mark.once
+@pytest.mark.long
 def test_three_servers_that_start_at_once_on_a_fresh_database_all_start(
     service_settings: dict[str, str], tmp_path: Path
 ) -> None:

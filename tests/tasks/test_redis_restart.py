@@ -29,7 +29,12 @@ from groups.places import ROOT
 from tests.conftest import missing
 from tests.services.servers import end, free_port
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services, pytest.mark.once]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.services,
+    pytest.mark.once,
+    pytest.mark.long,
+]
 
 Until = Callable[[Callable[[], object]], None]
 

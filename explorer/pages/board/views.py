@@ -40,6 +40,9 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
         response = render(request, "board/not_ready.html", {"says": str(error)}, status=503)
         response["Retry-After"] = "1"
         return response
+    except storage.CannotOpen as error:
+        context = {"says": str(error), "heading": "This timeline cannot be read now", "again_s": 30}
+        return render(request, "board/not_ready.html", context, status=503)
     within = len(chunk) <= INLINED_BYTES_MOST
     version = detail["version"]
     return render(
