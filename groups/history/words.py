@@ -71,7 +71,7 @@ def duration(length_ms: int) -> str:
     """To 0.1 s below a minute (``0.6 s``), ``4 min 2 s`` above, ``2 h 5 min`` above an hour; ``4 ms`` where 0.1 s is too coarse."""
     if 0 < length_ms < MILLISECONDS_BELOW_MS:
         return f"{length_ms}{THIN_SPACE}ms"
-    tenths = round(max(length_ms, 0) / 100)
+    tenths = max(round(max(length_ms, 0) / 100), 1 if length_ms > 0 else 0)
     if tenths < 600:
         return f"{tenths // 10}.{tenths % 10}{THIN_SPACE}s"
     seconds = round(length_ms / 1000)
