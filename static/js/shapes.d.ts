@@ -332,6 +332,13 @@ export interface Finding {
   severity?: string;
   causes?: string[];
   look_at?: string[];
+  before?: number | null;
+  /** A committed offset before and after. */
+  after?: number | null;
+  /** Who held a partition before `name`. */
+  giver?: string | null;
+  /** What the evidence leaves open. */
+  cannot_know?: string;
   /** Where a proposal and the release say different things. */
   differs?: string;
   [key: string]: any;

@@ -219,6 +219,11 @@ class Lives:
             return
         forming.to_ms, forming.sequence = max(forming.to_ms, now_ms), step.sequence
 
+    @property
+    def is_emptied(self) -> bool:
+        """Whether all members are gone that the log has shown."""
+        return bool(self.emptied) and self.emptied[-1].to_ms is None
+
     def _leaves_statically(
         self, member_id: str, member: ModernMember | ClassicMember | None, step: Step
     ) -> None:

@@ -71,6 +71,10 @@ class Pace:
     """A stop that is over, until the commit after the next: what a client had read before a pause it commits first."""
     sparse: bool = False
     """Whether it once stopped because nothing had come, and its client commits only what moved."""
+    giver: str | None = None
+    """Who held it at the last commit, if another one holds it since."""
+    gone_sequence: int = 0
+    """Where its offset was deleted last; 0: never."""
 
     @property
     def limit_ms(self) -> int:

@@ -29,6 +29,7 @@ from groups.history.evidence.paces import (
     Stop,
     bounded,
 )
+from groups.history.evidence.positions import Back, Positions
 from groups.history.state.declared import As, document
 
 SILENCES_KEPT_MAX: Final = 200
@@ -54,6 +55,23 @@ def _by_topic(flows: Mapping[str, Flow]) -> dict[str, Flow]:
     return dict(sorted(flows.items()))
 
 
+def _back(pace: Pace, at_ms: int, sequence: int, offset: int) -> Back:
+    """Why a partition's offset is lower than before: deleted in between, another owner, or the same one."""
+    holder, giver, since = pace.holder, pace.holder, 0
+    if pace.gone_sequence > pace.last_sequence:
+        why, since = "deleted", pace.gone_sequence
+    elif holder is None:
+        why, giver = "unknown", pace.giver
+    elif pace.taken_sequence > pace.last_sequence and pace.giver != holder:
+        why, giver, since = ("unknown" if pace.giver is None else "handover"), pace.giver, pace.taken_sequence
+    else:
+        why = "owner"
+    return Back(
+        pace.topic, pace.partition, at_ms, sequence, offset, pace.last_offset, pace.last_ms, pace.last_sequence,
+        why, holder, giver, since,
+    )  # fmt: skip
+
+
 @document
 @dataclass(slots=True)
 class Rhythm:
@@ -64,6 +82,9 @@ class Rhythm:
     silences_count: int = 0
     stops: Annotated[list[Stop], As(list[Stop], _longest, list)] = field(default_factory=list)
     flows: Annotated[dict[str, Flow], As(dict[str, Flow], _by_topic, dict)] = field(default_factory=dict)
+    positions: Positions = field(default_factory=Positions)
+    is_empty: bool = field(init=False, default=False)
+    """Whether the group is one with members, and has none now: set before commits are folded."""
     _held: dict[str, dict[Place, None]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -91,6 +112,8 @@ class Rhythm:
     def _releases(self, place: Place, pace: Pace) -> None:
         if pace.holder is None:
             return
+        if pace.last_sequence > pace.taken_sequence:
+            pace.giver = pace.holder
         held = self._held.get(pace.holder)
         if held is not None:
             held.pop(place, None)
@@ -107,6 +130,14 @@ class Rhythm:
     def holds(self, member_id: str) -> bool:
         return member_id in self._held
 
+    def deleted(self, place: Place, at_ms: int, sequence: int) -> None:
+        """A partition's offset was deleted."""
+        pace = self.paces.get(place)
+        before = None if pace is None else pace.last_offset
+        self.positions.deleted(place, at_ms, sequence, before, is_empty=self.is_empty)
+        if pace is not None:
+            pace.gone_sequence = sequence
+
     # -- commits
 
     def commit(
@@ -122,8 +153,14 @@ class Rhythm:
                 pace.holder, pace.taken_ms, pace.taken_sequence = holder, at_ms, sequence
                 self._held.setdefault(holder, {})[place] = None
             self._flows(place[0], at_ms)
+            if self.is_empty:
+                self.positions.without_member(place, at_ms, sequence, None, offset)
             return
         gap, moved = at_ms - pace.last_ms, offset - pace.last_offset
+        if self.is_empty:
+            self.positions.without_member(place, at_ms, sequence, pace.last_offset, offset)
+        elif moved < 0:
+            self.positions.went_back(_back(pace, at_ms, sequence, offset))
         if not -NUMBER_MOST < moved < NUMBER_MOST:
             moved = bounded(moved)
         if pace.stop is not None and gap > 0:
@@ -151,10 +188,16 @@ class Rhythm:
 
         Nearly all of them follow the one before within seconds, where nothing had stopped: ``commit`` without a call for each.
         """
-        paces, flows, commit = self.paces, self.flows, self.commit
+        paces, flows, commit, is_empty = self.paces, self.flows, self.commit, self.is_empty
         for place, at_ms, offset, sequence in zip(places, times_ms, offsets, sequences, strict=True):
             pace = paces.get(place)
-            if pace is None or pace.stop is not None or pace.silence is not None or not pace.intervals:
+            if (
+                is_empty
+                or pace is None
+                or pace.stop is not None
+                or pace.silence is not None
+                or not pace.intervals
+            ):
                 commit(place, at_ms, offset, sequence, holder_of)
                 continue
             flow = flows[place[0]]
@@ -169,7 +212,7 @@ class Rhythm:
                     and gap > typical + DEVIATION_TIMES * (spread // SMOOTHING)
                 )
                 or passed > SILENCE_LEAST_MS
-                or not -NUMBER_MOST < moved < NUMBER_MOST
+                or not 0 <= moved < NUMBER_MOST
             ):
                 commit(place, at_ms, offset, sequence, holder_of)
                 continue
@@ -179,12 +222,9 @@ class Rhythm:
             off = gap - typical
             pace.usual = usual + off
             pace.deviation = spread + (off if off > 0 else -off) - spread // SMOOTHING
-            if moved > 0:
-                pace.moved += moved - pace.moved // SMOOTHING
-            else:
-                pace.moved -= pace.moved // SMOOTHING
-                if not moved:
-                    pace.unmoved += 1
+            pace.moved += moved - pace.moved // SMOOTHING
+            if not moved:
+                pace.unmoved += 1
             pace.intervals += 1
             pace.last_ms, pace.last_offset, pace.last_sequence = at_ms, offset, sequence
 

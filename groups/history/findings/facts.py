@@ -12,6 +12,7 @@ from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import Going, Lives
 from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
+from groups.history.evidence.positions import Positions
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.findings.log_notes import KnownAnomaly, LogNotes
@@ -79,6 +80,11 @@ class Facts:
         found = self.watches[of]
         assert isinstance(found, of)
         return found
+
+    @property
+    def positions(self) -> Positions:
+        """Committed offsets that did not simply advance."""
+        return self.rhythm.positions
 
     @property
     def settings(self) -> Mapping[str, int]:

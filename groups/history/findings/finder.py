@@ -144,7 +144,7 @@ class Finder:
         ]
         self.ownership.add(step, left=left, hole=hole, forming=forming, stirred=self._stirred)
         follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
-        follow_commits(self.rhythm, self.ownership, step)
+        follow_commits(self.rhythm, self.ownership, step, emptied=self.lives.is_emptied)
         self.epochs.add(step)
         self.notes.add(step)
         self._notes_source(last)
@@ -183,7 +183,7 @@ class Finder:
         self.ownership.add_commits(step)
         if step.migrates:
             follow_holders(self.rhythm, self.ownership, step, hole=True)
-        follow_run(self.rhythm, self.ownership, before, run)
+        follow_run(self.rhythm, self.ownership, before, run, emptied=self.lives.is_emptied)
         if run.requests:
             self._sources.add(COMMITS)
             self.notes.commits += run.requests
@@ -199,7 +199,7 @@ class Finder:
             self.ownership.add(step)
             if step.migrates:
                 follow_holders(self.rhythm, self.ownership, step, hole=True)
-        follow_commits(self.rhythm, self.ownership, step)
+        follow_commits(self.rhythm, self.ownership, step, emptied=self.lives.is_emptied)
         if last.payload["type"] == 1 and last.payload.get("value"):
             self._notes_source(last)
             self.notes.commits += 1

@@ -62,6 +62,13 @@ class Finding(BasicFinding, total=False):
     severity: str
     causes: list[str]
     look_at: list[str]
+    before: int | None
+    after: int | None
+    """A committed offset before and after."""
+    giver: str | None
+    """Who held a partition before ``name``."""
+    cannot_know: str
+    """What the evidence leaves open."""
     differs: str
     """Where a proposal and the release say different things."""
 

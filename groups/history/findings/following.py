@@ -16,16 +16,18 @@ from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Key, Step
 from groups.history.replay.fields import mapping
 from groups.history.replay.offsets import ZERO_TOPIC_ID
-from groups.history.state.group import State
+from groups.history.state.group import Protocol, State
 
 HolderOf = Callable[[Place], str | None]
 
 
-def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) -> None:
-    """A run of commits, which begins at ``before``."""
+def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun, *, emptied: bool) -> None:
+    """A run of commits, which begins at ``before``; ``emptied``: whether all members of the group are gone."""
+    rhythm.is_empty = _is_empty(before, emptied)
     if all(before.topic_id(topic) == topic_id for topic, topic_id in run.topic_ids):
         holder_of = _holder_of(own, before)
         rhythm.commits(run.places, run.value_times_ms, run.committed, run.sequences, holder_of)
+        _unowned_of_run(rhythm, own, before, run)
         return
     # They tell ids of topics as they go.
     ids: dict[str, str] = {}
@@ -35,10 +37,22 @@ def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) ->
         if topic_id is not None:
             ids[place[0]] = topic_id
         rhythm.commit(place, at_ms, offset, sequence, holder_of)
+    _unowned_of_run(rhythm, own, before, run)
 
 
-def follow_commits(rhythm: Rhythm, own: Ownership, step: Step) -> None:
-    """The offsets that a step's records commit."""
+def _unowned_of_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) -> None:
+    if not _can_tell_owners(own, before):
+        return
+    unowned = {place for place in run.latest if place in rhythm.paces and rhythm.paces[place].holder is None}
+    if unowned:
+        rows = zip(run.places, run.value_times_ms, run.sequences, run.committed, strict=True)
+        for place, at_ms, sequence, offset in rows:
+            if place in unowned:
+                rhythm.positions.without_owner(place, at_ms, sequence, offset)
+
+
+def follow_commits(rhythm: Rhythm, own: Ownership, step: Step, *, emptied: bool) -> None:
+    """The offsets that a step's records commit, or delete."""
     committing = [
         entry for entry in step.entries if entry.kind is Kind.RECORD and entry.payload.get("type") in (0, 1)
     ]
@@ -46,6 +60,8 @@ def follow_commits(rhythm: Rhythm, own: Ownership, step: Step) -> None:
         return
     ids: dict[str, str] = {}
     holder_of = _holder_of(own, step.before, ids)
+    rhythm.is_empty = _is_empty(step.before, emptied)
+    can_tell = _can_tell_owners(own, step.before)
     for entry in committing:
         key, value = mapping(entry.payload.get("key")), mapping(entry.payload.get("value"))
         topic, partition, offset = key.get("topic"), key.get("partition"), value.get("offset")
@@ -55,7 +71,12 @@ def follow_commits(rhythm: Rhythm, own: Ownership, step: Step) -> None:
         if isinstance(topic, str) and isinstance(topic_id, str) and topic_id != ZERO_TOPIC_ID:
             ids[topic] = topic_id
         if isinstance(topic, str) and isinstance(partition, int) and isinstance(offset, int):
-            rhythm.commit((topic, partition), entry.at_ms, offset, entry.sequence, holder_of)
+            place = topic, partition
+            rhythm.commit(place, entry.at_ms, offset, entry.sequence, holder_of)
+            if can_tell and rhythm.paces[place].holder is None:
+                rhythm.positions.without_owner(place, entry.at_ms, entry.sequence, offset)
+        elif isinstance(topic, str) and isinstance(partition, int) and entry.payload.get("value") is None:
+            rhythm.deleted((topic, partition), entry.at_ms, entry.sequence)
 
 
 def follow_holders(rhythm: Rhythm, own: Ownership, step: Step, *, hole: bool) -> None:
@@ -75,6 +96,28 @@ def follow_holders(rhythm: Rhythm, own: Ownership, step: Step, *, hole: bool) ->
     for change in step.members:
         for key in change.gained:
             rhythm.takes(change.member_id, _place(step, key), now_ms, step.sequence)
+
+
+def _is_empty(state: State, emptied: bool) -> bool:
+    """Whether the group is one for members, and has none: a simple group, which only commits, never has.
+
+    A classic group's record lists all members. Of others the log may begin before it has shown any.
+    """
+    if state.deleted:
+        return False
+    if state.protocol is Protocol.CLASSIC:
+        return bool(state.classic.protocol_type) and not state.classic.members
+    return emptied and state.protocol is Protocol.CONSUMER and not state.modern.members
+
+
+def _can_tell_owners(own: Ownership, state: State) -> bool:
+    """Whether a partition without a known owner has none: members are there, and every owned topic has a name."""
+    if state.protocol is Protocol.CLASSIC:
+        consumers = state.classic.protocol_type == "consumer"
+        return consumers and bool(own.owner)
+    if state.protocol is not Protocol.CONSUMER or not own.owner:
+        return False
+    return all(topic in state.names or topic in state.topics for topic in {key[0] for key in own.owner})
 
 
 def _holder_of(own: Ownership, state: State, ids: Mapping[str, str] | None = None) -> HolderOf:

@@ -148,6 +148,22 @@ class WaitedFor(BasicFinding):
     slow: bool
 
 
+class OffsetEvent(BasicFinding):
+    """``offset_back``, ``offsets_set``, ``offsets_deleted``: at a time."""
+
+    at_ms: int
+    why: str
+    partitions: list[str]
+
+
+class OffsetSeries(BasicFinding):
+    """``two_writers``, ``unowned_commits``, ``open_transaction``: for a while."""
+
+    partitions: list[str]
+    from_ms: int
+    length_ms: int
+
+
 class Emptied(BasicFinding):
     """``open``: the group is empty at the end."""
 
@@ -256,6 +272,9 @@ class ByKind(TypedDict, total=False):
     migrated: list[Migrated]
     moves: list[Moves]
     no_owner: list[NoOwner]
+    offset_back: list[OffsetEvent]
+    offsets_deleted: list[OffsetEvent]
+    offsets_set: list[OffsetEvent]
     partitions_added: list[TopicEvent]
     refused: list[Fenced]
     removed: list[Removed]
@@ -273,6 +292,8 @@ class ByKind(TypedDict, total=False):
     twin_instance: list[Lasting]
     two_clients: list[Happened]
     two_owners: list[TwoOwners]
+    two_writers: list[OffsetSeries]
+    unowned_commits: list[OffsetSeries]
     unread: list[Unread]
     violation: list[Violation]
     waited_for: list[WaitedFor]

@@ -7,6 +7,7 @@ from typing import Final
 
 from groups.history.findings.kinds import Anomaly, ByKind, Fenced, Happened, TopicEvent
 from groups.history.verdict.intervals import first_owner_words
+from groups.history.verdict.offsets import offsets
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
     unassigned_words,
@@ -42,6 +43,7 @@ def others(by_kind: ByKind, told: set[int]) -> list[Event]:
         *_migrated(by_kind),
         *_first(by_kind.get("two_clients", ())),
         *_anomalies(by_kind),
+        *offsets(by_kind),
     ]
 
 
