@@ -332,9 +332,9 @@ export interface Finding {
   severity?: string;
   causes?: string[];
   look_at?: string[];
-  before?: number | null;
+  from_offset?: number | null;
   /** A committed offset before and after. */
-  after?: number | null;
+  to_offset?: number | null;
   /** Who held a partition before `name`. */
   giver?: string | null;
   /** What the evidence leaves open. */

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from groups.history.evidence.positions import BACKS_KEPT_MAX, Positions
 from groups.history.passes.indexing import Indexer
 from groups.history.state.plain import from_plain, to_plain
@@ -55,7 +57,7 @@ def test_a_new_owner_that_begins_behind_the_commits_of_the_old_one_is_named_with
         "app-a",
         ["foo-1"],
     )
-    assert (one["before"], one["after"], one["at_ms"], one["certain"]) == (140, 40, 32_000, True)
+    assert (one["from_offset"], one["to_offset"], one["at_ms"], one["certain"]) == (140, 40, 32_000, True)
     assert one["cannot_know"] == "where app-b began to read, and why not at the committed offset"
     assert len(one["sequences"]) == 3, (
         "the last commit of the old owner, the hand-over, the first one of the new owner"
@@ -65,7 +67,7 @@ def test_a_new_owner_that_begins_behind_the_commits_of_the_old_one_is_named_with
         "behind its commits." in story.verdict()
     )
     worst = story.summary()["verdict"]["worst"]
-    assert (worst["kind"], worst["sequence"]) == ("offset_back", one["sequences"][-1])
+    assert (worst["kind"], worst["sequence"]) == ("offset_back", one["sequences"][0])
 
 
 def test_partitions_that_go_back_together_are_one_event() -> None:
@@ -84,7 +86,7 @@ def test_an_owner_that_commits_an_older_offset_is_not_taken_for_a_new_one() -> N
     story.commits((1,), 32_000, 50_000)
     committed(story, 51_000, p1=100)
     [one] = judged(story)["offset_back"]
-    assert (one["why"], one["name"], one["before"], one["after"]) == ("owner", "app-b", 240, 100)
+    assert (one["why"], one["name"], one["from_offset"], one["to_offset"]) == ("owner", "app-b", 240, 100)
 
 
 def emptied() -> Story:
@@ -107,7 +109,7 @@ def test_offsets_that_are_set_back_while_nobody_is_a_member_were_set_by_somebody
         2,
         90_000,
     )
-    assert (one["partition"], one["before"], one["after"]) == ("foo-0", 290, 0)
+    assert (one["partition"], one["from_offset"], one["to_offset"]) == ("foo-0", 290, 0)
     assert "offset_back" not in judged(story)
     assert (
         "while the group was empty, the committed offsets of foo-0 and -1 were set back (foo-0 from 290 to 0), by nobody of "
@@ -120,7 +122,7 @@ def test_offsets_that_are_set_forward_or_for_the_first_time_are_told_as_that() -
     committed(story, 90_000, p0=1_000)
     committed(story, 190_000, p7=3)
     first, second = judged(story)["offsets_set"]
-    assert (first["why"], first["before"], first["after"]) == ("forward", 290, 1_000)
+    assert (first["why"], first["from_offset"], first["to_offset"]) == ("forward", 290, 1_000)
     assert (second["why"], second["partitions"]) == ("first", ["foo-7"])
 
 
@@ -134,7 +136,7 @@ def test_an_offset_that_expired_in_between_explains_why_a_group_begins_again() -
     assert (gone["why"], gone["partitions"], gone["count"]) == ("empty", ["foo-0", "foo-1"], 2)
     assert "while the group was empty for 8 min 58 s" in gone["says"].replace("\u202f", " ")
     [back] = found["offset_back"]
-    assert (back["why"], back["partitions"], back["after"], back["name"]) == (
+    assert (back["why"], back["partitions"], back["to_offset"], back["name"]) == (
         "deleted",
         ["foo-0"],
         3,
@@ -160,7 +162,7 @@ def test_two_clients_that_write_one_partition_move_its_offset_to_and_fro() -> No
         committed(story, 34_000 + 4_000 * number, p1=500 + 10 * number)
     found = judged(story)
     [one] = found["two_writers"]
-    assert (one["partition"], one["count"], one["after"], one["before"]) == ("foo-1", 5, 500, 1_040)
+    assert (one["partition"], one["count"], one["to_offset"], one["from_offset"]) == ("foo-1", 5, 500, 1_040)
     assert (one["from_ms"], one["to_ms"], one["certain"]) == (34_000, 50_000, False)
     assert "offset_back" not in found, "it is told once"
 
@@ -173,6 +175,44 @@ def test_commits_of_a_partition_that_no_member_holds_are_by_somebody_else() -> N
     late = two_reading(MINUTE)
     committed(late, 20_000, p9=1)
     assert judged(late) == {}, "one may come late from a former owner"
+
+
+def test_an_open_transaction_is_the_worst_thing_and_is_told_with_its_producer_since_when() -> None:
+    story = two_reading(150_000)
+    story.at(
+        35_000,
+        lambda log: log.note(
+            note="transaction",
+            producer=4001,
+            from_ms=35_000,
+            from_offset=19,
+            partitions={"foo": [2]},
+            committed=[70],
+        ),
+    )
+    [one] = [each for each in story.summary()["findings"] if each["kind"] == "open_transaction"]
+    assert (one["producer"], one["partitions"], one["from_ms"], one["committed"]) == (
+        4001,
+        ["foo-2"],
+        35_000,
+        [70],
+    )
+    assert (one["length_ms"], one["open"]) == (113_500, True)
+    assert (
+        "From 35.0 s on producer 4001 has held foo-2 (at offset 70) in an open transaction for 1 min 5"
+        in story.verdict()
+    )
+    assert story.summary()["verdict"]["worst"]["kind"] == "open_transaction"
+
+
+@pytest.mark.parametrize(
+    "broken", [{"producer": "x"}, {"from_ms": None}, {"partitions": [1]}, {"committed": 7}]
+)
+def test_a_note_of_a_transaction_that_is_not_as_it_should_be_is_passed_over(broken: dict[str, Any]) -> None:
+    story = two_reading(30_000)
+    note = {"note": "transaction", "producer": 1, "from_ms": 0, "partitions": {}, "committed": []} | broken
+    story.at(10_000, lambda log: log.note(**note))
+    assert all(each["kind"] != "open_transaction" for each in story.summary()["findings"])
 
 
 def test_a_group_that_never_has_members_is_not_said_to_be_empty() -> None:
@@ -189,7 +229,7 @@ def test_what_is_kept_of_offsets_is_bounded_and_survives_a_checkpoint() -> None:
     for number in range(BACKS_KEPT_MAX + 50):
         committed(story, 32_000 + 20 * number, p1=1_000 - number)
     log = story.log()
-    indexer = Indexer(group="g")
+    indexer = Indexer(group=log.group)
     for entry in log.entries:
         indexer.add(entry)
     positions = indexer._finder.rhythm.positions

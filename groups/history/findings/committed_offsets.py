@@ -74,13 +74,15 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
             cannot_know = "whether it sought back, committed out of order, or somebody else committed"
         case _:
             says += "; the log does not say by whom"
-    proof = {one.sequence for one in some} | {most.before_sequence}
-    proof |= {most.since} if most.since else set()
+    # It begins with the commit that went back; what proves it was before.
+    steps = sorted({one.sequence for one in some})
+    proof = [*steps, most.before_sequence, *([most.since] if most.since else [])]
     return finding(
         "offset_back",
         says,
-        sorted(proof),
+        proof,
         needs=NEEDS,
+        severity="warning",
         member=most.holder,
         name=name,
         giver=giver,
@@ -88,8 +90,8 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
         at_ms=some[0].at_ms,
         partition=facts.partition(most.topic, most.partition),
         partitions=places,
-        before=most.before,
-        after=most.offset,
+        from_offset=most.before,
+        to_offset=most.offset,
         cannot_know=cannot_know,
         count=count,
     )
@@ -130,13 +132,14 @@ def _set(burst: Burst, facts: Facts) -> Finding:
         f"While the group was empty, {did}, by nobody of the group: an administrator's reset, or a client without membership",
         sorted({burst.sequence, burst.last_sequence}),
         needs=NEEDS,
+        more={"severity": "warning"} if back else None,
         why=why,
         at_ms=burst.at_ms,
         to_ms=burst.to_ms,
         partition=facts.partition(most.topic, most.partition),
         partitions=places,
-        before=most.before,
-        after=most.after,
+        from_offset=most.before,
+        to_offset=most.after,
         cannot_know="who committed them",
         count=burst.count,
     )
@@ -210,13 +213,14 @@ def found_two_writers(facts: Facts) -> list[Finding]:
             [one.first_sequence, one.last_sequence],
             needs=NEEDS,
             certain=False,
+            severity="warning",
             partition=_place(one, facts),
             partitions=[_place(one, facts)],
             from_ms=one.first_ms,
             to_ms=one.last_ms,
             length_ms=one.last_ms - one.first_ms,
-            before=one.most,
-            after=one.least,
+            from_offset=one.most,
+            to_offset=one.least,
             cannot_know="which clients; one that commits out of order looks the same",
             count=one.count,
         )
@@ -269,7 +273,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("offset_back",),
-            says="a committed offset went back; `why` is `handover` (to `name`, from `giver`), `owner`, `deleted` or `unknown`; `before`, `after`",
+            says="a committed offset went back; `why` is `handover` (to `name`, from `giver`), `owner`, `deleted` or `unknown`; `from_offset`, `to_offset`",
             needs="commits",
             incident=True,
         ),

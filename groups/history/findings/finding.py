@@ -62,8 +62,8 @@ class Finding(BasicFinding, total=False):
     severity: str
     causes: list[str]
     look_at: list[str]
-    before: int | None
-    after: int | None
+    from_offset: int | None
+    to_offset: int | None
     """A committed offset before and after."""
     giver: str | None
     """Who held a partition before ``name``."""

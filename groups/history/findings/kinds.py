@@ -275,6 +275,7 @@ class ByKind(TypedDict, total=False):
     offset_back: list[OffsetEvent]
     offsets_deleted: list[OffsetEvent]
     offsets_set: list[OffsetEvent]
+    open_transaction: list[OffsetSeries]
     partitions_added: list[TopicEvent]
     refused: list[Fenced]
     removed: list[Removed]

@@ -19,6 +19,8 @@ from groups.history.story.events import gap_words, still_had
 GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
 
+TRANSACTION: Final = "transaction"
+
 SETTINGS_MAX: Final = 1_000
 """Settings that are remembered; Kafka has fewer."""
 
@@ -58,6 +60,16 @@ class KnownAnomaly(TypedDict):
     last: NotRequired[int]
 
 
+class OpenTransaction(TypedDict):
+    """Commits that a producer's transaction holds back at the log's end: partitions by topic, their offsets in that order."""
+
+    producer: int
+    from_ms: int
+    partitions: dict[str, list[int]]
+    committed: list[int]
+    sequence: int
+
+
 class Growth(TypedDict):
     """A topic that got more partitions: how many it had, and has."""
 
@@ -82,6 +94,7 @@ class LogNotes:
     commits_sequence: Annotated[int, Named("commits")] = 0
     anomalies: dict[str, KnownAnomaly] = field(default_factory=dict)
     grown: list[Growth] = field(default_factory=list)
+    transactions: list[OpenTransaction] = field(default_factory=list)
 
     def add(self, step: Step) -> None:
         """Fold one settled step."""
@@ -129,6 +142,36 @@ class LogNotes:
                     }
                 )
 
+    def _holds(self, step: Step, last: Entry) -> None:
+        """A note of an open transaction; one that is not as it should be is passed over."""
+        told = last.payload
+        producer, from_ms, partitions, committed = (
+            told.get(name) for name in ("producer", "from_ms", "partitions", "committed")
+        )
+        if (
+            not isinstance(producer, int)
+            or not isinstance(from_ms, int)
+            or len(self.transactions) >= GAPS_TOLD_MAX
+        ):
+            return
+        if not isinstance(partitions, dict) or not isinstance(committed, list):
+            return
+        held = {
+            str(topic): [number for number in numbers if isinstance(number, int)]
+            for topic, numbers in partitions.items()
+            if isinstance(numbers, list)
+        }
+        offsets = [offset for offset in committed if isinstance(offset, int)]
+        self.transactions.append(
+            {
+                "producer": producer,
+                "from_ms": from_ms,
+                "partitions": held,
+                "committed": offsets,
+                "sequence": step.sequence,
+            }
+        )
+
     def _read(self, step: Step, last: Entry) -> None:
         """What the last entry itself tells: callbacks, commits, gaps, settings."""
         if last.kind is Kind.CALLBACK and not step.anomalies and len(self.overlaps) < COMINGS_KEPT_MAX:
@@ -145,6 +188,8 @@ class LogNotes:
         if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
             self.commits += 1
             self.commits_sequence = step.sequence
+        elif last.kind is Kind.NOTE and last.payload.get("note") == TRANSACTION:
+            self._holds(step, last)
         elif is_gap(last):
             if last.payload.get("compacted"):
                 self.compacted_to = last.payload.get("to_offset")

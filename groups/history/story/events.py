@@ -23,6 +23,7 @@ from groups.history.story.joining import (
     tell_observation,
 )
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
+from groups.history.story.transactions import transaction_words
 from groups.history.words import Partition, counted, duration, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
@@ -307,6 +308,8 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", COORDINATOR, _feature_words(entry.payload))
     if note == "broker":
         return Sentence("note", COORDINATOR, _broker_words(entry.payload))
+    if note == "transaction":
+        return Sentence("note", COORDINATOR, transaction_words(entry.payload))
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
     if note == "config":

@@ -24,6 +24,9 @@ BROKEN_MS: Final = 3_600_000
 REMOVED_MS: Final = 10_000
 """A member that was removed, fenced or lost weighs as ten seconds without an owner: somebody will ask why."""
 
+WENT_BACK_MS: Final = 120_000
+"""An offset that went back weighs as two minutes without an owner: records are read twice, or a lag appears from nowhere."""
+
 WEIGHTS_MS: Final[Mapping[str, int]] = {
     "violation": BROKEN_MS,
     "two_owners": BROKEN_MS,
@@ -33,6 +36,8 @@ WEIGHTS_MS: Final[Mapping[str, int]] = {
     "failed_over": REMOVED_MS,
     "coordinator_moved": REMOVED_MS,
     "twin_instance": REMOVED_MS,
+    "offset_back": WENT_BACK_MS,
+    "offsets_set": WENT_BACK_MS,
 }
 """What a finding weighs by its kind alone."""
 

@@ -21,7 +21,11 @@ def offsets(by_kind: ByKind) -> Iterable[Event]:
     for one in by_kind.get("offsets_set", ())[:NAMED_MAX]:
         yield _event(one, WENT_BACK if one["why"] in ("back", "both") else 1)
     yield from _each(by_kind.get("offsets_deleted", ()), 1)
-    for lasting in (*by_kind.get("two_writers", ())[:NAMED_MAX], *by_kind.get("unowned_commits", ())):
+    for lasting in (
+        *by_kind.get("open_transaction", ())[:NAMED_MAX],
+        *by_kind.get("two_writers", ())[:NAMED_MAX],
+        *by_kind.get("unowned_commits", ()),
+    ):
         yield _lasting(lasting, WENT_BACK)
 
 
@@ -44,7 +48,7 @@ WORDS: Final = {"offset_back": "went back", "offsets_deleted": "were deleted"}
 
 
 def _event(one: OffsetEvent, weight: int) -> Event:
-    step = one["sequences"][-1] if one["kind"] == "offset_back" else one["sequences"][0]
+    step = one["sequences"][0]
     says = one["says"][0].lower() + one["says"][1:]
     return Event(one["at_ms"], step, [Part(says, step)], weight=weight, kind=one["kind"])
 
@@ -52,5 +56,16 @@ def _event(one: OffsetEvent, weight: int) -> Event:
 def _lasting(one: OffsetSeries, weight: int) -> Event:
     """From its beginning on."""
     step = one["sequences"][0]
-    parts = [Part("from "), Part("", at_ms=one["from_ms"]), Part(" on "), Part(small(one["says"]), step)]
+    # A partition's name keeps its letters.
+    parts = [
+        Part("from "),
+        Part("", at_ms=one["from_ms"]),
+        Part(" on "),
+        Part(
+            f"{one['says'][0].lower()}{one['says'][1:]}"
+            if one["kind"] == "open_transaction"
+            else small(one["says"]),
+            step,
+        ),
+    ]
     return Event(one["from_ms"], step, parts, weight=weight + one["length_ms"], kind=one["kind"], timed=False)

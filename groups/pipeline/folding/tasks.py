@@ -21,6 +21,7 @@ from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
 from groups.pipeline.folding.timelines import TimelineFolding
+from groups.pipeline.folding.transactions import OpenTransactions
 from groups.pipeline.reading.group_blocks import CommitRows, GroupBlock, OtherRecord
 from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
 from groups.pipeline.times import TimedFiles, Times
@@ -135,6 +136,7 @@ class GroupFolding:
         self.slow = False
         self.number = 0
         self.timeline: TimelineFolding | None = None
+        self.transactions = OpenTransactions()
 
     def add(self, block: GroupBlock) -> None:
         self._settle(block)
@@ -147,6 +149,7 @@ class GroupFolding:
             if self.context.from_ms is not None and (self.last_ms or 0) < self.context.from_ms:
                 return
             self.plan = plan(self.facts, self.context.known)
+            self.open = list(self.transactions.notes(self.last_ms or 0))
             for run, records in self.spool:
                 yield from self._second_pass(run, records)
             yield from self._close_timeline()
@@ -161,6 +164,8 @@ class GroupFolding:
         ends = self.context.ends.get(log_of(block.partition, block.source), Ends())
         dropped = {outcome: LeftOut() for outcome in (0, OPEN)}
         commits, others, _ = settled(block.commits, block.others, ends, dropped)
+        block.commits = commits
+        self.transactions.add(block)
         block.commits, block.others = without_open(commits, others, dropped[OPEN])
         for outcome, some in dropped.items():
             if some.records:
@@ -244,6 +249,8 @@ class GroupFolding:
         if self.timeline is None:
             self.number += 1
             self.timeline = TimelineFolding(self.name, self.number, self.plan, self.context, self.task.packs)
+            # What is open at the log's end is of the life in which it began.
+            self.timeline.notes += self.open
 
     def _close_timeline(self) -> Iterator[Folded]:
         if self.timeline is not None:

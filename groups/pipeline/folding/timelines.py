@@ -156,6 +156,9 @@ class TimelineFolding:
                 for lost in self.context.lost.get(partition, ()):
                     if lost.from_offset > reached:
                         self._add_gap(lost, partition, self.last_ms)
+            for note in self.notes:
+                if note.payload is not None:
+                    self._add_note(dict(note.payload), self.last_ms)
         self._end_chunk(tables, ends=True)
         summary = self.indexer.summary()
         index = TimelineIndex(
@@ -347,6 +350,9 @@ class TimelineFolding:
         due, self.notes = split_due(self.notes, offset, at_ms)
         sources: dict[str, dict[str, Any]] = {}
         for note in due:
+            if note.payload is not None:
+                self._add_note(dict(note.payload), min(at_ms, int(note.payload["from_ms"])))
+                continue
             sources.setdefault(note.source, {}).update(note.topics)
             for name, topic in note.topics.items():
                 if topic is not None:

@@ -48,6 +48,8 @@ class Note:
     at_ms: int | None
     topics: Mapping[str, Mapping[str, Any] | None]
     source: str
+    payload: Mapping[str, Any] | None = None
+    """The whole note, if it is not about topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
