@@ -155,6 +155,29 @@ def test_all_offsets_of_a_topic_that_are_deleted_under_members_tell_of_its_end()
     assert one["why"] == "members"
 
 
+def test_offsets_that_go_with_their_group_were_deleted_while_it_was_empty() -> None:
+    story = emptied()
+
+    def delete(log: Any) -> None:
+        gone = [R.commit(number, 0, at_ms=0) | {"value": None, "version": None} for number in (0, 1)]
+        group = gone[0]["key"]["group"]
+        log.write(
+            *gone,
+            *({"type": kind, "key": {"groupId": group}, "version": None, "value": None} for kind in (6, 3)),
+        )
+
+    story.at(600_000, delete)
+    [one] = judged(story)["offsets_deleted"]
+    assert (one["why"], one["count"]) == ("empty", 2)
+
+
+def test_a_topic_that_is_made_again_begins_anew_without_a_word_of_its_offsets_going_back() -> None:
+    story = two_reading(30_000)
+    committed(story, 31_000, p0=None, p1=None, p2=None, p3=None)
+    committed(story, 40_000, p0=1, p1=1, p2=1, p3=1)
+    assert set(judged(story)) == {"offsets_deleted"}
+
+
 def test_two_clients_that_write_one_partition_move_its_offset_to_and_fro() -> None:
     story = moves_to_b()
     for number in range(5):

@@ -36,10 +36,14 @@ NEEDS: Final = ["records", "commits"]
 
 def found_back(facts: Facts) -> list[Finding]:
     """``offset_back``: each time; ``why`` is ``handover``, ``owner``, ``deleted`` or ``unknown``."""
+    # A topic that was made again begins anew: that its offsets were deleted says it.
+    again = [(one.sequence, one.last_sequence) for one in facts.positions.deletions if not one.is_empty]
     twice = {(one.topic, one.partition) for one in _turning(facts)}
     groups: list[list[Back]] = []
     for one in facts.positions.backs:
         if (one.topic, one.partition) in twice and one.why in ("owner", "unknown"):
+            continue
+        if one.why == "deleted" and any(first <= one.since <= last for first, last in again):
             continue
         last = groups[-1] if groups else None
         alike = last is not None and (last[0].why, last[0].holder, last[0].giver) == (

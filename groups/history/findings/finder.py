@@ -135,6 +135,7 @@ class Finder:
                 return
         self.reading.add(step)
         hole = self.notes.is_compacted(step, last)
+        emptied = self.lives.is_emptied
         self._lives(step, cause)
         forming = self.lives.forming is not None and not self.lives.forming.over
         left = [
@@ -144,7 +145,7 @@ class Finder:
         ]
         self.ownership.add(step, left=left, hole=hole, forming=forming, stirred=self._stirred)
         follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
-        follow_commits(self.rhythm, self.ownership, step, emptied=self.lives.is_emptied)
+        follow_commits(self.rhythm, self.ownership, step, emptied=emptied)
         self.epochs.add(step)
         self.notes.add(step)
         self._notes_source(last)
