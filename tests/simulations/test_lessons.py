@@ -214,8 +214,9 @@ def right_options_spoiled(lesson: Lesson, place: int, beat: Beat) -> Iterator[tu
         return
     sheet = sheet_of(lesson, SOURCE).sheet["beats"][place]["ask"]
     assert sheet is not None
+    right = {option["key"] for option in sheet["options"] if option["right"]}
     for number, option in enumerate(ask.options):
-        if sheet["options"][number]["right"]:
+        if str(number) in right:
             for facts in facts_spoiled(option.facts):
                 yield (
                     f"beat {place + 1}, what makes the answer right",
