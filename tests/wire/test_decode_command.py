@@ -207,7 +207,10 @@ def test_an_array_of_decimal_numbers_is_read_as_a_debugger_prints_it():
 def test_bytes_that_are_nothing_are_listed_as_the_likeliest_and_said_to_be_none():
     printed, line = refused("--hex", "0102030405060708090a0b0c0d")
     assert printed[0]["guesses"] == []
-    assert line == "No kind reads these 13 bytes to the end; cooperative-sticky-user-data leaves 9."
+    assert (
+        line
+        == "batch: partitionLeaderEpoch, byte 12: the partitionLeaderEpoch of a batch needs 4 bytes, 1 is left."
+    )
 
 
 def test_every_kind_is_listed():
