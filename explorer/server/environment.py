@@ -69,7 +69,7 @@ def address(name: str) -> str:
     return value
 
 
-OURS = ("secret-key", "clusters-key", "token", "*.sqlite3*", "imports", "static", "*.log", "tests")
+OURS = ("secret-key", "clusters-key", "token", "*.sqlite3*", "*.lock", "imports", "static", "*.log", "tests")
 """What the program keeps right in its folder. A folder that is named may hold more, which is its owner's business."""
 
 

@@ -15,9 +15,13 @@ from groups.clusters import sasl
 from groups.clusters.allowed import (
     ALLOWED,
     API_VERSIONS,
+    CONSUMER_GROUP_DESCRIBE,
+    DESCRIBE_CLUSTER,
     METADATA,
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
+    SHARE_GROUP_DESCRIBE,
+    STREAMS_GROUP_DESCRIBE,
     Body,
 )
 from groups.clusters.bounds import bounded
@@ -36,6 +40,14 @@ VERSION: Final = "1"
 
 OLDEST_RELEASE: Final = "0.11"
 """The oldest release of Kafka that has every request of the list that its groups need (Metadata 4, Fetch 4, OffsetFetch 2)."""
+
+NEWER_REQUESTS: Final = {
+    DESCRIBE_CLUSTER: "2.8",
+    CONSUMER_GROUP_DESCRIBE: "4.0",
+    SHARE_GROUP_DESCRIBE: "4.1",
+    STREAMS_GROUP_DESCRIBE: "4.1",
+}
+"""The first release that answers them in the version that is sent, without an unstable version being turned on."""
 
 RENEW_AT: Final = 0.85
 """Which part of a login's life passes before it is renewed (KIP-368); clients take 0.85 to 0.95."""
@@ -86,7 +98,7 @@ class Connection:
         return ClusterError(
             Fault.VERSION,
             f"{self.channel.address} does not know {name} in a version that is spoken here: its Kafka is older than "
-            f"{OLDEST_RELEASE}, or its protocol is off.",
+            f"{NEWER_REQUESTS.get(key, OLDEST_RELEASE)}, or its protocol is off.",
         )
 
     async def learn_versions(self) -> None:

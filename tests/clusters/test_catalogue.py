@@ -135,7 +135,8 @@ async def test_what_a_broker_did_not_name_is_never_sent_to_it() -> None:
             )
         await connection.close()
     assert str(refused.value) == (
-        f"127.0.0.1:{port} does not know ConsumerGroupDescribe: its Kafka is older, or its protocol is off."
+        f"127.0.0.1:{port} does not know ConsumerGroupDescribe in a version that is spoken here: its Kafka is older than "
+        "4.0, or its protocol is off."
     )
     assert asked == [(API_VERSIONS, 3), (API_VERSIONS, 0), (METADATA, 5)]
 
