@@ -90,7 +90,9 @@ def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = 
             shown = with_readable_group(key)
             if shown is None:
                 raise
-            return {**decode_record(shown, value, known), "raw_key": to_base64(key)}
+            payload = decode_record(shown, value, known)
+            # What cannot be read for another reason keeps its own bytes, not those with replacement characters.
+            return {**payload, "key_bytes" if is_opaque(payload) else "raw_key": to_base64(key)}
         if end != len(key):
             raise _too_many(key, end)
         fields = read

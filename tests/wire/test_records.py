@@ -149,6 +149,13 @@ def test_damaged_records_are_kept_and_never_crash(payload: dict[str, Any], data:
             assert decode_record(*encode_record(again)) == again
 
 
+def test_a_key_that_ends_early_keeps_its_bytes_though_its_group_is_not_utf_8():
+    key = bytes.fromhex("0001 0002 0080")
+    payload = decode_record(key, bytes(28))
+    assert is_opaque(payload)
+    assert encode_record(payload) == (key, bytes(28))
+
+
 @given(st.none() | st.binary(max_size=60), st.none() | st.binary(max_size=60))
 def test_any_bytes_give_a_payload(key: bytes | None, value: bytes | None):
     orjson.dumps(decode_record(key, value))
