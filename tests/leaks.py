@@ -89,7 +89,8 @@ class Leaks:
             kept = kept.union(*self.owned.values())
             if left := self.left(kept):
                 names = " and ".join(f"the fixture {name}" for name, owned in ended if owned & left)
-                pytest.fail(f"{names or 'the test'} leaves behind: {', '.join(sorted(left))}", pytrace=False)
+                what = ", ".join(with_command(each) for each in sorted(left))
+                pytest.fail(f"{names or 'the test'} leaves behind: {what}", pytrace=False)
 
     def adopt(self, item: pytest.Item, new: set[str]) -> None:
         """A test may restart what a wider fixture of its started: the new process must be gone when that one ends."""
@@ -143,13 +144,26 @@ def orphans() -> Iterator[str]:
 
 
 def described(pids: Iterable[str]) -> Iterator[str]:
-    """A line for each process that runs and that nobody keeps on purpose."""
+    """A line for each process that runs and that nobody keeps on purpose.
+
+    By number alone: between its start and the first line of its program a process has its parent's command.
+    """
     for pid in pids:
-        with contextlib.suppress(OSError):
-            command = (PROC / pid / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            # A process that has ended and was not waited for has no command line.
-            if command and not KEPT.search(command):
-                yield f"process {pid} ({command[:120].strip()})"
+        # A process that has ended and was not waited for has no command.
+        if (command := command_of(pid)) and not KEPT.search(command):
+            yield f"process {pid}"
+
+
+def command_of(pid: str) -> str:
+    """The command line of a process; empty if it has ended."""
+    with contextlib.suppress(OSError):
+        return (PROC / pid / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return ""
+
+
+def with_command(line: str) -> str:
+    kind, _, pid = line.partition(" ")
+    return f"{line} ({command_of(pid)[:120]})" if kind == "process" else line
 
 
 def ports() -> Iterator[str]:
