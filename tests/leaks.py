@@ -34,6 +34,9 @@ KEPT: Final = re.compile(
 """The product's own children, which it keeps for the next work and which end with the process; what Spark's session
 and Playwright start behind the tests' back."""
 
+ENDED: Final = (b"Z", b"X")
+"""The states of a process that has ended and was not waited for."""
+
 LISTENS: Final = "0A"
 """The state of a listening socket in ``/proc/net/tcp``."""
 
@@ -146,12 +149,13 @@ def orphans() -> Iterator[str]:
 def described(pids: Iterable[str]) -> Iterator[str]:
     """A line for each process that runs and that nobody keeps on purpose.
 
-    By number alone: between its start and the first line of its program a process has its parent's command.
+    By number alone: between its start and the first line of its program a process has its parent's command, or none.
     """
     for pid in pids:
-        # A process that has ended and was not waited for has no command.
-        if (command := command_of(pid)) and not KEPT.search(command):
-            yield f"process {pid}"
+        with contextlib.suppress(OSError, IndexError):
+            state = (PROC / pid / "stat").read_bytes().rpartition(b") ")[2].split()[0]
+            if state not in ENDED and not KEPT.search(command_of(pid)):
+                yield f"process {pid}"
 
 
 def command_of(pid: str) -> str:
