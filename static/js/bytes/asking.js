@@ -6,8 +6,8 @@ import { tell } from '../api.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;
-/** Letters that one byte takes in the longest form that is read: decimal numbers with a comma and a space (`-128, `). */
-const LETTERS_A_BYTE = 6;
+/** Letters of a text that is sent: a request has 1 MiB at most, with its other fields. */
+const LETTERS_MOST = 1_000_000;
 
 export class Asking {
   /** Answers to questions before this one are too late. */
@@ -64,10 +64,10 @@ export class Asking {
 
   /** Whether text is of more bytes than are taken; says so. @param {string} text */
   isTooLong(text) {
-    if (text.length <= this.bytesMost * LETTERS_A_BYTE) return false;
+    if (text.length <= LETTERS_MOST) return false;
     this.forget();
     this.refuse(
-      `These are more than ${this.bytesMost.toLocaleString('en')} bytes, which is as much as the inspector takes at once. The command manage.py decode takes more.`,
+      `The inspector takes ${this.bytesMost.toLocaleString('en')} bytes at once, in ${LETTERS_MOST.toLocaleString('en')} letters at most; this text is longer. The command manage.py decode takes more.`,
     );
     return true;
   }
