@@ -84,14 +84,15 @@ def runs_in(entries: Sequence[Entry], group: str, random: Random) -> Iterator[En
 
 
 def is_commit(entry: Entry, group: str) -> bool:
-    """Whether it is a commit of the group that can be read."""
+    """Whether it is a commit of the group that can be read. A deletion is none: it is in no run."""
     key, value = entry.payload.get("key"), entry.payload.get("value")
     return (
         entry.kind is Kind.RECORD
         and entry.payload.get("type") == 1
         and isinstance(key, dict)
         and key.get("group") == group
-        and (value is None or "offset" in value)
+        and isinstance(value, dict)
+        and "offset" in value
         and entry.cause is None
     )
 

@@ -17,8 +17,8 @@ from groups.history.state.group import Offset, State, with_topic
 class CommitRun(NamedTuple):
     """Entries of one timeline that follow each other, all of them OffsetCommit records (type 1) of whole units.
 
-    Their keys are of the timeline's group, and their values can be read. ``latest``, ``topic_ids`` and the times tell of
-    records with a value, unless they say otherwise. Order within ``latest`` is of no account.
+    Their keys are of the timeline's group, and each has a value that can be read: a deletion is an entry of its own, since
+    what it means depends on the commits before and after it. The order within ``latest`` has no meaning.
     """
 
     first: int
