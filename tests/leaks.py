@@ -34,6 +34,9 @@ KEPT: Final = re.compile(
 """The product's own children, which it keeps for the next work and which end with the process; what Spark's session
 and Playwright start behind the tests' back."""
 
+OF_THE_KILLED: Final = ("etilqs_", "pymp-")
+"""What SQLite and multiprocessing have in the temporary folder while they work, and cannot remove where a test kills them."""
+
 ENDED: Final = (b"Z", b"X")
 """The states of a process that has ended and was not waited for."""
 
@@ -46,6 +49,8 @@ class Leaks:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="rbx-"))
+        # PostgreSQL runs as another account where the tests run as root, and has a folder within.
+        self.folder.chmod(0o711)
         self.before: set[str] = set()
         self.is_inner = False
         self.owned: dict[int, set[str]] = {}
@@ -120,6 +125,8 @@ class Leaks:
     def folders(self) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError):
             for entry in os.scandir(self.folder):
+                if entry.name.startswith(OF_THE_KILLED):
+                    continue
                 yield f"{'folder' if entry.is_dir(follow_symlinks=False) else 'file'} {entry.name}"
 
 
