@@ -3,7 +3,7 @@
 The environment variable ``TIER`` selects one:
 
 quick   every test without the marker ``long``; a property draws few examples, the same ones in each run
-rest    the tests marked ``long``, and each property again with all its examples, other ones for each commit
+rest    the tests marked ``long``, and each property again with all its examples, drawn by the seed of ``parts``
 all     every test, a property with all its examples, the same ones in each run; so a plain ``pytest`` works
 proof   the properties alone, with many times their examples, other ones in each run
 

@@ -158,6 +158,7 @@ class GroupFolding:
 
     def _settle(self, block: GroupBlock) -> None:
         """Resolves what the reading task left open; what still is counts as not in force."""
+        self.transactions.read(block)
         producers = block.commits["producer"] >= 0
         if not producers.any() and all(other.producer < 0 for other in block.others):
             return

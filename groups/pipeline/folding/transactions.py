@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from groups.pipeline.reading.group_blocks import GroupBlock
@@ -12,55 +12,81 @@ from groups.pipeline.topics.naming import Note
 PRODUCERS_MOST: Final = 100
 """Producers with an open transaction that are kept of a group; each has one transaction at a time."""
 
-PARTITIONS_MOST: Final = 1_000
-"""Partitions that are kept of one transaction."""
+COMMITS_MOST: Final = 1_000
+"""Commits that are kept of one producer."""
 
 OPEN_LEAST_MS: Final = 10_000
 """A shorter transaction at the end of a log is at work; Kafka ends one by itself after a minute (transaction.timeout.ms)."""
 
 
-@dataclass(slots=True)
-class OpenTransaction:
-    from_ms: int
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A commit that is held back."""
+
     offset: int
-    """Of its first record in the log."""
-    committed: dict[tuple[str, int], int] = field(default_factory=dict)
+    at_ms: int
+    place: tuple[str, int]
+    committed: int
 
 
 class OpenTransactions:
     """Those of one group, by producer."""
 
     def __init__(self) -> None:
-        self._of: dict[int, OpenTransaction] = {}
+        self._held: dict[int, list[Held]] = {}
+        self._by_source: dict[int, set[int]] = {}
+        """By file the offsets that it holds back."""
+        self._spans: dict[int, tuple[int, int]] = {}
+        """By file the first and the last offset that it has of the group."""
+
+    def read(self, block: GroupBlock) -> None:
+        """Takes in which offsets a file has of the group."""
+        offsets = [other.offset for other in block.others]
+        if len(block.commits):
+            offsets += [int(block.commits["offset"].min()), int(block.commits["offset"].max())]
+        if offsets:
+            first, last = self._spans.get(block.source, (offsets[0], offsets[0]))
+            self._spans[block.source] = min(first, *offsets), max(last, *offsets)
 
     def add(self, block: GroupBlock) -> None:
         """Takes in the commits of a block whose transactions have no end."""
         for row in block.commits[block.commits["producer"] >= 0]:
-            producer, at_ms, offset = int(row["producer"]), int(row["at_ms"]), int(row["offset"])
-            one = self._of.get(producer)
-            if one is None:
-                if len(self._of) >= PRODUCERS_MOST:
-                    continue
-                one = self._of[producer] = OpenTransaction(at_ms, offset)
-            one.from_ms, one.offset = min(one.from_ms, at_ms), min(one.offset, offset)
-            place = block.tables.keys[row["key"]]
-            if place in one.committed or len(one.committed) < PARTITIONS_MOST:
-                one.committed[place] = int(row["committed"])
+            producer = int(row["producer"])
+            if producer not in self._held and len(self._held) >= PRODUCERS_MOST:
+                continue
+            held = self._held.setdefault(producer, [])
+            if len(held) < COMMITS_MOST:
+                place = block.tables.keys[row["key"]]
+                held.append(Held(int(row["offset"]), int(row["at_ms"]), place, int(row["committed"])))
+                self._by_source.setdefault(block.source, set()).add(int(row["offset"]))
+
+    def _is_open(self, offset: int) -> bool:
+        """Whether each file that has this offset holds it back: a copy may have been cut before the transaction's end."""
+        return all(
+            offset in self._by_source.get(source, ()) or not first <= offset <= last
+            for source, (first, last) in self._spans.items()
+        )
 
     def notes(self, last_ms: int) -> Iterator[Note]:
         """A note for each that was open for a while when the log ended, at its first record's place."""
-        for producer, one in sorted(self._of.items(), key=lambda item: item[1].offset):
-            if last_ms - one.from_ms < OPEN_LEAST_MS:
+        open_ones = []
+        for producer, held in self._held.items():
+            if left := sorted((one for one in held if self._is_open(one.offset)), key=lambda one: one.offset):
+                open_ones.append((left[0].offset, producer, left))
+        for first, producer, left in sorted(open_ones, key=lambda each: each[:2]):
+            from_ms = min(one.at_ms for one in left)
+            if last_ms - from_ms < OPEN_LEAST_MS:
                 continue
+            committed = {one.place: one.committed for one in left}
             partitions: dict[str, list[int]] = {}
-            for topic, partition in sorted(one.committed):
+            for topic, partition in sorted(committed):
                 partitions.setdefault(topic, []).append(partition)
             payload: dict[str, Any] = {
                 "note": "transaction",
                 "producer": producer,
-                "from_ms": one.from_ms,
-                "from_offset": one.offset,
+                "from_ms": from_ms,
+                "from_offset": first,
                 "partitions": partitions,
-                "committed": [offset for _, offset in sorted(one.committed.items())],
+                "committed": [offset for _, offset in sorted(committed.items())],
             }
-            yield Note(offset=one.offset, at_ms=None, topics={}, source="", payload=payload)
+            yield Note(offset=first, at_ms=None, topics={}, source="", payload=payload)
