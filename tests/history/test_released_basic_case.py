@@ -117,7 +117,7 @@ def test_the_verdict_is_made_of_findings_and_links_to_their_proof() -> None:
     verdict = BATCH.summary["verdict"]
     assert verdict["text"] == (
         "A, B and C joined one after another (group epochs 2–4). "
-        "At 24.0\u202fs B was removed; the log does not say why; foo-2 was unassigned for 1.1\u202fs. "
+        "At 24.0\u202fs B was removed (looks like it left by itself); foo-2 was unassigned for 1.1\u202fs. "
         "At 34.0\u202fs C was removed; the log does not say why; foo-1 was unassigned for 0.3\u202fs. "
         "At 40.0\u202fs A was removed; the log does not say why. "
         "2 partitions moved. "
