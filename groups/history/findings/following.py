@@ -31,19 +31,25 @@ def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun, *,
         return
     # They tell ids of topics as they go.
     ids: dict[str, str] = {}
+    can_tell = _can_tell_owners(own, before)
     holder_of = _holder_of(own, before, ids)
     columns = zip(run.places, run.value_times_ms, run.committed, run.sequences, run.ids, strict=True)
     for place, at_ms, offset, sequence, topic_id in columns:
         if topic_id is not None:
             ids[place[0]] = topic_id
         rhythm.commit(place, at_ms, offset, sequence, holder_of)
-    _unowned_of_run(rhythm, own, before, run)
+        if can_tell and rhythm.paces[place].holder is None and _is_known(place[0], before, ids):
+            rhythm.positions.without_owner(place, at_ms, sequence, offset)
 
 
 def _unowned_of_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) -> None:
     if not _can_tell_owners(own, before):
         return
-    unowned = {place for place in run.latest if place in rhythm.paces and rhythm.paces[place].holder is None}
+    unowned = {
+        place
+        for place in run.latest
+        if place in rhythm.paces and rhythm.paces[place].holder is None and _is_known(place[0], before, {})
+    }
     if unowned:
         rows = zip(run.places, run.value_times_ms, run.sequences, run.committed, strict=True)
         for place, at_ms, sequence, offset in rows:
@@ -73,7 +79,7 @@ def follow_commits(rhythm: Rhythm, own: Ownership, step: Step, *, emptied: bool)
         if isinstance(topic, str) and isinstance(partition, int) and isinstance(offset, int):
             place = topic, partition
             rhythm.commit(place, entry.at_ms, offset, entry.sequence, holder_of)
-            if can_tell and rhythm.paces[place].holder is None:
+            if can_tell and rhythm.paces[place].holder is None and _is_known(topic, step.before, ids):
                 rhythm.positions.without_owner(place, entry.at_ms, entry.sequence, offset)
         elif isinstance(topic, str) and isinstance(partition, int) and entry.payload.get("value") is None:
             rhythm.deleted((topic, partition), entry.at_ms, entry.sequence)
@@ -111,13 +117,15 @@ def _is_empty(state: State, emptied: bool) -> bool:
 
 
 def _can_tell_owners(own: Ownership, state: State) -> bool:
-    """Whether a partition without a known owner has none: members are there, and every owned topic has a name."""
+    """Whether a partition without a known owner may have none: some members own partitions."""
     if state.protocol is Protocol.CLASSIC:
-        consumers = state.classic.protocol_type == "consumer"
-        return consumers and bool(own.owner)
-    if state.protocol is not Protocol.CONSUMER or not own.owner:
-        return False
-    return all(topic in state.names or topic in state.topics for topic in {key[0] for key in own.owner})
+        return state.classic.protocol_type == "consumer" and bool(own.owner)
+    return state.protocol is Protocol.CONSUMER and bool(own.owner)
+
+
+def _is_known(topic: str, state: State, ids: Mapping[str, str]) -> bool:
+    """Whether owners of the topic can be looked up: a consumer group's records name topics by their ids."""
+    return state.protocol is Protocol.CLASSIC or bool(ids.get(topic) or state.topic_id(topic))
 
 
 def _holder_of(own: Ownership, state: State, ids: Mapping[str, str] | None = None) -> HolderOf:
