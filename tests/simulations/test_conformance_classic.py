@@ -13,7 +13,7 @@ from django.core.management import call_command
 from groups.history.entries import Kind
 from groups.history.passes.recorder import Recorder
 from simulations.proof.conformance import Judge, NotJudged, Recording, recordings, report, settings_of
-from simulations.proof.conformance.requests import WAITING
+from simulations.proof.conformance.requests import HEARTBEAT, WAITING
 from simulations.proof.conformance.splitting import Loading, bounded
 from simulations.recorded_files import read
 from simulations.samples import sample
@@ -109,6 +109,28 @@ def test_an_answer_that_came_long_after_the_join_phase_ended_is_told() -> None:
     late = with_request(recording, number, done_ms=recording.asked[number].done_ms + LATE_MS)
     told = judged(late, settings).tally.differences
     assert any("when it comes" in each.what for each in told), told
+
+
+def test_a_heartbeat_that_migrates_a_group_answers_waiting_joins_before_it_has_computed_the_assignment() -> (
+    None
+):
+    """A cold broker took 17 ms from the answers of the joins to the time in the record of the assignment."""
+    took_ms = 20
+    transcript = recorded()["migrate-up-joining"]
+    recording = recording_of(transcript)
+    number = next(n for n, each in enumerate(recording.asked) if each.api == HEARTBEAT)
+    migrating = recording.asked[number]
+    records = []
+    for each in recording.written:
+        own = migrating.arrived_ms <= each.at_ms <= migrating.done_ms
+        payload = dict(each.payload)
+        if own and "assignmentTimestamp" in (value := payload["value"] or {}):
+            payload["value"] = {**value, "assignmentTimestamp": value["assignmentTimestamp"] + took_ms}
+        records.append(replace(each, at_ms=each.at_ms + took_ms * own, payload=payload))
+    assert records != list(recording.written)
+    slow = with_request(recording, number, done_ms=migrating.done_ms + took_ms)
+    tally = judged(replace(slow, written=tuple(records)), transcript.settings).tally
+    assert tally.differences == []
 
 
 def test_a_request_that_waits_for_ever_is_told_as_not_answered() -> None:
