@@ -85,10 +85,11 @@ class Times:
             yield item
 
     def report(self) -> list[StageTime]:
-        """The stages that took part, in their order."""
+        """The stages that took part, in their order. Seconds are whole microseconds: a small file is written in less than a
+        millisecond."""
         return [
             StageTime(
-                stage=stage, seconds=round(self.seconds[stage], 3), rows=self.rows.get(stage, 0), unit=unit
+                stage=stage, seconds=round(self.seconds[stage], 6), rows=self.rows.get(stage, 0), unit=unit
             )
             for stage, unit in UNITS.items()
             if stage in self.seconds
