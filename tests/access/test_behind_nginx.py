@@ -9,6 +9,7 @@ import re
 import ssl
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -54,6 +55,15 @@ class Proxy:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
+
+    def logged(self, last: str) -> str:
+        """What the logs hold, as soon as ``last`` is there: nginx writes a request down after it has answered it."""
+        until_s = time.monotonic() + WAIT_S
+        while True:
+            written = "\n".join(path.read_text() for path in self.logs.glob("*.log"))
+            if last in written or time.monotonic() > until_s:
+                return written
+            time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +113,7 @@ def test_a_team_reaches_its_server_through_the_docs_nginx_and_no_token_is_in_a_l
         assert orjson.loads(socket.recv(timeout=WAIT_S))["type"] == "hello"
     link = "/s/" + "x" * 51 + "/t"
     proxy.ask(link, Authorization=LOGIN)
-    written = "\n".join(path.read_text() for path in proxy.logs.glob("*.log"))
+    written = proxy.logged('"GET /s/')
     assert '"GET /api/timelines/kip848-basic"' in written
     assert '"GET /s/token/t"' in written
     assert urllib.parse.quote(TOKEN) not in written
