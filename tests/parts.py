@@ -125,12 +125,13 @@ SUMMARY = "short test summary info"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A part's exit code, output and duration."""
+    """A part's exit code, output, duration, and the processors' time of all its processes that have ended."""
 
     part: str
     code: int
     output: str
     took_s: float
+    busy_s: float = 0.0
 
 
 running: dict[str, subprocess.Popen[bytes]] = {}
@@ -161,11 +162,16 @@ def run(tier: Tier, part: Part, seed: int) -> Outcome:
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-        code = running[name].wait()
+        # In place of `wait`, which does not return what the processes used.
+        _, status, used = os.wait4(running[name].pid, 0)
+    running[name].returncode = code = os.waitstatus_to_exitcode(status)
     del running[name]
-    output = log.read_text(encoding="utf-8", errors="replace")
     return Outcome(
-        part=name, code=0 if code == NO_TESTS else code, output=output, took_s=time.monotonic() - begun_s
+        part=name,
+        code=0 if code == NO_TESTS else code,
+        output=log.read_text(encoding="utf-8", errors="replace"),
+        took_s=time.monotonic() - begun_s,
+        busy_s=used.ru_utime + used.ru_stime,
     )
 
 
@@ -222,7 +228,8 @@ def run_all(works: Sequence[tuple[Tier, Part]], seed: int) -> int:
             if not done:
                 say(f"{', '.join(running)}: not ended after {time.monotonic() - begun_s:.0f} s")
     for outcome in outcomes:
-        say(f"{'passed' if outcome.code == 0 else 'FAILED'} {outcome.part} in {outcome.took_s:.0f} s")
+        result = "passed" if outcome.code == 0 else "FAILED"
+        say(f"{result} {outcome.part} in {outcome.took_s:.0f} s ({outcome.busy_s:.0f} s of a processor)")
     say(f"{time.monotonic() - begun_s:.0f} s in all")
     failed = [line for outcome in outcomes for line in failures(outcome)]
     if failed:
