@@ -31,7 +31,8 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   ``{"note": "reads", "partitions": {"foo": [2]}, "fetches": true}`` (what the actor reads from here on, where there are rates),
   ``{"note": "gap", "partition", "from_offset",
   "to_offset", "reason"}`` (with ``"compacted": true``: any record of these offsets may be missing, not all are; ``missing`` of the partition's
-  ``offsets`` are gone), ``{"note": "settings", "settings": {"group.consumer.session.timeout.ms": 6000}}`` (Kafka's, as somebody
+  ``offsets`` are gone; with ``"continued": true`` nothing is: the group's earlier timeline was full, and this one begins with the newest
+  record of each key), ``{"note": "settings", "settings": {"group.consumer.session.timeout.ms": 6000}}`` (Kafka's, as somebody
   told them), ``{"note": "transaction", "producer": 4001, "from_ms", "from_offset", "partitions": {"in": [0]}, "committed": [70]}`` (commits that are in no force
   as their transaction is open at the end of the log), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
 """

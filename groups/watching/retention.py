@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
@@ -27,13 +27,25 @@ def forget(cluster: Cluster) -> int:
     before = timezone.now() - timedelta(days=settings.LIVE_KEEP_DAYS)
     ended = Timeline.objects.filter(cluster=cluster).exclude(status=Timeline.Status.RUNNING)
     gone = list(ended.filter(created__lt=before).order_by("created").values_list("pk", flat=True)[:AT_ONCE])
-    if not gone and bytes_of(cluster) > BYTES_MOST:
-        gone = list(ended.order_by("created").values_list("pk", flat=True)[:AT_ONCE])
+    if not gone:
+        gone = _oldest(ended, bytes_of(cluster) - BYTES_MOST)
     WatchedGroup.objects.filter(
         cluster=cluster, condition=Condition.DELETED.value, changed__lt=before
     ).delete()
     deliveries.forget(cluster, settings.LIVE_KEEP_DAYS)
     return storage.delete_all(gone) if gone else 0
+
+
+def _oldest(ended: QuerySet[Timeline], bytes_over: int) -> list[str]:
+    """As many timelines as hold so many bytes, the oldest first, ``AT_ONCE`` at most."""
+    sized = ended.order_by("created").annotate(held=Sum(Length("batches__entries")))
+    gone = []
+    for pk, held in sized.values_list("pk", "held")[:AT_ONCE] if bytes_over > 0 else ():
+        if bytes_over <= 0:
+            break
+        gone.append(pk)
+        bytes_over -= held or 0
+    return gone
 
 
 def bytes_of(cluster: Cluster) -> int:

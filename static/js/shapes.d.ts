@@ -280,6 +280,7 @@ export interface Gap {
   missing?: number;
   offsets?: number;
   compacted?: boolean;
+  continued?: boolean;
   reason?: string;
 }
 

@@ -193,6 +193,24 @@ def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_ca
             assert frame["group_epoch"] is not None
 
 
+def test_retention_removes_the_oldest_ended_timelines_and_no_more_than_are_too_much(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BYTES_MOST", 150_000)  # Timelines are as short as that asks for.
+    Day(groups=2, commits_s=5.0, rebalances_h=60.0, hours=0.1).live(cluster, store, forget_every=10**9)
+    ended = list(Timeline.objects.exclude(status=Timeline.Status.RUNNING).order_by("created"))
+    assert len(ended) > 3
+    whole = retention.bytes_of(cluster)
+    monkeypatch.setattr(retention, "BYTES_MOST", whole - 1)
+    assert retention.forget(cluster) == 1, "one byte too much takes one timeline, the oldest"
+    assert not Timeline.objects.filter(pk=ended[0].pk).exists()
+    left = retention.bytes_of(cluster)
+    monkeypatch.setattr(retention, "BYTES_MOST", 2 * left - whole)
+    assert retention.forget(cluster) >= 1
+    assert 2 * left - whole >= retention.bytes_of(cluster) > 0
+    assert retention.forget(cluster) == 0
+
+
 def test_while_the_log_is_read_its_rebalances_are_listed_at_the_times_of_their_records(
     store: LogStore,
 ) -> None:

@@ -282,3 +282,17 @@ def test_wherever_the_process_dies_and_goes_on_the_entries_are_those_of_one_that
         return [entry.to_json() for entry in entries]
 
     assert read(deaths) == read([])
+
+
+def test_a_timeline_that_goes_on_with_an_earlier_one_does_not_say_that_the_log_is_compacted() -> None:
+    log = PartitionLog(partition=0)
+    group = FollowedGroup(group="g", partition=0)
+    before = followed(log, batch(0, epoch(1)), group)
+    recorder = Recorder(group="g")
+    for entry in group.continued(newest(before)):
+        recorder.add(entry)
+    recorded = recorder.flush(final=True)
+    assert recorded is not None
+    text = recorded.summary["verdict"]["text"]
+    assert "compacted" not in text
+    assert text.startswith("An earlier timeline of the group has what was before.")

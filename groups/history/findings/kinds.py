@@ -190,6 +190,8 @@ class Violation(Counted):
 
 class Gap(BasicFinding):
     compacted: bool
+    continued: NotRequired[bool]
+    """Nothing is missing: the group's earlier timeline was full."""
     missing: NotRequired[int | None]
     offsets: NotRequired[int | None]
 

@@ -113,6 +113,7 @@ def found_gaps(facts: Facts) -> list[Finding]:
             gap["says"],
             [gap["sequence"]],
             needs=["notes"],
+            more={"continued": True} if gap.get("continued") else None,
             compacted=bool(gap.get("compacted")),
             missing=gap.get("missing"),
             offsets=gap.get("offsets"),

@@ -37,6 +37,7 @@ class Gap(TypedDict, total=False):
     missing: int
     offsets: int
     compacted: bool
+    continued: bool
     reason: str
 
 

@@ -165,6 +165,7 @@ class FollowedGroup:
             "to_offset": self.reached - 1,
             "reason": COMPACTED,
             "compacted": True,
+            "continued": True,
             "says": "The timeline before this one was long enough: this one begins with the newest record of each key",
         }
         entries = [self._note(kept[0].at_ms, hole), *self.name(told, kept[0].at_ms)]

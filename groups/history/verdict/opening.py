@@ -60,7 +60,11 @@ def opening(by_kind: ByKind) -> Iterable[list[Part]]:
 def _log(by_kind: ByKind) -> Iterable[list[Part]]:
     """What is missing colours all that follows."""
     gaps = by_kind.get("gap", ())
-    compacted = [gap for gap in gaps if gap["compacted"]]
+    continued = [gap for gap in gaps if gap.get("continued")]
+    if continued:
+        says = "An earlier timeline of the group has what was before"
+        yield [Part(says, continued[0]["sequences"][0])]
+    compacted = [gap for gap in gaps if gap["compacted"] and not gap.get("continued")]
     if compacted:
         missing = sum(gap.get("missing") or 0 for gap in compacted)
         whole = sum(gap.get("offsets") or 0 for gap in compacted)
