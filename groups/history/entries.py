@@ -119,11 +119,15 @@ class ReadsNote(TypedDict):
 
 
 class TopicsNote(TypedDict):
-    """``note`` is ``topics``; a topic that is gone is ``None``."""
+    """``note`` is ``topics``; a topic that is gone is ``None``.
+
+    The first one of a run states the coordinator's ``release``, unless that is ``groups.releases.EARLIER``.
+    """
 
     note: str
     topics: Mapping[str, NotedTopic | None]
     source: str
+    release: NotRequired[str]
 
 
 class EntryLine(TypedDict):

@@ -30,7 +30,7 @@ class CompactionChecks:
     def failed_over(self, entry: Entry, state: State) -> None:
         """Asked with the tombstones, and when they have had their time."""
         for tombstones in (True, False):
-            loaded = initial_state(state.group, state.semantics)
+            loaded = initial_state(state.group, state.semantics, release=state.release)
             for record in self._newest.values():
                 if tombstones or record["value"] is not None:
                     loaded = replace(replay_record(loaded, record), anomalies=())

@@ -12,6 +12,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Protocol, Semantics, State
+from groups.releases import release_of
 from simulations.invariants.beside import BesideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
@@ -23,8 +24,6 @@ OF_ANY_BROKER: Final = frozenset({16, 29, 30})
 """What a broker that is not the coordinator answers, too: that it is not, and what ACLs deny."""
 
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
-
-OLDEST_SERVING: Final = (4, 0)
 
 SERVED: Final = "served"
 
@@ -113,8 +112,7 @@ class ServedChecker(BesideChecker):
 
     def _serves(self, broker: str | None, releases: Mapping[str, str] | None = None) -> bool:
         known = self._releases if releases is None else releases
-        release = known.get(broker or "", self._usual)
-        return tuple(map(int, release.split("."))) >= OLDEST_SERVING
+        return release_of(known.get(broker or "", self._usual)).rules.consumer_protocol
 
     def _written(self, entry: Entry) -> None:
         changed = self._changed

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from groups.releases import Release, release_of
 from simulations.proof.conformance import Judge, NotJudged, Report, recordings, report, settings_of
 from simulations.proof.conformance.configs import BROKER_SETTINGS
 from simulations.recorded_files import read
@@ -62,11 +63,18 @@ def recorded_until_alike(
 
 
 def conform(
-    node: Node, problems: dict[str, Exception], settings_told: Mapping[str, object] = played.SETTINGS
+    node: Node,
+    problems: dict[str, Exception],
+    settings_told: Mapping[str, object] = played.SETTINGS,
+    release: Release | None = None,
 ) -> Conformed:
-    """Puts the node's request log and segments to the simulated coordinator, with the settings that it ran with."""
+    """Puts the node's request log and segments to the simulated coordinator, with the settings that it ran with.
+
+    It is judged by the rules of ``release``, or of the node's own.
+    """
     told = {**SETTINGS, **settings_told}
     settings = settings_of({name: str(told[name]) for name in BROKER_SETTINGS if name in told})
+    settings = replace(settings, release=release or release_of(node.release))
     files = read(str(node.folder / "broker.log.requests"), [str(node.data)], timedelta())
     not_judged = NotJudged()
     verdicts = {}

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 RELEASE = "4.3.1"
-"""The release that ``kafka`` semantics follow; the pom beside this file pins the same."""
+"""The release that tests play on unless they name another; the pom next to this file pins the same."""
 
 LEAST_JAVA = 17
 

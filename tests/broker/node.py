@@ -257,10 +257,14 @@ def new_cluster_id() -> str:
 
 @contextlib.contextmanager
 def running(
-    folder: Path, settings: Mapping[str, object] | None = None, *, request_log: bool = False
+    folder: Path,
+    settings: Mapping[str, object] | None = None,
+    *,
+    request_log: bool = False,
+    release: str = jars.RELEASE,
 ) -> Iterator[Node]:
     """A node that runs inside the ``with`` block, whatever happens there."""
-    node = Node(folder, settings or {}, request_log)
+    node = Node(folder, settings or {}, request_log, release=release)
     for left in reversed(range(STARTS)):
         try:
             node.start()

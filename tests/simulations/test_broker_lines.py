@@ -20,7 +20,10 @@ from tests.simulations.test_brokers import BASE, LOWERED, text_of
         ("roll: broker-4", "unknown broker broker-4"),
         ("roll: []", "roll names a broker, a list of them, or brokers"),
         ("roll: [broker-1, broker-1]", "broker-1 stands twice"),
-        ("roll: broker-1, release: '3.4'", "unknown release of a broker 3.4; did you mean 3.9?"),
+        (
+            "roll: broker-1, release: '3.4'",
+            "3.4 is not a release that is simulated: there are 3.9, 4.3.0, 4.3.1, 4.4.0",
+        ),
         (
             "roll: broker-1, release: '3.9'",
             "a broker 3.9 does not register while group.version is 1; downgrade_feature comes first",

@@ -12,9 +12,9 @@ from groups.history.passes.recorder import Recorder
 from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
+from groups.releases import Release
 from simulations.invariants import SERVED_INVARIANTS, ServedChecker, as_table
 from simulations.protocol.coordinator.image import Image, ImageTopic
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.errors import ErrorCode
@@ -252,7 +252,7 @@ def test_a_member_that_commits_to_a_broker_of_3_9_is_unknown_where_offsets_are_a
     committed = new.commit(request, 5)
     assert [code for *_, code in committed.answer.error_codes] == [0]
     for records, expected in (((*joined.records, *committed.records), 25), (joined.records, 22)):
-        old = Shard("orders", Semantics.KAFKA, Settings(release=BrokerRelease.V3_9), image)
+        old = Shard("orders", Semantics.KAFKA, Settings(release=Release.V3_9), image)
         old.load(records)
         assert [code for *_, code in old.commit(request, 6).answer.error_codes] == [expected]
 
@@ -295,8 +295,8 @@ def test_what_happens_to_brokers_is_told() -> None:
         in says
     )
     assert "is refused: the broker does not serve the consumer protocol (UNSUPPORTED_VERSION)" in says
-    assert "broker-1 (4.3) is stopped, to be rolled" in says
-    assert "broker-1 is back, with 3.9 in place of 4.3" in says
+    assert "broker-1 (4.3.1) is stopped, to be rolled" in says
+    assert "broker-1 is back, with 3.9 in place of 4.3.1" in says
     assert "broker-1 (3.9), which loads the log for 0.5\u202fs and skips" in says
 
 
@@ -315,8 +315,8 @@ def test_findings_and_verdict_tell_what_brokers_served_and_who_was_refused() -> 
     assert "UNSUPPORTED_VERSION" in found["refused"]["says"]
     rolled = [one["says"] for one in summary["findings"] if one["kind"] == "rolled"]
     assert rolled == [
-        "broker-1, broker-2 and broker-3 were rolled from 4.3 to 3.9",
-        "broker-1, broker-2 and broker-3 were rolled from 3.9 to 4.3",
+        "broker-1, broker-2 and broker-3 were rolled from 4.3.1 to 3.9",
+        "broker-1, broker-2 and broker-3 were rolled from 3.9 to 4.3.1",
     ]
     assert "group.version was downgraded from 1 to 0" in summary["verdict"]["text"]
 

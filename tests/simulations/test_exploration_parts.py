@@ -10,6 +10,7 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics
+from groups.releases import Release
 from simulations.invariants.mixed import ONE_READER
 from simulations.jobs.explorations import explore_shared
 from simulations.proof.exploration import AnyWorlds, Budgets, NotExplorable, Plan, explore
@@ -19,7 +20,6 @@ from simulations.proof.exploration.classic.world import ClassicWorlds
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.state_layout import TIMERS, World
 from simulations.proof.exploration.trace import STEP_MS, sentence, timeline
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.scenario import load
 
 KAFKA = Semantics.KAFKA
@@ -191,7 +191,7 @@ def test_each_timer_that_runs_out_is_called_by_its_name() -> None:
     ]
 
 
-@pytest.mark.parametrize("older", [{"group_version": 0}, {"release": BrokerRelease.V3_9}])
+@pytest.mark.parametrize("older", [{"group_version": 0}, {"release": Release.V3_9}])
 def test_brokers_that_do_not_serve_the_consumer_protocol_are_not_explored(older: Any) -> None:
     scenario = load(JOINS, "x")
     with pytest.raises(NotExplorable, match="only brokers that serve the consumer protocol"):

@@ -169,7 +169,7 @@ class Incidents:
                     "fail_overs",
                     entry.sequence,
                     loading_ms=loading_ms if isinstance(loading_ms, int) else None,
-                    release=text(payload.get("release")),
+                    release=text(payload.get("release")) if "skipped" in payload else None,
                     at_ms=entry.at_ms,
                 )
             case "lost_batch":

@@ -21,6 +21,7 @@ from groups.history.state.group import (
     with_topic,
 )
 from groups.history.state.versions import drop, put
+from groups.releases import Release
 
 _KAFKA: Final = Semantics.KAFKA
 _PROTOCOL: Final = Protocol.CONSUMER
@@ -71,10 +72,22 @@ def _member(state: State, key: Fields, value: Fields) -> State:
         classic=value.get("classicMemberMetadata"),
         client_assignors=tuple(value.get("assignors") or ()),
     )
-    return replace(
-        seen_names(state, names),
-        consumer=with_member(state.consumer, new),
-    )
+    group = state.consumer
+    if old.instance_id not in (None, new.instance_id) and state.release.rules.instance_follows_member:
+        group = replace(group, instances=drop(group.instances, old.instance_id))
+    return replace(seen_names(state, names), consumer=with_member(group, new))
+
+
+def served_by(state: State, release: Release) -> State:
+    """The state at a coordinator of this release: it builds the table of instances by its own rules."""
+    if release is state.release:
+        return state
+    group = state.consumer
+    if release.rules.instance_follows_member and group.instances:
+        members = group.members.values()
+        instances = {each.instance_id: each.member_id for each in members if each.instance_id is not None}
+        group = replace(group, instances=instances)
+    return replace(state, release=release, consumer=group)
 
 
 def _target_member(state: State, key: Fields, value: Fields) -> State:

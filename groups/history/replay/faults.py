@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from groups.history.entries import Entry
-from groups.history.replay import joining
+from groups.history.replay import consumer, joining
 from groups.history.replay.clients import put_all, with_client
 from groups.history.replay.fields import integer, text
 from groups.history.state.copying import replace
 from groups.history.state.group import ANYBODY, Client, Coordinator, State, Timers
 from groups.history.state.versions import drop, put
+from groups.releases import EARLIER, release_of
 
 LOST_PROCESSES: Final = frozenset({"kill"})
 """Faults after which a client owns nothing, since there is no process any more."""
@@ -30,6 +31,8 @@ def replay_fault(state: State, entry: Entry) -> State:
         is_member = member_id in state.modern.members
         return replace(state, clients=put(clients, member_id, killed) if is_member else clients)
     if fault == "fail_over":
+        release = text(payload.get("release"))
+        state = consumer.served_by(state, EARLIER if release is None else release_of(release))
         state = joining.failed_over(state)
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
         timers: Mapping[str, Timers] | None = {} if state.timers is not None else None

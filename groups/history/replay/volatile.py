@@ -29,6 +29,7 @@ from groups.history.state.group import (
     without_topic,
 )
 from groups.history.state.versions import drop, put
+from groups.releases import release_of
 
 Partitions = Mapping[str, tuple[int, ...]]
 
@@ -204,6 +205,8 @@ def replay_note(state: State, entry: Entry) -> State:
         return consumption.reads(state, entry)
     if entry.payload["note"] != "topics":
         return state
+    if (release := text(entry.payload.get("release"))) is not None:
+        state = consumer.served_by(state, release_of(release))
     for name, topic in entry.payload["topics"].items():
         before = state.topic_id(str(name))
         if topic is None:

@@ -24,6 +24,7 @@ from groups.history.state.epochs import ModernGroup
 from groups.history.state.share import ShareGroup
 from groups.history.state.streams import StreamsGroup
 from groups.history.words import PARTITIONS, TASKS, Wording
+from groups.releases import EARLIER, Release
 
 PARTITIONS_A_TOPIC_MAX: Final = 100_000
 """Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
@@ -60,7 +61,7 @@ PARTITION_COUNT: Final = "partition_count"
 
 
 class Semantics(StrEnum):
-    """Whose rules a timeline follows: Kafka as released (4.3.1), or KIP-848 as written."""
+    """Whose rules a timeline follows: Kafka as released (``State.release`` says which), or KIP-848 as written."""
 
     KAFKA = "kafka"
     KIP = "kip"
@@ -170,6 +171,8 @@ class State:
     sequence: int = 0
     at_ms: int = 0
     protocol: Protocol | None = None
+    release: Release = EARLIER
+    """That of the broker that is the coordinator, as notes and fail-overs state it."""
     deleted: bool = False
     consumer: ConsumerGroup
     classic: ClassicGroup = field(default_factory=ClassicGroup)
@@ -241,14 +244,21 @@ def with_modern(state: State, group: ModernGroup) -> State:
 
 
 def initial_state(
-    group: str, semantics: Semantics | str = Semantics.KAFKA, protocol: Protocol | str | None = None
+    group: str,
+    semantics: Semantics | str = Semantics.KAFKA,
+    protocol: Protocol | str | None = None,
+    release: Release = EARLIER,
 ) -> State:
-    """The state before the first entry. ``protocol`` may be told where it is known (a scenario says so)."""
+    """The state before the first entry. ``protocol`` may be told where it is known (a scenario says so).
+
+    ``release`` is for a coordinator's memory; a timeline's log states it itself.
+    """
     semantics = Semantics(semantics)
     return State(
         group=group,
         semantics=semantics,
         protocol=Protocol(protocol) if protocol is not None else None,
+        release=release,
         consumer=fresh_consumer_group(kip=semantics is Semantics.KIP),
     )
 

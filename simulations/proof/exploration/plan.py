@@ -197,7 +197,7 @@ def _refuse_members(scenario: Scenario, semantics: Semantics, *, has_classic: bo
 
 
 def _refuse_brokers(scenario: Scenario) -> None:
-    if not (scenario.settings.group_version and scenario.settings.release.serves_consumer_protocol):
+    if not (scenario.settings.group_version and scenario.settings.release.rules.consumer_protocol):
         raise NotExplorable(
             "only brokers that serve the consumer protocol are explored; leave out brokers and group_version"
         )

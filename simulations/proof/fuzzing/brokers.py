@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
+from groups.releases import EARLIER, GROUP_VERSION, Release
 from simulations.proof.fuzzing.documents import Line
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.script import LEADS_TO, RUNS, Drawn
-from simulations.protocol.coordinator.releases import GROUP_VERSION, BrokerRelease
 from simulations.world.scenario import Verb
 from simulations.world.scenario.brokers import ALL_BROKERS, BROKERS, apart_after_ms
 
@@ -54,7 +54,7 @@ class _Brokers:
     script: Sequence[Line]
     """What is drawn already."""
     level: int
-    releases: dict[str, BrokerRelease]
+    releases: dict[str, Release]
     now_ms: int = 0
     over_ms: int = 0
     """When the last step is over."""
@@ -65,15 +65,15 @@ class _Brokers:
 
     @property
     def all_serve(self) -> bool:
-        return all(release.serves_consumer_protocol for release in self.releases.values())
+        return all(release.rules.consumer_protocol for release in self.releases.values())
 
 
-def with_brokers(random: Random, drawn: Drawn, kind: Groups) -> tuple[Drawn, BrokerRelease, int]:
+def with_brokers(random: Random, drawn: Drawn, kind: Groups) -> tuple[Drawn, Release, int]:
     """The script with brokers' steps in it; the release of all brokers and the level of ``group.version`` at first."""
-    release, level = BrokerRelease.V4_3, 1
+    release, level = EARLIER, 1
     if random.random() < OFF_SHARE[kind]:
         level = 0
-        release = random.choice(tuple(BrokerRelease))
+        release = random.choice((Release.V3_9, EARLIER))
     brokers = _Brokers(
         random=random,
         kind=kind,
@@ -112,13 +112,13 @@ def _roll(brokers: _Brokers) -> None:
     named = [random.choice(BROKERS)] if random.random() < 0.5 else list(BROKERS)
     release = None
     if not brokers.all_serve and random.random() < 0.6:
-        release = BrokerRelease.V4_3
+        release = EARLIER
     elif not brokers.level and random.random() < OLDER_SHARE[brokers.kind]:
-        release = BrokerRelease.V3_9
+        release = Release.V3_9
     _rolls(brokers, named, release)
 
 
-def _rolls(brokers: _Brokers, named: list[str], release: BrokerRelease | None) -> None:
+def _rolls(brokers: _Brokers, named: list[str], release: Release | None) -> None:
     random = brokers.random
     down_ms = random.choice(DOWN_MS)
     more: Line = {"for": f"{down_ms}ms", "loading": f"{random.choice(LOADING_MS)}ms"}
@@ -146,9 +146,9 @@ def _raise(brokers: _Brokers) -> None:
 
 def _serve(brokers: _Brokers) -> None:
     """The consumer protocol is served from here on, and who ended starts again."""
-    old = [name for name in BROKERS if not brokers.releases[name].serves_consumer_protocol]
+    old = [name for name in BROKERS if not brokers.releases[name].rules.consumer_protocol]
     for name in old:
-        _rolls(brokers, [name], BrokerRelease.V4_3)
+        _rolls(brokers, [name], EARLIER)
     if not brokers.level:
         _raise(brokers)
 

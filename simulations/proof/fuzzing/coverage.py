@@ -11,11 +11,11 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Semantics
+from groups.releases import EARLIER, Release
 from simulations.invariants import INVARIANTS
 from simulations.invariants.payloads import AnyAnswer, AnyRequest
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.presets import PRESETS, Preset, weights_of
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.brokers import OF_BROKERS
 
@@ -121,7 +121,7 @@ _MIXED_REACHED: Final = (
 _ROLLING_REACHED: Final = (
     *(f"verb {verb}" for verb in OF_BROKERS),
     *(f"broker {event}" for event in ("starts", "stops")),
-    *(f"broker back with {release}" for release in BrokerRelease),
+    *(f"broker back with {release}" for release in (Release.V3_9, EARLIER)),
     *(f"feature at {level}" for level in (0, 1)),
 )
 """What happens to brokers of the preset ``rolling``."""

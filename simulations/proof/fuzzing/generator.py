@@ -12,6 +12,7 @@ from random import Random
 from typing import Final
 
 from groups.history.state.group import Semantics
+from groups.releases import EARLIER
 from simulations.invariants import Bounds
 from simulations.proof.fuzzing.brokers import with_brokers
 from simulations.proof.fuzzing.documents import Document, MemberDocument, TopicDocument
@@ -25,7 +26,6 @@ from simulations.proof.fuzzing.quiescence import (
     times_of,
 )
 from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
 from simulations.world.engine.network import HELD_UP
 from simulations.world.scenario import Scenario, load
@@ -106,7 +106,7 @@ def document_of(
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
     drawn = draw_script(random, preset, topics, members, classic, kind)
-    release = BrokerRelease.V4_3
+    release = EARLIER
     if named is Preset.ROLLING:
         drawn, release, config["group_version"] = with_brokers(
             Random(f"brokers of {rules} {kind} {seed}"), drawn, kind

@@ -91,7 +91,7 @@ def describe(context: Context) -> DescribedGroup:
         "groupState": group_state(group),
         "groupEpoch": group.group_epoch,
         "assignmentEpoch": group.assignment_epoch,
-        "assignorName": described_assignor(group.members, context.settings.assignors),
+        "assignorName": described_assignor(context.counts.assignors, context.settings.assignors),
         "members": [
             _member(context, group.members[member_id])
             for member_id in timeline_order(group, context.memory.member_slots)

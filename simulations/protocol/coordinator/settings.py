@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from groups.releases import EARLIER, Release
 from simulations.protocol.assignors.scripted import ScriptedAssignor
-from simulations.protocol.coordinator.releases import BrokerRelease
 
 MAX_INT: Final = 2147483647
 
@@ -86,8 +86,10 @@ class Settings:
     """``max.message.bytes`` of ``__consumer_offsets``: the largest batch, and so the records of one operation (``kafka`` only)."""
     group_version: int = 1
     """The feature ``group.version`` as it is at first: at 0 brokers refuse the consumer protocol, before a coordinator is asked."""
-    release: BrokerRelease = BrokerRelease.V4_3
-    """What the broker runs."""
+    release: Release = EARLIER
+    """What the broker runs: its rules are those that the coordinator follows in ``kafka``."""
+    other_releases: tuple[tuple[str, Release], ...] = ()
+    """Brokers of the cluster that run another release than the first one, by name."""
 
     @property
     def offsets_retention_ms(self) -> int:

@@ -89,7 +89,7 @@ class Shard:
         self.semantics = semantics
         self.settings = settings
         self.image = image
-        self.state = state or initial_state(group_id, semantics)
+        self.state = state or initial_state(group_id, semantics, release=settings.release)
         self.memory = memory or VolatileState()
         self.group_config: GroupConfig = config or {}
         self._effective: tuple[Settings, GroupConfig, Settings] = (settings, {}, settings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NotRequired, TypedDict
 
+from groups.releases import EARLIER, GROUP_VERSION, Release
 from simulations.protocol.client.consumer import Request
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.coordinator.releases import GROUP_VERSION, BrokerRelease
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat
@@ -23,7 +23,7 @@ class Broker:
     name: str
     number: int
     image: Image
-    release: BrokerRelease = BrokerRelease.V4_3
+    release: Release = EARLIER
     alive: bool = True
     rolls: bool = False
     """Whether it is down for as long as its roll takes."""
@@ -36,7 +36,7 @@ class Broker:
 
         Kafka 4.3.1: ``KafkaApis.handleConsumerGroupHeartbeat``, before it looks at ACLs.
         """
-        serves = group_version > 0 and self.release.serves_consumer_protocol
+        serves = group_version > 0 and self.release.rules.consumer_protocol
         if serves or not isinstance(request, OF_CONSUMER_PROTOCOL):
             return ErrorCode.NONE
         return ErrorCode.UNSUPPORTED_VERSION
@@ -62,7 +62,7 @@ class FeatureNote(TypedDict):
 
 
 def broker_note(
-    broker: Broker, event: Literal["runs", "stops", "starts"], before: BrokerRelease | None = None
+    broker: Broker, event: Literal["runs", "stops", "starts"], before: Release | None = None
 ) -> BrokerNote:
     told: BrokerNote = {
         "note": "broker",

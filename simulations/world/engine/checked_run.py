@@ -53,7 +53,8 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
         checker = AuthorizedChecker(checker)
     usual, settings = Settings(), scenario.settings
     changes = any(action.verb in OF_BROKERS for action in scenario.script)
-    if changes or (settings.group_version, settings.release) != (usual.group_version, usual.release):
+    mixed = bool(settings.other_releases)
+    if changes or mixed or (settings.group_version, settings.release) != (usual.group_version, usual.release):
         level, release = settings.group_version, str(settings.release)
         checker = ServedChecker(checker, semantics=semantics, level=level, release=release)
     return checker

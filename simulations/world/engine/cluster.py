@@ -13,9 +13,9 @@ from typing import Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
+from groups.releases import EARLIER, Release
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.shard import Shard
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.committed import CommittedLog
@@ -44,8 +44,11 @@ class Cluster:
     ) -> None:
         self.image = image
         self._told = image
-        release = scenario.settings.release
-        self.brokers = [Broker(name, number, image, release) for number, name in enumerate(BROKERS, start=1)]
+        release, others = scenario.settings.release, dict(scenario.settings.other_releases)
+        self.brokers = [
+            Broker(name, number, image, others.get(name, release))
+            for number, name in enumerate(BROKERS, start=1)
+        ]
         self._by_name = {broker.name: broker for broker in self.brokers}
         self.names = {topic.topic_id: topic.name for topic in image.topics.values()}
         """Of every topic that ever was."""
@@ -154,8 +157,7 @@ class Cluster:
         payload = {"fault": FAIL_OVER, "member": None, "coordinator": self._leader.name}
         payload |= {"epoch": self.epoch, "loading_ms": loading_ms}
         records = self.committed.read(clean=compacted)
-        if not self._leader.release.serves_consumer_protocol:
-            payload |= _read_by(self._leader.release, records)
+        payload |= _read_by(self._leader.release, records)
         cause = world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
         self._tell_image()
         shard = self._new_shard()
@@ -217,7 +219,9 @@ def _revive(broker: Broker) -> None:
     broker.alive = broker.alive or not broker.rolls
 
 
-def _read_by(release: BrokerRelease, records: Sequence[Record]) -> dict[str, object]:
-    """What an older release makes of the log: how many records it skips."""
+def _read_by(release: Release, records: Sequence[Record]) -> dict[str, object]:
+    """What another release than ``EARLIER`` makes of the log: how many records an older one skips."""
+    if release is EARLIER:
+        return {}
     skipped = sum(1 for record in records if not release.knows(record["type"]))
-    return {"release": str(release), "skipped": skipped}
+    return {"release": str(release)} | ({} if release.rules.consumer_protocol else {"skipped": skipped})

@@ -8,9 +8,9 @@ from random import Random
 from typing import Final, Protocol
 
 from groups.history.entries import Kind
+from groups.releases import Release
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.shard import Shard
 from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.initial_state import draw_topic_id, racks_of
@@ -55,7 +55,7 @@ class InterventionEnvironment(Protocol):
     ) -> None:
         """Another broker becomes the coordinator."""
 
-    def roll(self, name: str, release: BrokerRelease | None, *, down_ms: int, loading_ms: int) -> None:
+    def roll(self, name: str, release: Release | None, *, down_ms: int, loading_ms: int) -> None:
         """The broker goes down in order, and comes back with the release."""
 
     def change_feature(self, level: int) -> None:

@@ -12,12 +12,12 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, initial_state
+from groups.releases import EARLIER, Release
 from simulations.protocol.assignors.java_orders import offsets_partition
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Partitions
@@ -97,6 +97,8 @@ class Simulation:
     def _begin(self) -> None:
         scenario, now_ms = self.scenario, self.queue.now_ms
         note = topics_note(self.image, tuple(scenario.topics), self.cluster.rates)
+        if (release := self.cluster.coordinator.release) is not EARLIER:
+            note["release"] = str(release)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         self._tell_brokers()
         for denied, right in scenario.denied:
@@ -196,7 +198,7 @@ class Simulation:
             *self.cluster.fail_over(crash=crash, lost=lost, loading_ms=loading_ms, compacted=compacted)
         )
 
-    def roll(self, name: str, release: BrokerRelease | None, *, down_ms: int, loading_ms: int) -> None:
+    def roll(self, name: str, release: Release | None, *, down_ms: int, loading_ms: int) -> None:
         """The broker goes down in order, its group is moved from it, and it comes back with the release."""
         broker, queue = self.cluster.broker(name), self.queue
         self._tell(broker_note(broker, "stops"), Event.BROKER_STOPS)
@@ -277,10 +279,12 @@ class Simulation:
         return sequence
 
     def _tell_brokers(self) -> None:
-        """What is not as a broker of 4.3 begins."""
+        """What brokers run, where that is not the same, or none of them serves the consumer protocol."""
         usual, settings = Settings(), self.scenario.settings
-        for broker in self.cluster.brokers if settings.release is not usual.release else ():
-            self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, broker_note(broker, "runs"))
+        releases = {broker.release for broker in self.cluster.brokers}
+        if len(releases) > 1 or not settings.release.rules.consumer_protocol:
+            for broker in self.cluster.brokers:
+                self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, broker_note(broker, "runs"))
         if settings.group_version != usual.group_version:
             note = feature_note(settings.group_version, None)
             self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypedDict
 
+from groups.releases import Release
 from simulations.protocol.assignors.streams_like import Reason
-from simulations.protocol.coordinator.releases import BrokerRelease
 from simulations.world.scenario.access import Operation, Resource, Right
 from simulations.world.scenario.environment import NetworkFields
 
@@ -168,7 +168,7 @@ class ActionFields(TypedDict, total=False):
     operation: Operation
     resource: tuple[Resource, str]
     level: int
-    release: BrokerRelease | None
+    release: Release | None
     loading_ms: int
 
 
@@ -211,7 +211,7 @@ class Action:
     """Of ``deny`` and ``allow``, with ``operation``."""
     level: int = 0
     """Of ``upgrade_feature`` and ``downgrade_feature``."""
-    release: BrokerRelease | None = None
+    release: Release | None = None
     """Of ``roll``: what the broker runs when it is back; ``None``: what it ran."""
     loading_ms: int = 0
     """Of ``fail_over`` and ``roll``: how long the next coordinator reads the log."""

@@ -1,6 +1,6 @@
 """The brokers of a scenario: what they run, which level of ``group.version`` is finalized, and what a script does to both.
 
-``brokers: '3.9'`` is what all of them run at first. ``roll`` stops one after the other and starts it with another release;
+``brokers: '3.9'`` is what all of them run at first, ``brokers: {broker-1: 4.3.1, broker-2: 4.4.0}`` what each does. ``roll`` stops one after the other and starts it with another release;
 ``upgrade_feature`` and ``downgrade_feature`` are ``kafka-features.sh upgrade`` and ``downgrade``. What the controller refuses is
 refused here: a level that some broker does not support, and a broker that does not support the level.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from simulations.protocol.coordinator.releases import GROUP_VERSION, BrokerRelease
+from groups.releases import GROUP_VERSION, Release, UnknownRelease, release_of
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import Action, Verb
 from simulations.world.scenario.nodes import Node
@@ -28,25 +28,46 @@ DOWN_MS: Final = 5_000
 """How long a broker that is rolled is down, where nothing is told."""
 
 
-def read_release(node: Node) -> BrokerRelease:
-    """A release as YAML may have it: ``4.3`` or ``'4.3'``."""
-    return BrokerRelease(node.choice(tuple(BrokerRelease), "release of a broker"))
+def read_release(node: Node) -> Release:
+    """A release as YAML may have it: ``4.4.0``, or a number that is an alias, ``4.3``."""
+    try:
+        return release_of(node.text())
+    except UnknownRelease as error:
+        raise node.wrong(str(error)) from None
 
 
 def read_brokers(node: Node | None, config: Node | None, settings: Settings) -> Settings:
-    """The settings with what brokers run; those that know no ``group.version`` begin with level 0."""
+    """The settings with what brokers run; where one knows no ``group.version`` all begin with level 0."""
     if node is None:
         return settings
-    release = read_release(node)
+    release, *others = _releases(node)
+    oldest = min((release, *others), key=lambda each: each.group_version_max)
+    settings = replace(
+        settings,
+        release=release,
+        other_releases=tuple(
+            (name, other) for name, other in zip(BROKERS[1:], others, strict=True) if other is not release
+        ),
+    )
     told = config is not None and "group_version" in config.mapping()
     if not told:
-        return replace(settings, release=release, group_version=release.group_version_max)
-    if settings.group_version > release.group_version_max:
+        return replace(settings, group_version=oldest.group_version_max)
+    if settings.group_version > oldest.group_version_max:
         raise node.wrong(
-            f"brokers {release} support {GROUP_VERSION} 0 to {release.group_version_max}, "
+            f"brokers {oldest} support {GROUP_VERSION} 0 to {oldest.group_version_max}, "
             f"and config says group_version {settings.group_version}"
         )
-    return replace(settings, release=release)
+    return settings
+
+
+def _releases(node: Node) -> list[Release]:
+    """Of each broker, in order: one release for all, or a mapping; who is not in it runs that of the first."""
+    if node.kind != "a mapping":
+        return [read_release(node)] * len(BROKERS)
+    by_name = {name: read_release(each) for name, each in node.mapping(BROKERS).items()}
+    if BROKERS[0] not in by_name:
+        raise node.wrong(f"expected the release of {BROKERS[0]}, the coordinator at first")
+    return [by_name.get(name, by_name[BROKERS[0]]) for name in BROKERS]
 
 
 def read_level(node: Node, most: int) -> int:
@@ -83,8 +104,8 @@ class BrokerOrder:
 
     def __init__(self, settings: Settings) -> None:
         self._level = settings.group_version
-        self._releases = dict.fromkeys(BROKERS, settings.release)
-        self._back: dict[str, tuple[int, BrokerRelease]] = {}
+        self._releases = dict.fromkeys(BROKERS, settings.release) | dict(settings.other_releases)
+        self._back: dict[str, tuple[int, Release]] = {}
         """Brokers that are down: when each is back, and with which release. To the controller they are what they were."""
 
     def check(self, action: Action, line: Node, when: str) -> None:

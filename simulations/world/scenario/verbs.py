@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from simulations.protocol.coordinator.releases import GROUP_VERSION
+from groups.releases import GROUP_VERSION
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Resource, read_operation
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb

@@ -77,8 +77,8 @@ BROKER_MUTATIONS: Final = (
     _m(
         "old-release-serves",
         BROKERS,
-        "serves = group_version > 0 and self.release.serves_consumer_protocol",
-        "serves = group_version > 0 or not self.release.serves_consumer_protocol",
+        "serves = group_version > 0 and self.release.rules.consumer_protocol",
+        "serves = group_version > 0 or not self.release.rules.consumer_protocol",
         "a broker that does not know the consumer protocol answers its heartbeats",
     ),
     _m(

@@ -105,7 +105,7 @@ def _refusal(
 def _without_group(context: Context, request: OffsetCommit) -> ErrorCode:
     """A member of a group that is not there; who is none makes a classic group of offsets alone."""
     if context.state.protocol is None or context.state.deleted:
-        if request.version >= MEMBER_EPOCH_VERSION and context.settings.release.serves_consumer_protocol:
+        if request.version >= MEMBER_EPOCH_VERSION and context.settings.release.rules.consumer_protocol:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
     return ErrorCode.GROUP_ID_NOT_FOUND

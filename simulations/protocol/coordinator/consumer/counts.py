@@ -1,6 +1,7 @@
-"""How many members subscribe to each name and by each regular expression, kept as members change.
+"""How many members subscribe to each name and by each regular expression, and ask for each assignor, kept as members change.
 
-Kafka: ``ModernGroup.subscribedTopicNames`` (``SubscriptionCount``) and ``ConsumerGroup.subscribedRegularExpressions``.
+Kafka: ``ModernGroup.subscribedTopicNames`` (``SubscriptionCount``), ``ConsumerGroup.subscribedRegularExpressions`` and
+``ConsumerGroup.serverAssignors``.
 """
 
 from __future__ import annotations
@@ -15,19 +16,24 @@ Members = Mapping[str, ConsumerMember]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """``by_name``: topic name → members that name it; ``regexes``: expression → members that subscribe by it."""
+    """``by_name``: topic name → members that name it; ``regexes``: expression → members that subscribe by it.
+
+    ``assignors``: server-side assignor → members that ask for it, in the order in which each was first asked for.
+    """
 
     by_name: Mapping[str, int] = field(default_factory=dict)
     regexes: Mapping[str, int] = field(default_factory=dict)
+    assignors: Mapping[str, int] = field(default_factory=dict)
 
     def changed(self, old: ConsumerMember | None, new: ConsumerMember | None) -> Counts:
         """The counts with one member's subscription in place of another's; ``None`` is no member."""
         names = old.subscribed_topic_names if old else (), new.subscribed_topic_names if new else ()
-        regexes = _regex(old), _regex(new)
+        regexes, votes = (_regex(old), _regex(new)), (_vote(old), _vote(new))
         same = frozenset(names[0]) == frozenset(names[1])
         return Counts(
             by_name=self.by_name if same else _moved(self.by_name, names[0], names[1]),
             regexes=self.regexes if regexes[0] == regexes[1] else _moved(self.regexes, *regexes),
+            assignors=self.assignors if votes[0] == votes[1] else _moved(self.assignors, *votes),
         )
 
 
@@ -59,6 +65,10 @@ class CountsCache:
 
 def _regex(member: ConsumerMember | None) -> tuple[str, ...]:
     return (member.subscribed_topic_regex,) if member is not None and member.subscribed_topic_regex else ()
+
+
+def _vote(member: ConsumerMember | None) -> tuple[str, ...]:
+    return (member.server_assignor,) if member is not None and member.server_assignor is not None else ()
 
 
 def _moved(counts: Mapping[str, int], less: Iterable[str], more: Iterable[str]) -> Mapping[str, int]:

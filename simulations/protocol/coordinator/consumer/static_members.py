@@ -12,6 +12,7 @@ from typing import Final
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from simulations.protocol.assignors.java_orders import HashOrder, int_hash, uuid_hash
+from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, STATIC_LEAVE_EPOCH, Heartbeat
@@ -44,6 +45,17 @@ def check_member(group: ConsumerGroup, request: Heartbeat) -> None:
             ErrorCode.FENCED_INSTANCE_ID,
             f"Static member {request.member_id} with instance id {request.instance_id} was fenced by member {holder}.",
         )
+
+
+def is_full_for(context: Context, member_id: str, instance_id: str | None) -> bool:
+    """Whether the group has no place for a member that joins under this id.
+
+    Releases differ in whether a static member that comes back under another id needs one.
+    """
+    group, settings = context.group, context.settings
+    if len(group.members) < settings.max_size or member_id in group.members:
+        return False
+    return instance_id not in group.instances or not settings.release.rules.full_group_admits_instances
 
 
 def replaced_member(group: ConsumerGroup, request: Heartbeat, *, own_too: bool) -> ConsumerMember | None:

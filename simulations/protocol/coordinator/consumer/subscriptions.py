@@ -66,31 +66,46 @@ def subscribed_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -
     return frozenset(image.topic_ids(group.subscribed_topics(member)))
 
 
-def preferred_assignor(group: Members, members: Members, configured: tuple[str, ...]) -> str:
-    """The server assignor that most members ask for; the first configured one if nobody asks.
+def preferred_assignor(
+    votes: Mapping[str, int], configured: tuple[str, ...], withdrawn: str | None, cast: str | None
+) -> str:
+    """The server assignor that most members ask for after one member's vote; the first configured one if nobody asks.
 
-    ``group`` is the group as replayed, ``members`` with the update applied. Of two that are asked for equally often
-    the first in Kafka's counting map is taken: a copy of the group's own, in which the updated member's vote was
-    withdrawn and then cast again. So one that nobody else asks for comes to the front.
+    ``votes`` are those of the group as replayed. Of two that are asked for equally often the first in Kafka's counting
+    map is taken: a copy of the group's own, in which the member's vote is withdrawn and then cast again. So one that
+    nobody else asks for comes to the front of its bucket.
     """
-    votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
-    if not votes:
-        return configured[0]
-    others = Counter(
-        member.server_assignor
-        for member_id, member in group.items()
-        if member.server_assignor is not None and members.get(member_id) is member
-    )
-    counting = HashOrder.map_copy(string_hash, TimelineOrder(string_hash, others))
-    for name in votes:
-        counting.compute(name)
-    return max(counting, key=lambda name: votes[name])
+    counting = HashOrder.map_copy(string_hash, TimelineOrder(string_hash, votes))
+    counts = dict(votes)
+    if withdrawn is not None:
+        counts[withdrawn] = counts.get(withdrawn, 0) - 1
+        if counts[withdrawn] <= 0:
+            del counts[withdrawn]
+            counting.remove(withdrawn)
+    if cast is not None:
+        counts[cast] = counts.get(cast, 0) + 1
+        counting.compute(cast)
+    return max(counting, key=counts.__getitem__) if counts else configured[0]
 
 
-def described_assignor(members: Members, configured: tuple[str, ...]) -> str:
-    """The same as a described group tells it, from the group's own table."""
-    votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
-    return max(TimelineOrder(string_hash, votes), key=lambda name: votes[name]) if votes else configured[0]
+def described_assignor(votes: Mapping[str, int], configured: tuple[str, ...]) -> str:
+    """The same of the group as it is, from its own table: a described group names it."""
+    return max(TimelineOrder(string_hash, votes), key=votes.__getitem__) if votes else configured[0]
+
+
+def assignor_changes(context: Context, old: ConsumerMember, new: ConsumerMember) -> bool:
+    """Whether a heartbeat of this member changes the preferred assignor, where the release asks for that.
+
+    With the votes of a single assignor, or none and none, it cannot: a steady heartbeat costs a look at their number.
+    """
+    votes = context.counts.assignors
+    if not context.settings.release.rules.assignor_change_bumps or (
+        old.server_assignor == new.server_assignor and len(votes) < 2
+    ):
+        return False
+    configured = context.settings.assignors
+    after = preferred_assignor(votes, configured, old.server_assignor, new.server_assignor)
+    return after != described_assignor(votes, configured)
 
 
 def subscribed_names(context: Context) -> frozenset[str]:

@@ -35,17 +35,30 @@ def timeline_order(group: ConsumerGroup, slots: int = LEAST_SLOTS) -> TimelineOr
 
 
 def members_in_order(
-    group: ConsumerGroup, joiner: str | None, replaced: str | None = None, *, slots: int = LEAST_SLOTS
+    group: ConsumerGroup,
+    joiner: str | None,
+    replaced: str | None = None,
+    *,
+    slots: int = LEAST_SLOTS,
+    replaced_too: bool = True,
 ) -> list[str]:
-    """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, the joiner last.
+    """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, then the joiner.
 
-    Then the static member whose place it takes is taken out.
+    The static member whose place it takes is not there. ``replaced_too``: it was put with the others, and the two changes
+    are made in the order in which a ``HashMap`` of them has them, so that the table may have grown meanwhile.
     """
-    order = HashOrder.filled(string_hash, timeline_order(group, slots))
-    if joiner is not None:
-        order.put(joiner)
-    if replaced is not None:
-        order.remove(replaced)
+    known = timeline_order(group, slots)
+    if replaced is None or not replaced_too:
+        order = HashOrder.filled(string_hash, (each for each in known if each != replaced))
+        if joiner is not None:
+            order.put(joiner)
+        return list(order)
+    order = HashOrder.filled(string_hash, known)
+    for changed in HashOrder.filled(string_hash, (each for each in (joiner, replaced) if each is not None)):
+        if changed == replaced:
+            order.remove(changed)
+        else:
+            order.put(changed)
     return list(order)
 
 

@@ -30,6 +30,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
 from simulations.protocol.coordinator.consumer.subscriptions import (
     abandoned_regex,
+    assignor_changes,
     names_after,
     names_changed,
     preferred_assignor,
@@ -81,11 +82,13 @@ def advance(
     holder: ConsumerMember | None,
     *,
     last_of_protocol: bool = False,
+    votes: bool = False,
 ) -> Advanced:
     """Records in Kafka's order: a replacement's six, 5, 16 tombstone, 3, 4 tombstone, 7…, 6, 8.
 
     ``old`` is the member before the request and ``updated`` after it, ``holder`` the static member whose place it
-    takes. ``last_of_protocol``: no target is made, since the group ends with this request.
+    takes. ``last_of_protocol``: no target is made, since the group ends with this request. ``votes``: a change of the
+    preferred assignor is a reason for a group epoch, in releases where it can be.
     """
     group_id, group = context.state.group, context.group
     written: list[Record] = []
@@ -99,9 +102,8 @@ def advance(
     expressions = update_expressions(context, old, updated)
     written += expressions.records
     renamed = names_changed(old, updated)
-    epoch_records, group_epoch, refresh = _group_epoch(
-        context, old, updated, bump=renamed or expressions.resolved
-    )
+    bump = renamed or expressions.resolved or (votes and assignor_changes(context, old, updated))
+    epoch_records, group_epoch, refresh = _group_epoch(context, old, updated, bump=bump)
     written += epoch_records
     memory = _memory(context, refresh, resolves=bool(expressions.tasks))
     try:
@@ -193,10 +195,12 @@ def _target(
     replaced = holder.member_id if holder is not None and holder.member_id != updated.member_id else None
     if replaced is not None:
         del members[replaced]
+    votes, configured = context.counts.assignors, context.settings.assignors
     written, target = _new_target(
         context,
         updated.member_id,
         members,
+        preferred_assignor(votes, configured, old.server_assignor, updated.server_assignor),
         group_epoch,
         held=held,
         replaced=replaced,
@@ -254,6 +258,7 @@ def _new_target(
     context: Context,
     member_id: str,
     members: Mapping[str, ConsumerMember],
+    assignor: str,
     epoch: int,
     *,
     held: Partitions,
@@ -264,11 +269,20 @@ def _new_target(
 
     ``held`` is the target that the member has so far, ``replaced`` the static member whose place it takes.
     """
-    group, group_id = context.group, context.state.group
-    order = members_in_order(group, member_id, replaced, slots=context.memory.member_slots)
+    group, group_id, rules = context.group, context.state.group, context.settings.release.rules
+    order = members_in_order(
+        group,
+        member_id,
+        replaced,
+        slots=context.memory.member_slots,
+        replaced_too=not rules.replaced_member_never_in_table,
+    )
+    known = group.target
+    if replaced is not None and rules.replacement_target_only_if_changed:
+        known = {**known, member_id: held}
     ordered = {other: members[other] for other in order}
     targets = compute_target(
-        preferred_assignor(group.members, members, context.settings.assignors),
+        assignor,
         group,
         ordered,
         {**group.target, member_id: held},
@@ -280,7 +294,7 @@ def _new_target(
     written = [
         records.target_member(group_id, other, target)
         for other, target in targets.items()
-        if other not in group.target or not same_partitions(target, group.target[other])
+        if other not in known or not same_partitions(target, known[other])
     ]
     # A time of 0 says that there was no target yet; no broker's clock shows it, but a run's may begin there.
     written.append(records.target_epoch(group_id, epoch, context.now_ms or 1))

@@ -35,7 +35,7 @@ from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.released import downgrading
 from simulations.protocol.coordinator.consumer.released.advancing import NotAdvanced, advance
 from simulations.protocol.coordinator.consumer.released.leaving import remove
-from simulations.protocol.coordinator.consumer.static_members import replacement_of
+from simulations.protocol.coordinator.consumer.static_members import is_full_for, replacement_of
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
@@ -122,12 +122,12 @@ def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
 
 
 def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
-    if not context.settings.migration_policy.upgrades and not context.settings.migration_policy.downgrades:
+    policy, rules = context.settings.migration_policy, context.settings.release.rules
+    if not (policy.upgrades or policy.downgrades) and rules.disabled_policy_refuses_joins:
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
     unknown = request.member_id == NO_MEMBER_ID
     member_id = drawn(context) if unknown else request.member_id
-    members = context.group.members
-    if len(members) >= context.settings.max_size and member_id not in members:
+    if is_full_for(context, member_id, request.instance_id):
         raise RequestRefused(ErrorCode.GROUP_MAX_SIZE_REACHED, None)
     if not supports(context, request):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
@@ -217,7 +217,9 @@ def told_by(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
     try:
         subscription = decode_subscription(request.protocols[0][1])
     except RecordError as problem:
-        raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None) from problem
+        inconsistent = context.settings.release.rules.malformed_join_is_inconsistent
+        code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if inconsistent else ErrorCode.UNKNOWN_SERVER_ERROR
+        raise RequestRefused(code, None) from problem
     topics = context.image.topics
     owned = {
         topics[each["topic"]].topic_id: tuple(each["partitions"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from groups.history.state.consumer import STABLE
 from simulations.protocol.coordinator.consumer.expressions import resolution_is_due
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Context, Outcome, TimerStart
+from simulations.protocol.coordinator.consumer.subscriptions import assignor_changes
 from simulations.protocol.coordinator.consumer.validation import is_blank
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
 
@@ -29,6 +30,7 @@ def steady(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer] | N
         or member.classic is not None
         or context.memory.refresh.expired(context.now_ms, group.group_epoch)
         or (request.instance_id is not None and not _holds(context, request))
+        or (len(context.counts.assignors) > 1 and assignor_changes(context, member, member))
         or (context.counts.regexes and resolution_is_due(context, context.counts))
         or is_blank(request.group_id)
         or is_blank(request.member_id)

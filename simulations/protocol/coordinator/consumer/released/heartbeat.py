@@ -31,6 +31,7 @@ from simulations.protocol.coordinator.consumer.released.advancing import NotAdva
 from simulations.protocol.coordinator.consumer.released.leaving import not_consumer
 from simulations.protocol.coordinator.consumer.static_members import (
     check_member,
+    is_full_for,
     replaced_member,
     replacement_of,
 )
@@ -60,7 +61,7 @@ def _answer_in_group(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
         began.append(records.classic_gone(context.state.group))
     updated = updated_member(old, request)
     try:
-        advanced = advance(context, request, old, updated, holder)
+        advanced = advance(context, request, old, updated, holder, votes=True)
     except NotAdvanced as failure:
         cause = failure.cause
         answer = (
@@ -103,7 +104,7 @@ def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, C
     joins = request.member_epoch == JOIN_EPOCH
     members = context.group.members
     check_group(context, request, joins=joins)
-    if len(members) >= context.settings.max_size and request.member_id not in members:
+    if is_full_for(context, request.member_id, request.instance_id):
         raise RequestRefused(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",

@@ -1,5 +1,7 @@
 """Leaving and being removed: the same records either way, and no new target (``removeMember`` in Kafka).
 
+When the last member goes, later releases take the target to the group's epoch.
+
 With the last member of the consumer protocol a group that has classic members becomes a classic one.
 """
 
@@ -78,9 +80,13 @@ def remove(context: Context, member_ids: Sequence[str], answer: A) -> Outcome[A]
             gone[regex] = None
     resolved = (name for regex, found in group.regexes.items() if regex not in gone for name in found.topics)
     metadata_hash = context.image.metadata_hash(frozenset((*counts.by_name, *resolved)))
-    written = (
+    epoch = group.group_epoch + 1
+    written = [
         *records.removal(group_id, member_ids),
         *(records.regex_gone(group_id, regex) for regex in gone),
-        records.group_epoch(group_id, group.group_epoch + 1, metadata_hash),
-    )
-    return Outcome(answer=answer, records=written, timers=timers)
+        records.group_epoch(group_id, epoch, metadata_hash),
+    ]
+    if len(member_ids) == len(group.members) and context.settings.release.rules.emptied_writes_target_epoch:
+        # No time: the next member's target may be made at once.
+        written.append(records.target_epoch(group_id, epoch, 0))
+    return Outcome(answer=answer, records=tuple(written), timers=timers)
