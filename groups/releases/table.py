@@ -81,7 +81,7 @@ TABLE: Final = (
         name="instance_follows_member",
         since="4.4",
         before="A member that joins again under another instance id keeps the first one, too: nobody else can have it.",
-        now="The first instance id is given up, and another member may have it.",
+        now="The first instance id is free again, and another member may have it.",
         source="KAFKA-20747; measured on 4.4.0 with 4.3.1 as control",
     ),
     Rule(
