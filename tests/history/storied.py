@@ -29,7 +29,7 @@ class Story:
         self._events: list[tuple[int, int, Callable[[Log], Any]]] = []
         self.epoch = 1
         self.holds: dict[str, tuple[int, ...]] = {}
-        self.at(0, lambda log: log.topics(foo={"id": FOO, "partitions": 12}))
+        self.at(0, lambda log: log.topics(foo={"id": FOO, "partitions": None}))
 
     def at(self, at_ms: int, act: Callable[[Log], Any]) -> None:
         self._events.append((self.start_ms + at_ms, len(self._events), act))

@@ -249,6 +249,7 @@ class ByKind(TypedDict, total=False):
     """The findings of a timeline that its verdict is made of."""
 
     anomaly: list[Anomaly]
+    assigned_unsubscribed: list[Steps]
     away: list[Away]
     began: list[BasicFinding]
     commits: list[BasicFinding]
@@ -279,6 +280,7 @@ class ByKind(TypedDict, total=False):
     offsets_set: list[OffsetEvent]
     open_transaction: list[OffsetSeries]
     partitions_added: list[TopicEvent]
+    partitions_not_assigned: list[Steps]
     refused: list[Fenced]
     removed: list[Removed]
     replaced: list[Happened]
@@ -290,6 +292,7 @@ class ByKind(TypedDict, total=False):
     stood_still: list[Happened]
     stopped: list[Stopped]
     storm: list[Storm]
+    topic_not_assigned: list[Steps]
     topics_deleted: list[TopicEvent]
     topics_remade: list[TopicEvent]
     twin_instance: list[Lasting]

@@ -26,7 +26,13 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
     yield [*moves, *([Part("; ")] if moves and free else []), *free]
     yield _blocked(by_kind)
     yield _still_unassigned(by_kind)
-    for one in (*by_kind.get("eager_rebalance", ()), *by_kind.get("idle_members", ())):
+    for one in (
+        *by_kind.get("eager_rebalance", ()),
+        *by_kind.get("idle_members", ()),
+        *by_kind.get("topic_not_assigned", ()),
+        *by_kind.get("partitions_not_assigned", ()),
+        *by_kind.get("assigned_unsubscribed", ()),
+    ):
         inferred = "" if one["certain"] else " (inferred)"
         yield [Part(one["says"], one["sequences"][0], one["steps"]), Part(inferred)]
     for stable in by_kind.get("stable", ()):
