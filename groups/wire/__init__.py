@@ -8,6 +8,7 @@ module                           what it is for
 ``records``                      the group coordinator's records: ``decode_record``, ``encode_record``; one payload
                                  a record, in Kafka's JSON form, ready for an entry of a timeline
 ``coordinator_schema``           their keys and values, all versions
+``generated``                    the schemas that come from Kafka's own message files
 ``rpc``                          requests and responses of the coordinator's APIs in all versions, their headers
 ``kip``                          what KIP-848 has otherwise than the released Kafka: records, requests, responses
 ``embedded.consumer_protocol``   the classic protocol's subscription and assignment blobs
@@ -28,5 +29,5 @@ module                           what it is for
 ``errors``                       one class tree; each error one sentence with its byte offset
 ===============================  =============================================================================
 
-A new record type, RPC or blob is a declaration in the manner of ``coordinator_schema``, nothing more.
+A new record type, RPC or blob is a declaration in the manner of ``generated``, nothing more.
 """

@@ -1,7 +1,7 @@
 """The payload of an offset commit (record type 1) made of its plain values: what ``decode_record`` gives for its bytes.
 
 Where commits are kept as columns (they are most of a log), an entry of one is made of them when somebody looks at it.
-Fields and their order in each version are those of ``groups.wire.coordinator_schema.classic``, and a test compares
+Fields and their order in each version are those of ``groups.wire.generated.classic``, and a test compares
 the two, byte by byte.
 """
 

@@ -13,13 +13,13 @@ from groups.history.passes.recorder import Recorder
 from groups.incidents import fields
 from groups.models import Timeline
 from groups.wire.codecs.schema import Array, FieldType, Message, Primitive, Struct
-from groups.wire.coordinator_schema.record_type import RecordType
 from groups.wire.embedded.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_subscription,
 )
+from groups.wire.record_type import RecordType
 from groups.wire.rpc import Api, Direction
 from tests.history.corpus import CorpusLog
 

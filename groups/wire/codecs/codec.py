@@ -52,10 +52,10 @@ def codec(message: Message, version: int) -> Codec:
 
 
 @cache
-def prefix_reader(message: Message) -> Reader:
+def prefix_reader(message: Message, version: int) -> Reader:
     """Reads the fields that ``message`` declares, and stops there: the tagged section and whatever else may follow
     belong to parts of the message that are not declared. For messages of which only the beginning is wanted."""
-    return struct_reader(message.body, message.form(0), whole=False)
+    return struct_reader(message.body, message.form(version), whole=False)
 
 
 def encode_versioned(message: Message, value: Mapping[str, Value]) -> tuple[int, bytes]:

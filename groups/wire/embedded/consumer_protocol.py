@@ -20,37 +20,29 @@ from typing import Final, NotRequired, TypedDict, cast
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.java_strings import java_order
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Message
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import TruncatedError, UnknownVersionError
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 
-NEWEST_VERSION: Final = 3
+__all__ = [
+    "ASSIGNMENT",
+    "NEWEST_VERSION",
+    "SUBSCRIPTION",
+    "Assignment",
+    "Subscription",
+    "TopicPartition",
+    "as_the_client_writes",
+    "decode_assignment",
+    "decode_subscription",
+    "encode_assignment",
+    "encode_subscription",
+    "read_blob",
+]
+
+NEWEST_VERSION: Final = SUBSCRIPTION.newest
 
 _INT16: Final = struct.Struct(">h")
-_PARTITIONS: Final = Array(
-    fields(Field("topic", Primitive.STRING), Field("partitions", Array(Primitive.INT32)))
-)
-
-SUBSCRIPTION: Final = Message(
-    "ConsumerProtocolSubscription",
-    fields(
-        Field("topics", Array(Primitive.STRING)),
-        Field("userData", Primitive.BYTES, nullable_since=0, default=None),
-        Field("ownedPartitions", _PARTITIONS, since=1, default=()),
-        Field("generationId", Primitive.INT32, since=2, default=-1),
-        Field("rackId", Primitive.STRING, since=3, nullable_since=3, default=None),
-    ),
-    newest=NEWEST_VERSION,
-)
-
-ASSIGNMENT: Final = Message(
-    "ConsumerProtocolAssignment",
-    fields(
-        Field("assignedPartitions", _PARTITIONS),
-        Field("userData", Primitive.BYTES, nullable_since=0, default=None),
-    ),
-    newest=NEWEST_VERSION,
-)
 
 
 class TopicPartition(TypedDict):

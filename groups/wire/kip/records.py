@@ -6,6 +6,7 @@ Source: KIP-848, "Records"; a client-side assignor's metadata is kept beside wha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, fields
@@ -37,20 +38,12 @@ METADATA: Final = (Field("metadataVersion", INT16), Field("metadataBytes", BYTES
 
 def _value(number: int, body: Struct) -> RecordType:
     released = RECORD_TYPES[number]
-    return RecordType(
-        number=number,
-        name=released.name,
-        key=released.key,
-        value=Message(released.value.name, body, flexible_since=0),
-        group_field=released.group_field,
-    )
+    return replace(released, value=Message(released.value.name, body, flexible_since=0))
 
 
 # Version 4 brings the topic's id, which the released Kafka has as a tagged field.
-_OFFSET_COMMIT = RecordType(
-    number=OFFSET_COMMIT,
-    name=RECORD_TYPES[OFFSET_COMMIT].name,
-    key=RECORD_TYPES[OFFSET_COMMIT].key,
+_OFFSET_COMMIT = replace(
+    RECORD_TYPES[OFFSET_COMMIT],
     value=Message(
         "OffsetCommitValue",
         fields(
@@ -60,7 +53,6 @@ _OFFSET_COMMIT = RecordType(
         newest=4,
         flexible_since=4,
     ),
-    group_field=RECORD_TYPES[OFFSET_COMMIT].group_field,
 )
 
 _PARTITION_METADATA = fields(

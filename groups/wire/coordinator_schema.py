@@ -1,30 +1,36 @@
 """The group coordinator's records, as Kafka 4.3.1 declares them: keys, and values in all of their versions.
 
 A record's key is an int16 (the record type) and the key's fields; its value is an int16 (the value's version) and
-the value's fields. Source: the ``*Key.json`` and ``*Value.json`` definitions of Kafka's group-coordinator module,
-through ``CoordinatorRecordType`` of the released jar. Tagged fields of 4.4 are declared too, where it has more.
+the value's fields. The schemas are in ``groups.wire.generated``:
 
 ===============  ===========================================================
 module           types
 ===============  ===========================================================
 ``classic``      0 to 2: offsets of every kind of group, classic groups
-``consumer``     3 to 8 and 16: groups of the consumer protocol
-``share``        10 to 15: share groups
-``streams``      17 and 19 to 23: groups of Kafka Streams' own protocol
+``consumer``     3 to 8 and 16: groups of the consumer protocol (KIP-848)
+``share``        10 to 15: share groups (KIP-932); the state of a share partition is in ``__share_group_state``
+``streams``      17 and 19 to 23: groups of Kafka Streams' own protocol (KIP-1071); 18 was never used
 ===============  ===========================================================
+
+* Offsets with key version 0 are those of the first brokers that kept offsets in a topic. Today's only read them.
+* ``ConsumerGroupPartitionMetadata`` has a value from 4.0 alone: brokers from 4.1 on write only tombstones of it.
+* ``classicMemberMetadata`` is that of a classic member in a consumer group (online migration). Kafka's default is not
+  null but an empty one, so that a broker writes the null of every other member.
+* ``assignmentEpochs`` are parallel to the partitions (KIP-1251). Older brokers wrote none, which reads as an empty list.
+* ``copartitionGroups`` are places in the three lists before them, of topics that must have equally many partitions.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.coordinator_schema.classic import (
+from groups.wire.generated.classic import (
     CLASSIC_RECORD_TYPES,
     GROUP_METADATA,
     LEGACY_OFFSET_COMMIT,
     OFFSET_COMMIT,
 )
-from groups.wire.coordinator_schema.consumer import (
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
@@ -34,8 +40,7 @@ from groups.wire.coordinator_schema.consumer import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
     CONSUMER_RECORD_TYPES,
 )
-from groups.wire.coordinator_schema.record_type import RecordType
-from groups.wire.coordinator_schema.share import (
+from groups.wire.generated.share import (
     SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     SHARE_GROUP_MEMBER_METADATA,
     SHARE_GROUP_METADATA,
@@ -44,7 +49,7 @@ from groups.wire.coordinator_schema.share import (
     SHARE_GROUP_TARGET_ASSIGNMENT_METADATA,
     SHARE_RECORD_TYPES,
 )
-from groups.wire.coordinator_schema.streams import (
+from groups.wire.generated.streams import (
     STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     STREAMS_GROUP_MEMBER_METADATA,
     STREAMS_GROUP_METADATA,
@@ -53,6 +58,7 @@ from groups.wire.coordinator_schema.streams import (
     STREAMS_GROUP_TOPOLOGY,
     STREAMS_RECORD_TYPES,
 )
+from groups.wire.record_type import RecordType
 
 __all__ = [
     "CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT",
