@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
-from groups.clusters.brokers import Brokers, Listed
+from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed
 from groups.clusters.faults import ClusterError
 from groups.history.following.topics import TopicFacts
 from groups.history.polls import reading
-from groups.history.polls.description import GROUP_AUTHORIZATION_FAILED, Undescribed
+from groups.history.polls.description import GROUP_AUTHORIZATION_FAILED, GroupKind, Undescribed
 
 MANY_GROUPS: Final = 8
 """The first version of OffsetFetch that is about several groups."""
 
 GROUP_RESOURCE: Final = 32
-"""``ConfigResource.Type.GROUP``."""
+BROKER_RESOURCE: Final = 4
+"""``ConfigResource.Type``."""
+
+SESSION_SETTINGS: Final[Mapping[GroupKind, str]] = {
+    GroupKind.CONSUMER: "consumer.session.timeout.ms",
+    GroupKind.SHARE: "share.session.timeout.ms",
+    GroupKind.STREAMS: "streams.session.timeout.ms",
+}
+"""A group's setting; the broker's has the same name after ``group.``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +159,35 @@ async def ends(cluster: Brokers, wanted: Mapping[str, Iterable[int]]) -> dict[tu
     return found
 
 
+async def session_timeouts(cluster: Brokers, groups: Mapping[str, GroupKind]) -> dict[str, dict[str, int]]:
+    """By group the session timeout that its coordinator applies, by the setting's name; those that cannot be read are missing.
+
+    A classic client brings its own, and before 4.0 groups have no settings: there the broker's is read.
+    """
+    wanted = {group: SESSION_SETTINGS[kind] for group, kind in groups.items() if kind in SESSION_SETTINGS}
+    found: dict[str, dict[str, int]] = {}
+    for first in range(0, len(wanted), GROUPS_A_REQUEST):
+        names = list(wanted)[first : first + GROUPS_A_REQUEST]
+        told = await _configs(cluster, [(GROUP_RESOURCE, name, [wanted[name]]) for name in names])
+        found |= {name: numbers for name, configs in told.items() if (numbers := _numbers(configs))}
+    rest = {group: name for group, name in wanted.items() if group not in found}
+    if rest and cluster.brokers:
+        node = str(min(cluster.brokers))
+        brokers = {f"group.{name}" for name in rest.values()}
+        told = await _configs(cluster, [(BROKER_RESOURCE, node, sorted(brokers))])
+        numbers = _numbers(told.get(node))
+        found |= {
+            group: {name: numbers[f"group.{name}"]}
+            for group, name in rest.items()
+            if f"group.{name}" in numbers
+        }
+    return found
+
+
+def _numbers(configs: Mapping[str, str] | None) -> dict[str, int]:
+    return {name: int(value) for name, value in (configs or {}).items() if value.isdigit()}
+
+
 async def may_read_settings(cluster: Brokers, group: str) -> bool:
     """Whether a group's settings may be read; true, too, where this release has none. A group that is not there will do."""
     resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
@@ -166,8 +203,16 @@ async def may_read_settings(cluster: Brokers, group: str) -> bool:
 
 async def group_configs(cluster: Brokers, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:
     """A group's own settings; null where they may not be read, or this release has none."""
+    told = await _configs(cluster, [(GROUP_RESOURCE, group, None) for group in groups])
+    return {group: told.get(group) for group in groups}
+
+
+async def _configs(
+    cluster: Brokers, wanted: Sequence[tuple[int, str, Sequence[str] | None]]
+) -> dict[str, dict[str, str] | None]:
+    """Settings of resources (type, name, names of settings), by the resource's name; null or missing where they cannot be read."""
     resources = [
-        {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None} for group in groups
+        {"resourceType": kind, "resourceName": name, "configurationKeys": keys} for kind, name, keys in wanted
     ]
     try:
         told = await cluster.ask_any(
@@ -175,7 +220,7 @@ async def group_configs(cluster: Brokers, groups: Sequence[str]) -> dict[str, di
             {"resources": resources, "includeSynonyms": False, "includeDocumentation": False},
         )
     except ClusterError:
-        return dict.fromkeys(groups)
+        return {}
     return {
         row["resourceName"]: None
         if row["errorCode"]

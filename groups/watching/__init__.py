@@ -14,6 +14,7 @@ module           what it is for
 ``live_source``  what a live timeline comes from, and how that is now
 ``skew``         how far a broker's clock is from the watcher's
 ``checking``     what coordinators describe of followed groups: their rows, and what the log is compared with
+``together``     groups that lose members at the same time
 ``job``          a cluster under a lease: pulls and stores until it is told to stop
 ``alerts``       rules on what the groups do, told to webhooks and to the browser
 ``registry``     clusters that are added, changed and removed; those that the environment names

@@ -62,6 +62,7 @@ class Checks:
 
         ``skews``: by partition how far its broker's clock is ahead of the watcher's, as far as it was measured.
         """
+        self.store.session_timeouts = seen.settings
         for followed in list(self.store.followed.values()):
             followed.skew_ms = skews.get(followed.group.partition)
         for name, told in seen.told.items():

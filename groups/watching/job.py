@@ -32,6 +32,7 @@ from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_w
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Puller, Round
 from groups.watching.storing import Store
+from groups.watching.together import Losses, shown_together
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ class Watching:
     _asked_s: float = 0.0
     _told: Store = field(init=False)
     _reach: Reach = field(init=False)
+    _losses: Losses = field(default_factory=Losses)
 
     def __post_init__(self) -> None:
         self._reach = Reach(self.cluster)
@@ -130,7 +132,7 @@ class Watching:
 
     async def _poll(self, brokers: Brokers, *, asks_again: bool) -> None:
         puller = Puller(brokers, self.groups, self.every_s)
-        store, lookout = Store(self.cluster, self.owner), Lookout(self.cluster)
+        store, lookout = Store(self.cluster, self.owner), Lookout(self.cluster, self._losses)
         asked_s = time.monotonic()
         while await self._goes_on():
             seen = await puller.round()
@@ -174,7 +176,7 @@ class Watching:
 
     async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
         """Rounds go on while the log is followed: they check, tell lags and the cluster's own state, and never fold."""
-        lookout = Lookout(self.cluster)
+        lookout = Lookout(self.cluster, self._losses)
         while await self._goes_on():
             try:
                 seen = await puller.round()
@@ -185,6 +187,7 @@ class Watching:
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
+            self._losses.take(checks.store.followed)
             facts = self._facts(puller, brokers, seen)
             await self._connected(facts)
             if rows or seen.full:
@@ -203,6 +206,7 @@ class Watching:
                 told = await brokers.find(name)
                 if not isinstance(told, ClusterError):
                     rows += await sync_to_async(store.found)(name, told, seen)
+        self._losses.take(store.recordings)
         facts = self._facts(puller, brokers, seen)
         await self._connected(facts)
         if rows or seen.full:
@@ -231,6 +235,7 @@ class Watching:
             "silent": {str(node): str(error) for node, error in seen.listing.silent.items()},
             "requests": dict(sorted(self.requests.items())),
             "follow": self.mode,
+            "together": None if (last := self._losses.last) is None else shown_together(last),
         }
 
     async def _connected(self, facts: dict[str, Any]) -> None:

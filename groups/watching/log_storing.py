@@ -70,6 +70,9 @@ class LogStore:
         self.again: set[int] = set()
         """Partitions that are to be read again from their beginning: a timeline must begin anew."""
 
+        self.session_timeouts: Mapping[str, Mapping[str, int]] = {}
+        """By group, as the cluster reports them; by the setting's name."""
+
         self._warm: dict[str, Followed] = {}
         """Those that have a recorder, the one that changed last at the end."""
 
@@ -151,7 +154,10 @@ class LogStore:
                 left = GroupRecords(
                     group=left.group, settled=left.settled, leader_epoch=left.leader_epoch, records=known
                 )
-            self._add(followed, followed.group.take(left, log, topics), first=left.first)
+            entries = followed.group.take(left, log, topics)
+            # They come with the group's next records: groups that are quiet are not touched.
+            entries += followed.group.set(self.session_timeouts.get(left.group, {}))
+            self._add(followed, entries, first=left.first)
             rest = followed.group.left(left)
             if followed.group.ended:
                 self._finish(followed)

@@ -16,7 +16,7 @@ from typing import Final
 
 from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed, Listing, batched, described
 from groups.clusters.faults import ClusterError
-from groups.clusters.offsets import committed_of, ends, topic_facts
+from groups.clusters.offsets import committed_of, ends, session_timeouts, topic_facts
 from groups.history.polls.description import (
     UNSTABLE,
     GroupDescription,
@@ -40,6 +40,8 @@ FAST_S: Final = 0.25
 LAG_EVERY_S: Final = 5.0
 BROKERS_EVERY_S: Final = 30.0
 TOPICS_EVERY_S: Final = 30.0
+SETTINGS_EVERY_S: Final = 60.0
+"""The session timeouts of groups are asked for so often, and as soon as there is a group without one."""
 
 GROUPS_MOST: Final = 5_000
 """Groups that are described; what a cluster has beyond that is counted and said."""
@@ -60,6 +62,8 @@ class Round:
     lag: Mapping[str, int | None] | None
     partitions: Mapping[str, int]
     left_out: int = 0
+    settings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By group its session timeout, by the setting's name, as far as it is known."""
 
 
 @dataclass(slots=True)
@@ -91,6 +95,9 @@ class Puller:
     _names: dict[str, str] = field(default_factory=dict)
     """Topics by id."""
 
+    _settings: dict[str, dict[str, int]] = field(default_factory=dict)
+    _asked_settings: set[str] = field(default_factory=set)
+    _next_settings_s: float = 0.0
     _next_full_s: float = 0.0
     _next_lag_s: float = 0.0
     _next_brokers_s: float = 0.0
@@ -125,6 +132,7 @@ class Puller:
         if begun_s >= self._next_topics_s:
             self._next_topics_s = begun_s + TOPICS_EVERY_S
             await self._count_partitions()
+        await self._ask_settings(rows, begun_s)
         stirred = self.stirred()
         due = rows if full else [row for row in rows if row.group in stirred or self._is_due(row)]
         told = await self._described(due)
@@ -149,6 +157,7 @@ class Puller:
             asked=frozenset(row.group for row in due),
             lag=lag,
             partitions=dict(self._partitions),
+            settings=dict(self._settings),
             left_out=left_out,
         )
 
@@ -213,6 +222,17 @@ class Puller:
             return
         self._partitions = {name: facts.partitions or 0 for name, facts in known.items()}
         self._names = {facts.topic_id: name for name, facts in known.items() if facts.topic_id is not None}
+
+    async def _ask_settings(self, rows: Sequence[Listed], begun_s: float) -> None:
+        kinds = {row.group: row.kind for row in rows if row.kind is not None}
+        due = begun_s >= self._next_settings_s
+        if not due and kinds.keys() <= self._asked_settings:
+            return
+        self._next_settings_s = begun_s + SETTINGS_EVERY_S if due else self._next_settings_s
+        wanted = kinds if due else {name: kinds[name] for name in kinds.keys() - self._asked_settings}
+        known = {} if due else self._settings
+        self._settings = known | await session_timeouts(self.cluster, wanted)
+        self._asked_settings = set(kinds)
 
     async def _lag(self, rows: Sequence[Listed]) -> dict[str, int | None]:
         """The lag of each group over all its committed partitions; null where it cannot be told whole."""

@@ -96,6 +96,8 @@ def facts_after(
     if looked_ms is None or at_ms - looked_ms > COUNTED_WITHIN_MS:
         count = min(count, 1)
     times = [*old.get("rebalanced_ms", ()), *[happened_ms or at_ms] * min(count, REBALANCES_KEPT)]
+    had = old.get("members")
+    has_lost = had is not None and view.members < had
     is_same_state = view.state == old_state and old.get("state_since_ms") is not None
     return {
         "group_epoch": view.group_epoch,
@@ -107,6 +109,7 @@ def facts_after(
         "rebalancing": view.is_rebalancing,
         "since_ms": at_ms if began else (old.get("since_ms") if view.is_rebalancing else None),
         "rebalanced_ms": times[-REBALANCES_KEPT:],
+        "lost_ms": (happened_ms or at_ms) if has_lost else old.get("lost_ms"),
         "number": view.number,
         "settled": view.settled or (old.get("settled") if view.is_rebalancing else None),
     }

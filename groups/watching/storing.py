@@ -115,6 +115,8 @@ class Store:
                     recording.row.condition = Condition.SEEN.value
             elif told is not None or recording.row.condition == MISSING:
                 changed += self._told(recording, told, seen)
+            elif name in seen.asked and recording.polled.is_set_otherwise(seen.settings.get(name)):
+                changed += self._told(recording, None, seen)
             elif name in seen.asked:
                 recording.polled.polled_ms = seen.at_ms
         for name, recording in self.recordings.items():
@@ -243,8 +245,13 @@ class Store:
             # One of the same name: another incarnation, with a timeline of its own.
             recording.polled = PolledGroup(group=recording.row.group)
         recording.looked_ms = recording.polled.polled_ms
-        entries = recording.polled.take(told, seen.at_ms, partitions=seen.partitions)
+        entries = self._entries(recording, told, seen)
         return self._write(recording, entries, seen)
+
+    @staticmethod
+    def _entries(recording: Recording, told: Told, seen: Round) -> list[Entry]:
+        settings = seen.settings.get(recording.row.group)
+        return recording.polled.take(told, seen.at_ms, partitions=seen.partitions, settings=settings)
 
     def _missing(self, recording: Recording, seen: Round) -> list[dict[str, Any]]:
         if recording.polled.condition is Condition.DELETED:
@@ -359,7 +366,7 @@ class Store:
         self._complete(recording)
         self._begins_anew(recording)
         if shown is not None:
-            self._append(recording, recording.polled.take(shown, seen.at_ms, partitions=seen.partitions))
+            self._append(recording, self._entries(recording, shown, seen))
 
     def _complete(self, recording: Recording) -> None:
         if recording.writer is not None:

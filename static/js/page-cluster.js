@@ -18,6 +18,9 @@ import { duration, plural, shownName } from './words.js';
 /** Rows are drawn at most so often: a large cluster changes many at once. */
 const DRAW_EVERY_MS = 200;
 
+/** For so long the page shows that many groups lost members together. */
+const TOGETHER_SHOWN_MS = 3_600_000;
+
 const data = JSON.parse(part('cluster-data').textContent ?? 'null');
 let cluster = data.cluster;
 const url = `/api/clusters/${encodeURIComponent(cluster.id)}`;
@@ -163,6 +166,9 @@ function head() {
         h('code', { class: 'mono' }, seen.follow.command),
       ),
     );
+  const agoMs = clock.now() - (seen.together?.to_ms ?? Number.NEGATIVE_INFINITY);
+  if (agoMs < TOGETHER_SHOWN_MS)
+    banners.push(h('div', { class: 'banner warn' }, h('b', {}, `${duration(agoMs)} ago: `), `${seen.together.says}.`));
   const skew = worstSkew(seen);
   if (skew)
     banners.push(

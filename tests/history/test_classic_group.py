@@ -263,3 +263,13 @@ def test_who_leaves_is_told_so_where_the_request_is_there(stay: dict[str, list[i
     assert (moment["shape"], moment["actor"]) == ("leave", "C")
     assert moment["says"].startswith("C leaves; generation 2")
     assert moment["says"].endswith(said)
+
+
+@pytest.mark.parametrize("protocol_type", ["consumer", "connect"])
+def test_workers_of_kafka_connect_own_no_partitions_and_are_not_idle(protocol_type: str) -> None:
+    log = Log()
+    log.at(0).write(generation(1, {"A": [], "B": []}, protocolType=protocol_type))
+    log.at(30_000).write(generation(2, {"A": [], "B": [], "C": []}, protocolType=protocol_type))
+    log.at(35_000).write(generation(3, {"A": [], "B": [], "C": []}, protocolType=protocol_type))
+    idle = [each["says"] for each in log.recorded().summary["findings"] if each["kind"] == "idle_members"]
+    assert bool(idle) is (protocol_type == "consumer")

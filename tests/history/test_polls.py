@@ -487,3 +487,39 @@ def test_a_streams_group_is_shown_as_its_coordinator_describes_it_from_not_ready
             each.member_id: {topic: list(numbers) for topic, numbers in each.assignment.items()}
             for each in told.members
         }
+
+
+def test_the_settings_that_the_cluster_reports_are_noted_when_they_change() -> None:
+    polled = PolledGroup(group=GROUP)
+    a = member("A", 1, {"foo": (0,)}, {"foo": (0,)})
+    set_to = {"consumer.session.timeout.ms": 6000}
+    first = polled.take(group(1, 1, a), 0, settings=set_to)
+    assert first[-1].payload == {"note": "settings", "settings": set_to, "source": "cluster"}
+    assert polled.take(group(1, 1, a), 1_000, settings=set_to) == []
+    assert not polled.is_set_otherwise(set_to)
+    # Settings that cannot be read for a moment are those of before.
+    assert not polled.is_set_otherwise(None)
+    assert polled.is_set_otherwise({"consumer.session.timeout.ms": 7000})
+    assert recorded_of(polled) == recorded_of(from_plain(PolledGroup, to_plain(polled)))
+
+
+def recorded_of(polled: PolledGroup) -> list[Entry]:
+    """What the next poll adds if a setting is another."""
+    return from_plain(PolledGroup, to_plain(polled)).take(
+        group(2, 2), 2_000, settings={"consumer.session.timeout.ms": 7000}
+    )
+
+
+def test_of_a_polled_member_that_is_gone_the_polls_do_not_show_why() -> None:
+    recorder = Recorder(group=GROUP)
+    polled = PolledGroup(group=GROUP)
+    a, b = (member(name, 1, {"foo": (number,)}, {"foo": (number,)}) for number, name in enumerate("AB"))
+    for at_ms, told in ((0, group(1, 1, a, b)), (60_000, group(2, 2, replace(a, epoch=2)))):
+        for entry in polled.take(told, at_ms):
+            recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    [gone] = [each for each in recorder.findings if each["kind"] == "removed"]
+    assert gone["says"] == "B was removed; polls do not show why"
+    assert "polls do not show why" in str(batch.summary["verdict"])
+    assert b"no poll shows why" in batch.moments

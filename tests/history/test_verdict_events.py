@@ -47,6 +47,7 @@ def removed(name: str, at_ms: int, **fields: Any) -> Fields:
         "at_ms": at_ms,
         "sequences": [at_ms + 1],
         "why": "session_expired",
+        "polled": False,
         "looks_like": None,
         "short": "",
         "timeout_ms": None,
@@ -107,8 +108,24 @@ def waited_for(name: str, length_ms: int, **fields: Any) -> Fields:
 @pytest.mark.parametrize(("apart_ms", "sentences"), [(0, 1), (1, 2)])
 def test_joins_within_half_a_minute_of_each_other_are_one_scale_up(apart_ms: int, sentences: int) -> None:
     again = says(joined("A", 0), joined("B", JOINED_TOGETHER_MS + apart_ms))
-    assert again == (["A and B joined"] if sentences == 1 else ["A joined", "B joined"])
+    assert again == (["A and B joined within 30.0 s"] if sentences == 1 else ["A joined", "B joined"])
     assert JOINED_TOGETHER_MS == 30_000
+    assert says(joined("A", 0), joined("B", REMOVED_TOGETHER_MS)) == ["A and B joined"]
+
+
+def test_members_that_were_never_in_the_group_together_did_not_join_together() -> None:
+    gone = removed("f2", 10_000, why="left")
+    apart = says(joined("f2", 0), gone, joined("f3", 20_000))
+    assert apart == ["f2 joined", "f2 left", "f3 joined"]
+    assert says(joined("f2", 0), joined("f3", 20_000), removed("f2", 30_000, why="left")) == [
+        "f2 and f3 joined within 20.0 s",
+        "f2 left",
+    ]
+
+
+def test_of_a_polled_group_the_polls_do_not_show_why_a_member_is_gone() -> None:
+    assert says(removed("A", 0, why=None)) == ["A was removed; the log does not say why"]
+    assert says(removed("A", 0, why=None, polled=True)) == ["A was removed; polls do not show why"]
 
 
 def test_who_joins_and_who_comes_back_are_told_apart_however_often_it_came_back() -> None:

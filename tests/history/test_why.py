@@ -47,6 +47,20 @@ def test_a_session_timeout_that_was_given_is_used_and_told() -> None:
     assert (one["looks_like"], "10.0\u202fs, as given" in str(one["says"])) == ("session_expired", True)
 
 
+def test_the_session_timeout_that_the_cluster_has_is_used_and_an_assumed_one_is_called_so() -> None:
+    story = gone_after(10_500)
+    story.at(0, lambda log: log.note(note="settings", settings={"consumer.session.timeout.ms": 10_000}))
+    one = removal(story)
+    assert (one["looks_like"], "10.0\u202fs, the group's setting" in str(one["says"])) == (
+        "session_expired",
+        True,
+    )
+    [expired] = story.found("session_expiry")
+    assert expired["says"].endswith("session timeout 10.0\u202fs")
+    [expired] = gone_after(46_000).found("session_expiry")
+    assert expired["says"].endswith("session timeout 45.0\u202fs, assumed")
+
+
 def test_a_last_commit_one_poll_interval_before_the_removal_looks_like_an_overrun() -> None:
     assert removal(gone_after(20_500, rebalanceTimeoutMs=20_000))["looks_like"] == "poll_overrun"
 

@@ -94,3 +94,11 @@ def test_every_group_epoch_is_a_rebalance_but_for_those_of_a_long_pause() -> Non
     assert len(looked((0, views[6]), (1, views[200]))["rebalanced_ms"]) == REBALANCES_KEPT
     later = COUNTED_WITHIN_MS // 1000 + 1
     assert looked((0, views[6]), (later, views[200]))["rebalanced_ms"] == [later * 1000]
+
+
+def test_a_row_has_the_time_when_its_group_last_lost_a_member() -> None:
+    two, one = (
+        view_of_description(described("g", shares, epoch=4)) for shares in (FREE, {"anna": FREE["anna"]})
+    )
+    assert looked((0, two), (1, two)).get("lost_ms") is None
+    assert looked((0, two), (1, one), (2, one), (3, two))["lost_ms"] == 1_000

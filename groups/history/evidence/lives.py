@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
-from groups.history.state.classic import ClassicMember
+from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from groups.history.state.declared import Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
@@ -184,7 +184,7 @@ class Lives:
             elif present is not None:
                 self._revoking.pop(member.member_id, None)
             self._leaves_statically(member.member_id, present, step)
-            self._idles(member.member_id, present, now_ms, step.sequence)
+            self._idles(member.member_id, present, step)
         if step.migrates and len(self.passages) < COMINGS_KEPT_MAX and step.before.protocol is not None:
             recorded = step.before.classic.recorded or step.before.modern.epoch_recorded
             online = bool(_members(step.before)) and bool(_members(step.after))
@@ -240,16 +240,19 @@ class Lives:
             places = [(topic, number) for topic, number in held[:COMINGS_KEPT_MAX]]
             self.aways.append(Away(member_id, step.after.at_ms, step.sequence, places))
 
-    def _idles(
-        self, member_id: str, member: ModernMember | ClassicMember | None, now_ms: int, sequence: int
-    ) -> None:
-        holds = member is None or any(member.assigned.values())
+    def _idles(self, member_id: str, member: ModernMember | ClassicMember | None, step: Step) -> None:
+        # A worker of Kafka Connect, or a member of a schema registry, owns something else than partitions.
+        others = step.after.protocol is _CLASSIC and step.after.classic.protocol_type not in (
+            "",
+            CONSUMER_PROTOCOL_TYPE,
+        )
+        holds = member is None or others or any(member.assigned.values())
         if isinstance(member, ModernMember):
             holds = holds or any(member.pending_revocation.values())
         if holds:
             self._idle.pop(member_id, None)
         else:
-            self._idle.setdefault(member_id, [now_ms, sequence])
+            self._idle.setdefault(member_id, [step.after.at_ms, step.sequence])
 
     def _rebalances(self, step: Step, now_ms: int) -> None:
         before, after = step.before.classic, step.after.classic

@@ -26,10 +26,20 @@ W = TypeVar("W")
 SESSION_TIMEOUT_MS: Final = 45_000
 """Kafka's default of ``group.consumer.session.timeout.ms`` and of ``session.timeout.ms`` (4.3.1)."""
 
-SESSION_SETTINGS: Final = ("consumer.session.timeout.ms", "group.consumer.session.timeout.ms")
-"""A group's own setting, then the broker's."""
+SESSION_SETTING: Final = "group.consumer.session.timeout.ms"
+"""The broker's, as somebody gave it."""
+
+GROUP_SESSION_SETTINGS: Final = {
+    Protocol.CONSUMER.value: "consumer.session.timeout.ms",
+    Protocol.SHARE.value: "share.session.timeout.ms",
+    Protocol.STREAMS.value: "streams.session.timeout.ms",
+}
+"""A group's own setting, by protocol. Classic clients bring theirs."""
 
 POLL_SETTING: Final = "max.poll.interval.ms"
+
+POLLS: Final = "polls"
+"""The source of a group that has no log."""
 
 POLL_INTERVAL_MS: Final = 300_000
 """Kafka's default of ``max.poll.interval.ms``."""
@@ -45,7 +55,7 @@ class Began(TypedDict):
 
 
 class Timeout(NamedTuple):
-    """``source``: ``record`` (the member's own), ``given`` (a setting that was told), ``assumed`` (Kafka's default)."""
+    """``source``: ``record`` (the member's own), ``group`` (the group's setting), ``given`` (by a person), ``assumed`` (Kafka's default)."""
 
     length_ms: int
     source: str
@@ -105,6 +115,11 @@ class Facts:
         return TASKS if self.frame["protocol"] == Protocol.STREAMS else PARTITIONS
 
     @property
+    def is_polled(self) -> bool:
+        """Whether the group is polled: its records are what explains a difference between two polls."""
+        return POLLS in self.sources
+
+    @property
     def contradicted(self) -> bool:
         """Whether the log has two owners of one partition."""
         return TWO_OWNERS in self.anomalies
@@ -133,7 +148,10 @@ class Facts:
     def session_timeout(self, going: Going) -> Timeout:
         if going.session_timeout_ms is not None:
             return Timeout(going.session_timeout_ms, "record")
-        given = next((self.settings[name] for name in SESSION_SETTINGS if name in self.settings), None)
+        own = self.settings.get(GROUP_SESSION_SETTINGS.get(self.frame["protocol"] or "", ""))
+        if own is not None and not going.classic:
+            return Timeout(own, "group")
+        given = self.settings.get(SESSION_SETTING)
         return Timeout(given, "given") if given is not None else Timeout(SESSION_TIMEOUT_MS, "assumed")
 
     def poll_interval(self, going: Going) -> Timeout:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, NamedTuple, TypedDict
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.commit_runs import CommitRun
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holes import is_hole
@@ -17,7 +17,7 @@ from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
-from groups.history.findings.facts import Began, Facts
+from groups.history.findings.facts import POLLS, Began, Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.following import follow_commits, follow_holders, follow_run
 from groups.history.findings.log_notes import LogNotes
@@ -172,6 +172,8 @@ class Finder:
     def _notes_source(self, last: Entry) -> None:
         if last.kind is not Kind.RECORD or last.payload.get("type") not in OFFSET_TYPES:
             self._sources.add(SOURCES[last.kind])
+            if last.kind is Kind.RECORD and last.provenance is Provenance.INFERRED:
+                self._sources.add(POLLS)
         elif last.payload.get("value"):
             self._sources.add(COMMITS)
 

@@ -66,6 +66,7 @@ class Removed(BasicFinding):
     name: str
     lane: str
     why: str | None
+    polled: bool
     looks_like: str | None
     short: str | None
     partitions: list[str]

@@ -34,7 +34,7 @@ REASONS: Final[dict[str | None, tuple[str, str]]] = {
         "was removed when its rebalance timeout expired",
         "were removed when their rebalance timeouts expired",
     ),
-    None: ("was removed; the log does not say why", "were removed; the log does not say why"),
+    None: ("was removed", "were removed"),
 }
 """Why members are gone, of one and of several, where it is known."""
 
@@ -65,7 +65,9 @@ def found_removed(facts: Facts) -> list[Finding]:
         name = facts.process(going.member) if facts.name(going.member) else going.member
         timeout_ms = _timeout_ms(going)
         guess = guessed(facts, going) if going.why is None else None
-        says = f"{name} {REASONS[going.why][0]}{timeout_words(going.why, timeout_ms)}"
+        says = (
+            f"{name} {reason_words(going.why, polled=facts.is_polled)}{timeout_words(going.why, timeout_ms)}"
+        )
         if guess is not None:
             says = f"{name} was removed. Looks like {guess.says}: {guess.because}"
         silence = facts.silence_of(going)
@@ -80,6 +82,7 @@ def found_removed(facts: Facts) -> list[Finding]:
                 name=name,
                 lane=going.lane,
                 why=going.why,
+                polled=facts.is_polled,
                 looks_like=guess.looks_like if guess is not None else None,
                 looks=guess.says if guess is not None else None,
                 because=guess.because if guess is not None else "",
@@ -101,6 +104,17 @@ def found_removed(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+def reason_words(why: str | None, *, several: bool = False, polled: bool = False) -> str:
+    """``was removed when its session expired``; if nothing gives the reason, that is stated."""
+    says = REASONS[why][several]
+    return says if why is not None else f"{says}; {unknown_words(polled=polled)}"
+
+
+def unknown_words(*, polled: bool) -> str:
+    """A polled group has no log: what its coordinator describes contains no reason."""
+    return "polls do not show why" if polled else "the log does not say why"
 
 
 def _timeout_ms(going: Going) -> int | None:
@@ -210,10 +224,18 @@ def _stalled(going: Going) -> Guess | None:
     return Guess("stalled", "it was frozen or did not poll in time", because)
 
 
+SOURCE_WORDS: Final = {
+    "record": "by its own record",
+    "group": "the group's setting",
+    "given": "as given",
+    "assumed": "assumed",
+}
+"""Where the length of a timeout comes from."""
+
+
 def _told(timeout: Timeout) -> str:
     """``45.0 s, assumed``."""
-    how = {"record": "by its own record", "given": "as given", "assumed": "assumed"}
-    return f"{duration(timeout.length_ms)}, {how[timeout.source]}"
+    return f"{duration(timeout.length_ms)}, {SOURCE_WORDS[timeout.source]}"
 
 
 FINDER: Final = Declared(

@@ -6,7 +6,7 @@ known by their offset and are not taken again, so that the log may be read from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +16,7 @@ from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topi
 from groups.history.passes.units import COORDINATOR, LogRecord, units
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.phases import Phases
+from groups.history.polls.settings import changed_settings, settings_note
 from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, OFFSET_TYPES, meaning
 
 LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
@@ -47,6 +48,9 @@ class FollowedGroup:
     ended: bool = False
     topics: dict[str, TopicFacts] = field(default_factory=dict)
     """Those that the timeline tells."""
+
+    settings: dict[str, int] = field(default_factory=dict)
+    """The group's settings that the timeline contains."""
 
     names: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
@@ -127,6 +131,12 @@ class FollowedGroup:
         observed = self.phases.take(told, self.next, None)
         return [] if observed is None else [self._by_watcher(Kind.OBSERVATION, at_ms, observed)]
 
+    def set(self, settings: Mapping[str, int]) -> list[Entry]:
+        """The group's settings, as its cluster reports them; empty if the timeline contains them."""
+        changed = {} if self.ended or not self.has_begun else changed_settings(self.settings, settings)
+        self.settings |= changed
+        return [self._note(self.at_ms, settings_note(changed))] if changed else []
+
     def gap(self, says: str, at_ms: int) -> list[Entry]:
         """What could not be seen, in a sentence."""
         told = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
@@ -155,7 +165,8 @@ class FollowedGroup:
         """
         kept = list(latest)
         told = self.topics
-        self.next, self.topics = FIRST_SEQUENCE, {}
+        settings = self.settings
+        self.next, self.topics, self.settings = FIRST_SEQUENCE, {}, {}
         if not kept:
             return []
         hole = {
@@ -172,6 +183,7 @@ class FollowedGroup:
         unit = self.next
         for record in kept:
             entries.append(self._entry(record.at_ms, record.payload, unit, record is kept[-1], record))
+        entries += self.set(settings)
         self.kept = len(entries)
         return entries
 

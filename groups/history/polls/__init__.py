@@ -10,6 +10,7 @@ module            what it is for
 ``answers``       the shapes of the describe requests' answers
 ``reading``       the answers of the describe requests, as descriptions
 ``inferring``     the records between two descriptions
+``settings``      what a cluster reports of a group's settings
 ``recording``     polls in, entries of a timeline out; what was missed is said
 ================  ==========================================================================================
 """

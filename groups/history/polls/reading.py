@@ -30,10 +30,8 @@ from groups.history.polls.description import (
     Told,
     Undescribed,
 )
+from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-
-CONSUMER_PROTOCOL_TYPE: Final = "consumer"
-"""Kafka Connect and others embed bytes of their own in the classic protocol, which stay bytes."""
 
 NO_ID: Final = "A" * 22
 

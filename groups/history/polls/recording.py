@@ -25,6 +25,7 @@ from groups.history.polls.description import (
 )
 from groups.history.polls.inferring import records_between, records_of_end
 from groups.history.polls.phases import Phases
+from groups.history.polls.settings import changed_settings, settings_note
 from groups.history.state.classic import BETWEEN
 
 WATCHER: Final = "watcher"
@@ -77,19 +78,37 @@ class PolledGroup:
     topics: dict[str, tuple[str | None, int | None]] = field(default_factory=dict)
     """Topics that were told, with id and partitions."""
 
+    settings: dict[str, int] = field(default_factory=dict)
+    """The group's settings that the timeline contains."""
+
     told: bool = True
     """Whether the condition stands in the timeline."""
 
     phases: Phases = field(default_factory=Phases)
     """Of a classic group between two generations."""
 
-    def take(self, told: Told, at_ms: int, *, partitions: Mapping[str, int] | None = None) -> list[Entry]:
-        """The entries that this answer makes; most make none. ``partitions``: counts of topics, where they are known."""
+    def take(
+        self,
+        told: Told,
+        at_ms: int,
+        *,
+        partitions: Mapping[str, int] | None = None,
+        settings: Mapping[str, int] | None = None,
+    ) -> list[Entry]:
+        """The entries that this answer makes; most make none. ``partitions``: counts of topics, ``settings``: the group's, if known."""
         if self.condition is Condition.DELETED:
             return []
         entries = self._taken(told, at_ms, partitions or {})
+        changed = changed_settings(self.settings, settings or {})
+        if changed and self.last is not None:
+            self.settings |= changed
+            entries.append(self._entry(Kind.NOTE, at_ms, WATCHER, settings_note(changed)))
         self.polled_ms = at_ms
         return entries
+
+    def is_set_otherwise(self, settings: Mapping[str, int] | None) -> bool:
+        """Whether the cluster reports other settings of the group than its timeline contains."""
+        return self.last is not None and bool(changed_settings(self.settings, settings or {}))
 
     def interrupted(self, at_ms: int, says: str) -> list[Entry]:
         """Says that nobody watched until now."""

@@ -8,12 +8,16 @@ from collections.abc import Mapping
 
 from groups.history.replay.epoch_groups import fresh
 from groups.history.replay.fields import Fields, integer, text
-from groups.history.state.classic import COMPLETING_REBALANCE, OPEN, ClassicGroup, ClassicMember
+from groups.history.state.classic import (
+    COMPLETING_REBALANCE,
+    CONSUMER_PROTOCOL_TYPE,
+    OPEN,
+    ClassicGroup,
+    ClassicMember,
+)
 from groups.history.state.copying import replace
 from groups.history.state.group import UNREADABLE, Protocol, State, seen_names
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-
-CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 def replay_record(state: State, key: Fields, value: Fields | None) -> State:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+CONSUMER_PROTOCOL_TYPE: Final = "consumer"
+"""Of consumers. Kafka Connect and others embed bytes of their own in the classic protocol, which stay bytes."""
+
 LEFT: Final = "left"
 EXPIRED: Final = "session_expired"
 TIMED_OUT: Final = "rebalance_timeout"

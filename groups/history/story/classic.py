@@ -11,7 +11,7 @@ from groups.history.evidence.steps import Key, Step
 from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT, ClassicGroup
 from groups.history.state.group import State
 from groups.history.story.cause import Cause, reason_of
-from groups.history.story.sentences import COORDINATOR, Sentence, named
+from groups.history.story.sentences import COORDINATOR, Sentence, named, reason_unknown
 from groups.history.words import counted, is_or_are, partitions
 
 GONE: Final = {
@@ -57,11 +57,11 @@ def tell_classic(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentenc
     if known and (before.gone or not leaves):
         gone = "; ".join(f"{cast.name(one)} {GONE[reasons[one] or '']}" for one in known)
         rest = [one for one in step.removed if one not in known]
-        gone += f"; {named(cast, rest)} {is_or_are(rest)} gone, no record says why" if rest else ""
+        gone += f"; {named(cast, rest)} {is_or_are(rest)} gone, {reason_unknown(step)}" if rest else ""
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
         return Sentence("target", COORDINATOR, f"Generation {after.generation}{moved}; {gone}{joined}")
     if step.removed:
-        why = "" if leaves else "; no record says why"
+        why = "" if leaves else f"; {reason_unknown(step)}"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
         says = f"{named(cast, step.removed)} {verb}{why}{joined}{_generation(after, '; ')}{moved}"

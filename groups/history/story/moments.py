@@ -29,6 +29,7 @@ from groups.history.story.sentences import (
     in_words,
     joined,
     named,
+    reason_unknown,
     target_clause,
 )
 from groups.history.story.share import tell_share_state
@@ -164,7 +165,7 @@ def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[M
     """The shape and the words of members that are gone: those that the cause explains, then the others."""
     explained = [one for one in step.removed if cause is not None and one in cause.members]
     rest = [one for one in step.removed if one not in explained]
-    unknown = f"{named(cast, rest)} {is_or_are(rest)} removed; no record says why" if rest else ""
+    unknown = f"{named(cast, rest)} {is_or_are(rest)} removed; {reason_unknown(step)}" if rest else ""
     if cause is None or not explained:
         return "remove", unknown
     shape, says = _explained(step, cast, cause, explained)

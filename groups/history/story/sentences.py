@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
-from groups.history.evidence.steps import Key, Retarget
+from groups.history.evidence.steps import Key, Retarget, Step
 from groups.history.state.group import Protocol, State
 from groups.history.story.moment import MomentShape
 from groups.history.words import listed, partitions
@@ -34,6 +35,12 @@ def joined(sentences: Sequence[str]) -> str:
     """Sentences as one; the later ones begin small, unless with a name."""
     rest = (says[0].lower() + says[1:] if says.startswith(LOWERED) else says for says in sentences[1:])
     return "; ".join((sentences[0], *rest))
+
+
+def reason_unknown(step: Step) -> str:
+    """Why a member is gone, if no request and no timer shows it. The records of a polled group are inferred."""
+    polled = step.entries[-1].provenance is Provenance.INFERRED
+    return "no poll shows why" if polled else "no record says why"
 
 
 def named(cast: DisplayNames, member_ids: Sequence[str]) -> str:

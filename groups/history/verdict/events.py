@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from groups.history.findings.kinds import ByKind, Joined, Lasting, Loop, Removed, RollingRestart, Stopped
-from groups.history.findings.removed import REASONS, timeout_words
+from groups.history.findings.removed import reason_words, timeout_words, unknown_words
 from groups.history.verdict.intervals import (
     NAMED_MAX,
     aways,
@@ -35,7 +35,7 @@ TOGETHER_MS: Final = 3_000
 """Removals for the same reason this close to each other are one event: one cause, not two."""
 
 JOINED_TOGETHER_MS: Final = 30_000
-"""Joins this close to each other are one scale-up."""
+"""Joins this close to each other are one scale-up; if they are further apart than ``TOGETHER_MS``, its length is stated."""
 
 LOOKS: Final = {
     "poll_overrun": "max.poll.interval.ms exceeded",
@@ -59,7 +59,7 @@ def events(by_kind: ByKind) -> list[Event]:
         for one in by_kind.get("joined", ())
         if not one["forming"] and one["lane"] not in lanes | rolled and one["sequences"][0] not in told_back
     ]
-    found += _joins(joins)
+    found += _joins(joins, [(one["lane"], one["sequences"][-1]) for one in by_kind.get("removed", ())])
     found += silences(by_kind, {one["silent_sequence"] for one in removals}, lanes)
     found += waits_for_others(by_kind)
     found += aways(by_kind)
@@ -183,7 +183,11 @@ def _removal(group: Sequence[Removed], by_kind: ByKind) -> Event:
             Part(", and at "),
             Part("", at_ms=first["at_ms"]),
             Part(" "),
-            Part(f"{'they' if several else 'it'} {REASONS[first['why']][several]}{timeout}", steps[0], steps),
+            Part(
+                f"{'they' if several else 'it'} {reason_words(first['why'], several=several, polled=first['polled'])}{timeout}",
+                steps[0],
+                steps,
+            ),
         ]
     elif silent:
         at_ms, sequence = since[0]
@@ -199,11 +203,17 @@ def _removal(group: Sequence[Removed], by_kind: ByKind) -> Event:
     elif first["looks_like"] is not None:
         parts.append(Part(f"{who} {'were' if several else 'was'} removed", steps[0], steps))
     else:
-        parts.append(Part(f"{who} {REASONS[first['why']][several]}{timeout}", steps[0], steps))
+        parts.append(
+            Part(
+                f"{who} {reason_words(first['why'], several=several, polled=first['polled'])}{timeout}",
+                steps[0],
+                steps,
+            )
+        )
     if first["looks_like"] is not None:
         parts.append(Part(f" (looks like {first['short']})"))
     elif silent and first["why"] is None:
-        parts.append(Part(" (the log does not say why)"))
+        parts.append(Part(f" ({unknown_words(polled=first['polled'])})"))
     cost, worst_ms = _cost(set(steps), silent, kills, by_kind)
     back = [one for one in group if one["back_ms"] is not None]
     back_ms = back[0]["back_ms"] if len(back) == 1 else None
@@ -260,12 +270,14 @@ def _no_commit(stops: Sequence[Stopped]) -> str:
     return f"no commit of {listed_partitions(names)} for up to {duration(stops[0]['length_ms'])}"
 
 
-def _joins(joins: Sequence[Joined]) -> Iterable[Event]:
+def _joins(joins: Sequence[Joined], gone: Sequence[tuple[str, int]]) -> Iterable[Event]:
+    """``gone``: lane and step of each removal. Members that were never in the group together did not join together."""
     groups: list[list[Joined]] = []
     for one in joins:
         last = groups[-1] if groups else None
         alike = last is not None and (one["again"] > 1) == (last[-1]["again"] > 1)
-        if last is not None and alike and one["at_ms"] - last[-1]["at_ms"] <= JOINED_TOGETHER_MS:
+        near = last is not None and one["at_ms"] - last[-1]["at_ms"] <= JOINED_TOGETHER_MS
+        if last is not None and alike and near and _all_there(last, one["sequences"][0], gone):
             last.append(one)
         else:
             groups.append([one])
@@ -273,6 +285,13 @@ def _joins(joins: Sequence[Joined]) -> Iterable[Event]:
         names = list(dict.fromkeys(one["name"] for one in group))
         steps = [one["sequences"][0] for one in group]
         verb = "rejoined" if group[0]["again"] > 1 else "joined"
-        yield Event(
-            group[0]["at_ms"], steps[0], [Part(f"{listed(names)} {verb}", steps[0], steps)], kind="joined"
-        )
+        length_ms = group[-1]["at_ms"] - group[0]["at_ms"]
+        within = f" within {duration(length_ms)}" if length_ms > TOGETHER_MS and len(names) > 1 else ""
+        says = f"{listed(names)} {verb}{within}"
+        yield Event(group[0]["at_ms"], steps[0], [Part(says, steps[0], steps)], kind="joined")
+
+
+def _all_there(group: Sequence[Joined], step: int, gone: Sequence[tuple[str, int]]) -> bool:
+    """Whether all that joined are still members at ``step``."""
+    joined = {one["lane"]: one["sequences"][0] for one in group}
+    return not any(joined.get(lane, step) < at < step for lane, at in gone)

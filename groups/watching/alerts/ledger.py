@@ -14,6 +14,7 @@ from groups.history.words import duration
 from groups.watching.alerts import registry
 from groups.watching.alerts.deliveries import enqueue
 from groups.watching.alerts.rules import BadRule, Held, Kind, Rule
+from groups.watching.together import Together
 
 READ_RULES_EVERY_S: Final = 2.0
 
@@ -31,6 +32,12 @@ class Ledger:
     open: dict[Place, Alert] = field(default_factory=dict)
     _numbers: dict[Place, int | None] = field(default_factory=dict)
     """What the alerts that hold count, as their sentences have it."""
+
+    _causes: dict[Place, tuple[str, int]] = field(default_factory=dict)
+    """Rule and beginning of the event that several groups share, of alerts that hold."""
+
+    _sent: set[tuple[str, int]] = field(default_factory=set)
+    """Those of which a message was sent."""
 
     read_s: float | None = None
     """When the rules were last read, on the monotonic clock; null: they are read at the next look."""
@@ -65,15 +72,20 @@ class Ledger:
         held: Held,
         timeline_id: str | None = None,
         key: str = "",
+        together: Together | None = None,
     ) -> Alert:
-        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is told once."""
+        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is told once.
+
+        Of alerts with one cause (``together``) one message is sent.
+        """
+        says = held.says if together is None else f"{held.says}. {together.says}"
         alert = Alert.objects.create(
             id=storage.new_id(),
             rule=row,
             cluster=self.cluster,
             group=group,
             key=key,
-            says=held.says,
+            says=says,
             since_ms=held.since_ms,
             at_ms=at_ms,
             # A finding is told once; a condition lasts until it is over.
@@ -84,7 +96,12 @@ class Ledger:
         if not key:
             self.open[row.pk, group] = alert
             self._numbers[row.pk, group] = held.number
-        enqueue(row, alert, "found" if key else "began", held.says)
+        cause = (row.pk, together.from_ms) if together is not None else None
+        if cause is None or cause not in self._sent:
+            enqueue(row, alert, "found" if key else "began", says)
+        if cause is not None:
+            self._sent.add(cause)
+            self._causes[row.pk, group] = cause
         return alert
 
     def now(self, place: Place, held: Held) -> bool:
@@ -104,6 +121,8 @@ class Ledger:
         alert.ended_ms = at_ms
         if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
             return []
-        says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
-        enqueue(alert.rule, alert, "ended", says)
+        cause = self._causes.pop(place, None)
+        if cause is None or cause not in self._causes.values():
+            says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
+            enqueue(alert.rule, alert, "ended", says)
         return [alert]

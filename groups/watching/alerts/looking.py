@@ -19,7 +19,20 @@ from groups.history.polls.recording import Condition
 from groups.watching.alerts.deliveries import tell
 from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
-from groups.watching.alerts.rules import OF_CLUSTER, Free, Held, Kind, Look, Rule, found, holds, long_enough
+from groups.watching.alerts.rules import (
+    AFTER_A_LOSS,
+    LOSS_FINDINGS,
+    OF_CLUSTER,
+    Free,
+    Held,
+    Kind,
+    Look,
+    Rule,
+    found,
+    holds,
+    long_enough,
+)
+from groups.watching.together import APART_MS, GROUPS_LEAST, Losses
 
 LOOK_EVERY_S: Final = 0.5
 
@@ -54,6 +67,7 @@ class Lookout:
     """The rules of one cluster under way; one process has it, that which watches."""
 
     cluster: Cluster
+    losses: Losses = field(default_factory=Losses)
     ledger: Ledger = field(init=False)
     _looked_s: float | None = None
     _since: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -61,6 +75,9 @@ class Lookout:
 
     _told: set[tuple[str, str, str]] = field(default_factory=set)
     """Findings that were told, by rule, group and key."""
+
+    _late: set[str] = field(default_factory=set)
+    """Groups that lost a member a moment ago."""
 
     _is_other: bool = False
     """Whether an alert that holds has another sentence than at the last look."""
@@ -82,7 +99,9 @@ class Lookout:
         if not self.ledger.rules:
             return []
         changed: list[Alert] = []
-        restless = {group for _, group in (*self.ledger.open, *self._since)}
+        self.losses.take(groups)
+        restless = {group for _, group in (*self.ledger.open, *self._since)} | self._late
+        self._late = set()
         for name, watched in groups.items():
             mark = (watched.facts, watched.row.condition, watched.row.timeline_id, _last(watched))
             before = self._looks.get(name)
@@ -141,12 +160,21 @@ class Lookout:
             key = f"{watched.row.timeline_id} {held.key}"[:200]
             if (row.pk, look.group, key) in self._told:
                 continue
+            others = len(self._looks) >= GROUPS_LEAST
+            if others and rule.finding in LOSS_FINDINGS and look.at_ms - held.since_ms < APART_MS:
+                # Other groups may lose members at the same time: that is one cause.
+                self._late.add(look.group)
+                continue
             self._told.add((row.pk, look.group, key))
             began.append(self._begins(row, look, held, watched, key=key))
         return began
 
     def _begins(self, row: AlertRule, look: Look, held: Held, watched: Watched, key: str = "") -> Alert:
-        return self.ledger.begin(row, look.group, look.at_ms, held, watched.row.timeline_id, key)
+        together = self.losses.of(look.group) if row.kind in AFTER_A_LOSS else None
+        if row.kind == Kind.FINDING and row.limits.get("finding") not in LOSS_FINDINGS:
+            together = None
+        timeline_id = watched.row.timeline_id
+        return self.ledger.begin(row, look.group, look.at_ms, held, timeline_id, key, together)
 
 
 def look_at(name: str, watched: Watched, at_ms: int) -> Look:

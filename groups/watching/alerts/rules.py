@@ -63,6 +63,12 @@ FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
 """Findings that a rule may name: those of what goes wrong, and of what changes for good."""
 
 
+LOSS_FINDINGS: Final = frozenset({"removed", "emptied", "session_expiry"})
+"""Findings of a group that lost members."""
+
+AFTER_A_LOSS: Final = frozenset({Kind.UNASSIGNED, Kind.STUCK, Kind.EMPTY, Kind.FINDING})
+"""Rules that may hold since a group lost members."""
+
 SOURCES_POLLED: Final = frozenset({"records", "the metadata log"})
 SOURCES_FOLLOWED: Final = SOURCES_POLLED | {"commits", "batch headers"}
 """What findings of a live group can be read from, by ``Row.needs``: it has no requests, timers and callbacks."""

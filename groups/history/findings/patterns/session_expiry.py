@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.evidence.lives import Going
-from groups.history.findings.facts import Facts
+from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import (
     COMMITS,
@@ -72,9 +72,10 @@ def found_expired(facts: Facts) -> list[Finding]:
         if not goings:
             continue
         names = list(dict.fromkeys(facts.process(going.lane) for going in goings))
-        lengths = {_timeout_ms(facts, going) for going in goings}
+        lengths = {_timeout(facts, going) for going in goings}
         length = lengths.pop() if len(lengths) == 1 else None
-        timeout = f", session timeout {duration(length)}" if length is not None else ""
+        assumed = ", assumed" if length is not None and length.source == "assumed" else ""
+        timeout = f", session timeout {duration(length.length_ms)}{assumed}" if length is not None else ""
         often = f" {len(goings):,} times" if len(goings) > len(names) else ""
         steps = spans(going.sequence for going in goings)
         found.append(
@@ -94,14 +95,14 @@ def found_expired(facts: Facts) -> list[Finding]:
     return found
 
 
-def _timeout_ms(facts: Facts, going: Going) -> int | None:
+def _timeout(facts: Facts, going: Going) -> Timeout | None:
     if going.expired_ms is not None:
-        return going.expired_ms
+        return Timeout(going.expired_ms, "record")
     timeout = facts.session_timeout(going)
     if going.why is not None:
-        return None if timeout.source == "assumed" else timeout.length_ms
+        return None if timeout.source == "assumed" else timeout
     guess = guessed(facts, going)
-    return timeout.length_ms if guess is not None and guess.looks_like == "session_expired" else None
+    return timeout if guess is not None and guess.looks_like == "session_expired" else None
 
 
 FINDER: Final = DeclaredPattern(place=320, find=found_expired, rows=(PATTERN.row(),), pattern=PATTERN)
