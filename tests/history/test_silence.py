@@ -10,6 +10,7 @@ from groups.history.findings import Finder
 from groups.history.passes.indexing import Indexer
 from groups.history.state.plain import from_plain, to_plain
 from tests.history.storied import A, B, C, R, Story, two_reading
+from tests.history.test_classic_group import generation
 
 MINUTE = 60_000
 
@@ -165,3 +166,54 @@ def _found(entries: Sequence[Entry], cut: int) -> object:
 
 def test_a_finder_without_commits_has_no_silence() -> None:
     assert Finder().silences() == []
+
+
+def eager(*, until_ms: int = 20_000, a_until_ms: int | None = None, back_ms: int = 80_000) -> Story:
+    """A and B of a classic group commit until a rebalance of a minute, and again after it; C is new."""
+    story = Story()
+    story.at(0, lambda log: log.write(generation(4, {"A": [0, 1], "B": [2, 3]})))
+    story.commits((0, 1), 2_000, until_ms if a_until_ms is None else a_until_ms)
+    story.commits((2, 3), 2_500, until_ms)
+    story.at(back_ms - 1_000, lambda log: log.write(generation(5, {"A": [0, 1], "B": [2, 3], "C": []})))
+    story.commits((0, 1), back_ms, 120_000)
+    story.commits((2, 3), back_ms + 500, 120_000)
+    return story
+
+
+def test_a_classic_group_that_stops_for_an_eager_rebalance_is_one_stop_and_no_members_silence() -> None:
+    story = eager()
+    assert story.found("silent") == []
+    assert story.summary()["silences"] == []
+    [one] = story.found("group_stopped")
+    assert (one["from_ms"], one["to_ms"], one["names"], one["certain"]) == (18_500, 80_000, ["A", "B"], False)
+    assert one["says"].replace("\u202f", " ") == (
+        "The whole group stopped for 1 min 2 s for generation 5 (range): A and B committed nothing of foo-0, -1, -2 and -3"
+    )
+    assert one["cannot_know"] == "for whom the coordinator waited: joining leaves no record"
+    assert "At 18.5 s the whole group stopped for 1 min 2 s for generation 5 (range)" in story.verdict()
+
+
+def test_a_member_that_was_silent_long_before_the_others_stopped_was_silent_by_itself() -> None:
+    story = eager(until_ms=50_000, a_until_ms=20_000)
+    assert [(one["member"], one["from_ms"]) for one in story.found("silent")] == [("A", 18_000)]
+    [one] = story.found("group_stopped")
+    assert (one["names"], one["from_ms"]) == (["B"], 48_500)
+
+
+def test_members_that_stop_while_another_commits_are_silent_by_themselves() -> None:
+    story = eager()
+    story.at(1_000, lambda log: log.write(generation(5, {"A": [0, 1], "B": [2, 3], "D": [4]})))
+    story.at(79_000, lambda log: log.write(generation(6, {"A": [0, 1], "B": [2, 3], "D": [4]})))
+    story.commits((4,), 3_000, 120_000)
+    assert story.found("group_stopped") == []
+    assert {one["member"] for one in story.found("silent")} == {"A", "B"}
+
+
+def test_an_eager_rebalance_in_which_one_member_alone_is_silent_is_its_silence() -> None:
+    story = Story()
+    story.at(0, lambda log: log.write(generation(4, {"A": [0, 1]})))
+    story.commits((0, 1), 2_000, 20_000)
+    story.at(79_000, lambda log: log.write(generation(5, {"A": [0, 1]})))
+    story.commits((0, 1), 80_000, 120_000)
+    assert story.found("group_stopped") == []
+    assert [one["member"] for one in story.found("silent")] == ["A"]

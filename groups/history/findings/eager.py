@@ -1,17 +1,19 @@
 """Eager rebalances: in a classic group whose assignor is eager everybody stops for each rebalance.
 
 Needs: type 2 records, which name the assignor of each generation (``range``, ``roundrobin`` and ``sticky`` are eager).
-Claims: which rebalances; that every member stopped reading is inferred. Cannot know: for how long, since joining leaves no record.
+Claims: which rebalances; that every member stopped reading is inferred, and with commits for how long nobody committed.
+Cannot know: for whom the coordinator waited, since joining leaves no record.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from groups.history.evidence.group_stops import GroupStop
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import counted
+from groups.history.words import counted, duration, listed, listed_partitions
 
 
 def found_eager(facts: Facts) -> list[Finding]:
@@ -38,10 +40,49 @@ def found_eager(facts: Facts) -> list[Finding]:
     ]
 
 
+def found_stops(facts: Facts) -> list[Finding]:
+    """``group_stopped``: each time in which no member committed, since all of them joined again."""
+    return [_stop(one, facts) for one in facts.group_stops]
+
+
+def _stop(stop: GroupStop, facts: Facts) -> Finding:
+    generation, length_ms = stop.generation, stop.to_ms - stop.from_ms
+    names = sorted({facts.process(one.member) for one in stop.silences})
+    places = facts.partitions({(each.topic, each.partition) for one in stop.silences for each in one.stops})
+    says = (
+        f"The whole group stopped for {duration(length_ms)} for generation {generation.generation:,} "
+        f"({generation.assignor}): {listed(names)} committed nothing of {listed_partitions(places)}"
+    )
+    first = max(stop.silences, key=lambda one: one.from_ms).from_sequence
+    return finding(
+        "group_stopped",
+        says,
+        [first, generation.sequence],
+        certain=False,
+        names=names,
+        partitions=places,
+        from_ms=stop.from_ms,
+        to_ms=stop.to_ms,
+        length_ms=length_ms,
+        steps=[first],
+        cannot_know="for whom the coordinator waited: joining leaves no record",
+    )
+
+
+def found_both(facts: Facts) -> list[Finding]:
+    return [*found_eager(facts), *found_stops(facts)]
+
+
 FINDER: Final = Declared(
     place=170,
-    find=found_eager,
+    find=found_both,
     rows=(
+        Row(
+            kinds=("group_stopped",),
+            says="a time in which no member of a classic group committed, as all of them joined again for an eager rebalance; no member's `silent` contains it",
+            needs="records and commits",
+            incident=True,
+        ),
         Row(
             kinds=("eager_rebalance",),
             says="rebalances of a classic group whose assignor is `range`, `roundrobin` or `sticky`: every member stopped, inferred",

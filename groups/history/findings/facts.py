@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple, TypedDict, TypeVar
 
 from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.group_stops import GroupStop, split
 from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import Going, Lives
 from groups.history.evidence.ownership import Ownership
@@ -161,16 +162,26 @@ class Facts:
         given = self.settings.get(POLL_SETTING)
         return Timeout(given, "given") if given is not None else Timeout(POLL_INTERVAL_MS, "assumed")
 
-    @cached_property
+    @property
     def silences(self) -> list[Silence]:
-        """Those that the evidence supports, with those that last to the end."""
+        """Members' own: those that the evidence supports, with those that last to the end."""
+        return self._silences[0]
+
+    @property
+    def group_stops(self) -> list[GroupStop]:
+        """Silences of all members at once, for an eager rebalance."""
+        return self._silences[1]
+
+    @cached_property
+    def _silences(self) -> tuple[list[Silence], list[GroupStop]]:
         told = {going.silence: going for going in self.lives.goings if going.silence is not None}
         believed = []
         for number, one in enumerate(self.rhythm.silences):
             timeouts = self._timeouts(told[number]) if number in told else []
             if one.is_believed(timeouts, self.rhythm.is_idle):
                 believed.append(one)
-        return [*believed, *self.rhythm.still_silent(self.last_ms, self.last_sequence)]
+        still = self.rhythm.still_silent(self.last_ms, self.last_sequence)
+        return split([*believed, *still], self.lives.eager)
 
     def _timeouts(self, going: Going) -> list[int]:
         return [self.session_timeout(going).length_ms, self.poll_interval(going).length_ms]

@@ -55,6 +55,10 @@ class TwoOwners(Steps):
     length_ms: int
 
 
+class GroupStopped(Lasting):
+    length_ms: int
+
+
 class Storm(Lasting):
     names: list[str]
 
@@ -267,6 +271,7 @@ class ByKind(TypedDict, total=False):
     flapping: list[Lasting]
     formed: list[Formed]
     gap: list[Gap]
+    group_stopped: list[GroupStopped]
     idle_members: list[Steps]
     joined: list[Joined]
     left_and_back: list[Loop]
