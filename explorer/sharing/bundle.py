@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from django.contrib.staticfiles import finders
 
+from explorer.web.comments import MODULE_COMMENTS, STYLE_COMMENTS, without_comments
 from explorer.web.modules import joined_path
 
 LEFT_OUT: Final = frozenset({"js/sharing/dialog.js"})
@@ -26,10 +27,6 @@ EXPORT: Final = re.compile(
     r"^export\s+(?=(?:async\s+)?(?:function\*?|class|const|let)\s+(\w+))", re.MULTILINE
 )
 LATER: Final = re.compile(r"\bimport\('(\.[^']+)'\)")
-COMMENT: Final = re.compile(r"^[ \t]*/\*\*?(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
-WITHIN_COMMENT: Final = re.compile(r"/\*\* .*? \*/ ?")
-"""A type beside an expression."""
-LINE_COMMENT: Final = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
 INDENT: Final = re.compile(r"^[ \t]+(?=[^\s*])", re.MULTILINE)
 LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
@@ -65,7 +62,7 @@ def script(entry: str) -> str:
 def styles(*paths: str) -> str:
     """Sheets of styles as one."""
     text = "\n".join(_read(path) for path in paths)
-    return re.sub(r"/\*(?:[^*]|\*(?!/))*\*/", "", text).replace("</style", "<\\/style")
+    return without_comments(text, STYLE_COMMENTS).replace("</style", "<\\/style")
 
 
 def _gather(path: str, order: dict[str, str], within: list[str]) -> None:
@@ -126,8 +123,8 @@ def _linked(path: str, text: str, numbers: dict[str, int]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without comments that stand on lines of their own, and without indentation: a third of our modules."""
-    return INDENT.sub("", LINE_COMMENT.sub("", WITHIN_COMMENT.sub("", COMMENT.sub("", text))))
+    """Without comments and indentation: a third of our modules."""
+    return INDENT.sub("", without_comments(text, MODULE_COMMENTS))
 
 
 def _read(path: str) -> str:

@@ -69,3 +69,14 @@ def test_the_smaller_build_is_of_the_release_that_the_package_has() -> None:
     smaller = Path("static/vendor/plotly-basic.min.js").read_text()[:200]
     [release] = re.findall(r"plotly\.js v([\d.]+)", whole)
     assert f"plotly.js (basic - minified) v{release}" in smaller
+
+
+def test_what_a_browser_gets_of_our_modules_and_styles_has_no_comments(collected: Path) -> None:
+    hashed = [path for path in collected.rglob("*.*") if re.search(r"\.[0-9a-f]{12}\.(js|css)$", path.name)]
+    with_comments = {
+        path.name
+        for path in hashed
+        if path.parent.name != "vendor" and re.search(r"^\s*(/\*|//)|/\*\* ", path.read_text(), re.MULTILINE)
+    }
+    assert len(hashed) > 100
+    assert with_comments == set()
