@@ -25,7 +25,7 @@ from groups.clusters.allowed import (
     STREAMS_GROUP_DESCRIBE,
 )
 from groups.clusters.channel import Answer, Sent
-from groups.clusters.connection import Connection, connect, decoded
+from groups.clusters.connection import UNSUPPORTED_VERSION, Connection, connect, decoded
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings
 from groups.history.polls import reading
@@ -235,14 +235,18 @@ class Brokers:
         """
 
         async def one(node: int, connection: Connection) -> Told:
-            found: Told = Undescribed(group=group, code=GROUP_ID_NOT_FOUND)
+            gone = Undescribed(group=group, code=GROUP_ID_NOT_FOUND)
             for kind, (key, _, _) in DESCRIBES.items():
                 if connection.version(key) is None:
                     continue
-                [found] = described(kind, await self.describe_raw(node, kind, [group])) or [found]
-                if not isinstance(found, Undescribed) or found.code != GROUP_ID_NOT_FOUND:
-                    return found
-            return found
+                for told in described(kind, await self.describe_raw(node, kind, [group])):
+                    # 3.7 to 3.9 know the request of a kind that is switched off, and refuse it.
+                    if not isinstance(told, Undescribed) or told.code not in (
+                        GROUP_ID_NOT_FOUND,
+                        UNSUPPORTED_VERSION,
+                    ):
+                        return told
+            return gone
 
         answers = list((await self.on_each(one)).values())
         for each in answers:

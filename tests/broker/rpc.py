@@ -3,7 +3,7 @@
 The layouts are those of Kafka 4.3.1's own message schemas, as printed from the jars, in their flexible versions:
 ConsumerGroupHeartbeat v1, ConsumerGroupDescribe v0 and v1, ShareGroupHeartbeat v1, ShareGroupDescribe v1,
 StreamsGroupHeartbeat v0, StreamsGroupDescribe v0, DescribeGroups v6, OffsetCommit v10, CreateTopics v7, CreatePartitions v3,
-ListOffsets v7, Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
+ListOffsets v7, Metadata v11 (2.8 has no newer one). A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
 ``string?``, ``bytes`` or ``uuid``,
 ``[type]`` for an array, ``("array?", type)`` and ``("struct?", schema)`` for those that may be null, or a schema.
 """

@@ -212,7 +212,7 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
     ),
     "Metadata": (
         3,
-        12,
+        11,
         [
             ("topics", ("array?", [("topicId", "uuid"), ("name", "string?")])),
             ("allowAutoTopicCreation", "bool"),

@@ -26,7 +26,7 @@ from tests.clusters.releases.new_kinds import sampled
 from tests.clusters.releases.sampling import Sampler, sampling
 from tests.clusters.releases.tool import tool_of
 
-RELEASES = ("4.3.1", "4.0.2", "3.7.2")
+RELEASES = ("4.3.1", "4.0.2", "3.9.1", "3.7.2", "2.8.2")
 SAMPLES = 300
 LIMIT_S = 60
 A_ROUND = 75
