@@ -9,6 +9,7 @@ from groups import storage
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.passes.recorder import RecordedBatch
 from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state.group import Semantics
 from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
 from simulations.jobs.run_tasks import engine_digest
@@ -46,6 +47,7 @@ def load_missing() -> list[str]:
             title=study.title,
             source=Timeline.Source.CASE_STUDY,
             semantics=study.semantics,
+            release=str(study.settings.release) if study.semantics is Semantics.KAFKA else "",
             scenario=study.text,
             seed=study.seed,
             engine=engine,

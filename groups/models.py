@@ -59,6 +59,9 @@ class Timeline(models.Model):
     """Why it failed or was interrupted: one line, empty where all is well."""
 
     semantics = models.CharField(max_length=16, blank=True)
+    release = models.CharField(max_length=16, blank=True)
+    """What the brokers of a run begin with, by its scenario or in place of that; its log states what each coordinator ran."""
+
     scenario = models.TextField(blank=True)
     seed = models.BigIntegerField(null=True)
     engine = models.CharField(max_length=64, blank=True)

@@ -100,6 +100,7 @@ def _described(timeline: Timeline, summary: Mapping[str, Any]) -> dict[str, Any]
         "problem": timeline.problem,
         "waits": why_it_waits(timeline.status, timeline.source, timeline.lease_owner),
         "semantics": timeline.semantics,
+        "release": timeline.release,
         "seed": timeline.seed,
         "last": timeline.last,
         "entries": timeline.last,

@@ -10,10 +10,12 @@ from groups.history.state.group import Semantics, State
 from simulations.invariants.clients import ClientChecks
 from simulations.invariants.compaction import CompactionChecks
 from simulations.invariants.coordinator import GroupChecks
+from simulations.invariants.known_faults import TIED
 from simulations.invariants.leftovers import LeftoverChecks
 from simulations.invariants.liveness import Bounds, LivenessChecks
 from simulations.invariants.model import Topics
 from simulations.invariants.settings import Held, SettingsChecks
+from simulations.invariants.ties import AssignorTies
 from simulations.invariants.violations import Violation, Violations
 
 INVARIANT_FAULT: Final = "invariant"
@@ -43,6 +45,7 @@ class Checker:
             session_timeout_ms=limits.session_timeout_ms, heartbeat_interval_ms=limits.heartbeat_interval_ms
         )
         self._settings = SettingsChecks(self._violations, held)
+        self._ties = AssignorTies()
         self._last = 0
         self._offset: int | None = None
 
@@ -51,6 +54,8 @@ class Checker:
         self._follows(entry)
         match entry.kind:
             case Kind.RECORD:
+                self._ties.record(entry, state)
+                self._liveness.tied = self._ties.goes_on
                 self._compaction.record(entry)
                 self._leftovers.record(entry)
                 if state.anomalies:
@@ -160,8 +165,8 @@ class Checker:
 
     @property
     def unjudged(self) -> str | None:
-        """What the end of a run could not be asked: why nobody can say whether the target is whole."""
-        return self._group.targets.unjudged(self._group.members)
+        """What the end of a run could not be asked: that a tied group rests, or why nobody can say whether the target is whole."""
+        return TIED if self._ties.goes_on else self._group.targets.unjudged(self._group.members)
 
     def _anomalies(self, entry: Entry, state: State) -> None:
         for anomaly in state.anomalies:

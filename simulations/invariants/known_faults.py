@@ -74,6 +74,7 @@ NOBODY_COMPUTES: Final = (
 CONVERTED: Final = (
     "a static member took its own place as the group was converted: what was assigned stays (4.3.1)"
 )
+TIED: Final = "4.4.0: as many members ask for one server-side assignor as for another, and heartbeats raise the group epoch without end"
 
 
 @dataclass(slots=True)

@@ -73,6 +73,8 @@ class LivenessChecks:
         self._disturbed: Entry | None = None
         self._rebalance_timeout_ms = 0
         self._demanded = False
+        self.tied = False
+        """Whether the group cannot come to rest, by the rules of its release."""
         self._waits_ms = 0
         self._retries = False
         self._cut_off = False
@@ -243,7 +245,7 @@ class LivenessChecks:
             if waits is not None and waits.sequence == since:
                 says = f"{who} is waited for longer than its rebalance timeout"
                 self._violations.add("rebalance_timeout", says, (since, sequence), (who,))
-        if self._disturbed is None or self._demanded or self._is_well:
+        if self._disturbed is None or self._demanded or self.tied or self._is_well:
             return
         bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
         if self._by_expression:
@@ -276,6 +278,8 @@ class LivenessChecks:
 
         A client may be about to give up what it has, to leave: it counts if it was behind ``before_ms`` already.
         """
+        if self.tied:
+            return
         group = self._group
         since = self._disturbed.sequence if self._disturbed is not None else 0
         if group.members and not group.converged:

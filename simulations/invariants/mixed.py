@@ -21,8 +21,9 @@ from simulations.invariants.consumer_protocol import assigned_by, is_given_more
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
-from simulations.invariants.mixed_clients import Client, Misread, Unwritten
+from simulations.invariants.mixed_clients import FENCES, UNKNOWN_MEMBER_ID, Client, Misread, Unwritten
 from simulations.invariants.model import Topics, listed
+from simulations.invariants.ties import AssignorTies
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
 KEPT: Final = frozenset(
@@ -45,10 +46,6 @@ KEPT: Final = frozenset(
 
 OF_THE_TARGET: Final = frozenset({"stable", "whole_target"})
 """What a target breaks that leaves somebody out, or gives what nobody subscribes to."""
-
-UNKNOWN_MEMBER_ID: Final = 25
-FENCES: Final = frozenset({22, 25, 69, 82, 110})
-"""What makes a client of either protocol give everything up."""
 
 ONE_PROTOCOL: Final = "one_protocol"
 GIVEN_UP: Final = "given_up_before_taken"
@@ -130,6 +127,7 @@ class MixedChecker:
         """By instance id, whose JoinGroup asked last to be that static member, as long as it is not refused."""
         self._forgetting = known_faults.Forgetting(bounds.settle_ms)
         self._disturbed: Entry | None = None
+        self._ties = AssignorTies()
         self._last = 0
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
@@ -139,6 +137,7 @@ class MixedChecker:
         payload = entry.payload
         match entry.kind:
             case Kind.RECORD if payload["type"] in (2, 3, 5, 6, 7, 8, 16):
+                self._ties.record(entry, state)
                 self._record(entry, state)
             case Kind.NOTE if payload["note"] == "topics":
                 self._unwritten.topics_told(payload["topics"], entry.sequence)
@@ -211,7 +210,7 @@ class MixedChecker:
 
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
-        says = next(self._wrong(), None)
+        says = None if self._ties.goes_on else next(self._wrong(), None)
         if says is not None and (self._is_consumer or not self._rounds.is_unending()):
             since = self._disturbed.sequence if self._disturbed is not None else 0
             self._violations.add(CONVERGES, says, (since, self._last))
@@ -225,6 +224,8 @@ class MixedChecker:
     @property
     def unjudged(self) -> str | None:
         """What the end of a run could not be asked."""
+        if self._ties.goes_on:
+            return known_faults.TIED
         if self._is_consumer:
             group = self._group
             if not (group.converged and group.targets.is_of_now(group.members)):

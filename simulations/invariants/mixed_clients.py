@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from typing import Final
 
 from groups.history.entries import NotedTopic
 from simulations.invariants.model import Member, Topics
 from simulations.invariants.violations import Partition
+
+UNKNOWN_MEMBER_ID: Final = 25
+FENCES: Final = frozenset({22, UNKNOWN_MEMBER_ID, 69, 82, 110})
+"""What makes a client of either protocol give everything up."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """The child that simulates: ``python -m simulations.jobs.run``, without Django.
 
-It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "seed", "bytes_most"}``
-(the last is optional), and
+It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "release", "seed",
+"bytes_most"}`` (all but the first may be missing or empty), and
 writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` or
 ``error`` with the line and the field of a scenario's mistake, or with the bound that the run reached. It ends as soon as its standard input is closed,
 since then nobody is left to read.
@@ -21,9 +21,10 @@ import orjson
 
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
+from groups.releases import release_of
 from simulations.world import studies
 from simulations.world.engine import RunTooLong, run
-from simulations.world.scenario import Scenario, ScenarioError, load
+from simulations.world.scenario import Scenario, ScenarioError, load, with_release
 
 FLUSH_S: Final = 0.05
 """A watching browser gets a message this often; more would only be coalesced again."""
@@ -44,6 +45,8 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
     try:
         scenario = scenario_of(question["scenario"])
         semantics = Semantics(question.get("semantics") or scenario.semantics)
+        if release := question.get("release"):
+            scenario = with_release(scenario, release_of(release))
         seed = question.get("seed")
         seed = scenario.seed if seed is None else int(seed)
     except ScenarioError as error:

@@ -29,7 +29,7 @@ ATTEMPTS_MOST = 3
 
 DISK_FULL = "The disk of the server's database is full. Delete imports or timelines, then run it again."
 
-SOURCES = ("simulations", "groups/history", "groups/wire")
+SOURCES = ("simulations", "groups/history", "groups/releases", "groups/wire")
 """What decides which entries a scenario and a seed make."""
 
 
@@ -89,6 +89,7 @@ def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
     question = {
         "scenario": timeline.scenario,
         "semantics": timeline.semantics,
+        "release": timeline.release,
         "seed": timeline.seed,
         "bytes_most": settings.RUN_BYTES_MOST,
     }

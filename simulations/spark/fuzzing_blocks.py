@@ -32,6 +32,7 @@ def answered(
     presets: Sequence[str],
     groups: Sequence[str],
     covered: bool,
+    release: str,
 ) -> DataFrame:
     """The answers of the blocks."""
 
@@ -42,7 +43,8 @@ def answered(
             for place in batch.column(0).to_pylist():
                 begun = time.perf_counter()
                 first, last = blocks[place]
-                line = orjson.dumps(told(answer(first, last, semantics, presets, groups, covered=covered)))
+                found = answer(first, last, semantics, presets, groups, covered=covered, release=release)
+                line = orjson.dumps(told(found))
                 took_s = time.perf_counter() - begun
                 yield pa.RecordBatch.from_pydict(
                     {"took_s": pa.array([took_s], pa.float64()), "answer": pa.array([line], pa.binary())}

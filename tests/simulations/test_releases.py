@@ -10,7 +10,10 @@ from typing import Any, Final
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
 from groups.releases import EARLIER, NEWEST, TABLE, Release, Rules, UnknownRelease, release_of
+from simulations.invariants.ties import AssignorTies
 from simulations.protocol.assignors.java_orders import string_hash
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.protocol.messages.join_group import JoinGroup
@@ -297,6 +300,20 @@ def test_a_roll_from_4_3_1_to_4_4_0_and_back_has_the_tie_in_between() -> None:
     assert rises
     assert 20_000 < rises[0] < 30_000
     assert rises[-1] < 60_000
+
+
+def test_nobody_is_blamed_that_a_tied_group_does_not_rest_where_the_release_has_the_tie() -> None:
+    log = tie("4.4.0", "range", "uniform")
+    assert [entry.payload for entry in log if entry.payload.get("fault") == "invariant"] == []
+    ends = {}
+    for release in (Release.V4_3_1, Release.V4_4_0):
+        ties, state = AssignorTies(), initial_state("orders")
+        for entry in log:
+            state = replay(state, entry)
+            if entry.kind is Kind.RECORD and entry.payload["type"] in (3, 5, 6, 7, 8, 16):
+                ties.record(entry, replace(state, release=release))
+        ends[release] = ties.goes_on
+    assert ends == {Release.V4_3_1: False, Release.V4_4_0: True}, "a release without the rule has no excuse"
 
 
 # -- scenarios

@@ -280,3 +280,23 @@ def test_every_small_scenario_of_explore_plays_in_simulate(
     else:
         call_command("simulate", name, "--format", "entries")
     assert len(capsysbinary.readouterr().out.splitlines()) > 10
+
+
+def test_brokers_run_the_release_that_is_asked_for() -> None:
+    asked = ("three-join", "--semantics", "kafka", "--format", "entries")
+    assert simulate(*asked, "--release", "4.4.0")[0]["payload"]["release"] == "4.4.0"
+    assert "release" not in simulate(*asked, "--release", "4.3")[0]["payload"], "4.3.1 needs no words"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--release", "4.9"), "--release: 4.9 is not a release that is simulated: there are 3.9, 4.3.0"),
+        (("--release", "4.4.0", "--semantics", "kip"), "a release has rules in kafka semantics alone"),
+        (("--release", "3.9"), "A is a member of the consumer protocol, which brokers 3.9 do not serve"),
+    ],
+)
+def test_a_release_that_cannot_be_is_refused_in_one_line(arguments: tuple[str, ...], says: str) -> None:
+    told = refused("three-join", "--semantics", "kafka", *arguments)
+    assert says in told
+    assert "\n" not in told.strip()

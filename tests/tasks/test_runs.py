@@ -313,3 +313,21 @@ def test_the_embedded_worker_takes_a_run_at_once_and_ends_with_the_server(
     assert not worker.thread.is_alive()
     # Its writer gave it back, so that the next start goes on with it.
     assert list(storage.lost_timelines()) == [storage.get(unfinished.id)]
+
+
+def test_a_run_keeps_the_release_that_was_chosen_for_it(queued: list[str]) -> None:
+    text = studies.text("released-member-failure")
+    timeline = start_run(text, "kafka", None, "4.4.0")
+    assert (timeline.release, queued) == ("4.4.0", [timeline.id])
+    run_tasks.run(timeline.id)
+    assert stored_entries(timeline.id)[0]["payload"]["release"] == "4.4.0"
+    assert start_run(text, "kafka").release == "4.3.1", "what the scenario says, or says nothing of"
+    assert start_run(text, "kip").release == ""
+
+
+@pytest.mark.parametrize(("semantics", "release"), [("kafka", "4.9"), ("kafka", "3.9"), ("kip", "4.4.0")])
+def test_a_release_that_cannot_be_is_refused_by_name(semantics: str, release: str) -> None:
+    with pytest.raises(Refused) as refused:
+        start_run(studies.text("released-member-failure"), semantics, None, release)
+    assert refused.value.field == "release"
+    assert release in refused.value.message

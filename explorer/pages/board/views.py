@@ -24,7 +24,7 @@ INLINED_BYTES_MOST = 400_000
 
 SEMANTICS = {
     "kip": "The rules of the proposals as they were written.",
-    "kafka": "The rules of Apache Kafka as released, 4.3.1.",
+    "kafka": "The rules of Apache Kafka as released.",
 }
 
 

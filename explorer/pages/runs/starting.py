@@ -9,10 +9,12 @@ from django.conf import settings
 from django.db import transaction
 
 from groups import storage
+from groups.history.state.group import Semantics
 from groups.models import Timeline
+from groups.releases import release_of
 from simulations.jobs import run_tasks
 from simulations.world import studies
-from simulations.world.scenario import ScenarioError, load
+from simulations.world.scenario import Scenario, ScenarioError, load, with_release
 
 SCENARIO_BYTES_MOST = 256 * 1024
 """A scenario is a page of text; the largest that makes sense names some thousand members."""
@@ -38,7 +40,9 @@ class Refused(Exception):
         return self.message
 
 
-def start_run(scenario: object, semantics: object = None, seed: object = None) -> Timeline:
+def start_run(
+    scenario: object, semantics: object = None, seed: object = None, release: object = None
+) -> Timeline:
     """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
     text, name = _text(scenario)
     try:
@@ -51,6 +55,7 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
         semantics = loaded.semantics
     if semantics not in SEMANTICS:
         raise Refused(message=f"semantics={semantics!r} must be kafka or kip.", field="semantics")
+    chosen = _release(release, str(semantics), loaded)
     _room_for_one_more()
     with transaction.atomic():
         timeline = storage.create_timeline(
@@ -58,6 +63,7 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
             source=Timeline.Source.SIMULATION,
             group=loaded.group,
             semantics=str(semantics),
+            release=chosen,
             scenario=text,
             seed=_seed(seed, loaded.seed),
             engine=run_tasks.engine_digest(),
@@ -105,6 +111,22 @@ def _has_nul(value: object) -> bool:
     if is_dataclass(value):
         return any(_has_nul(getattr(value, part.name)) for part in fields(value))
     return False
+
+
+def _release(given: object, semantics: str, scenario: Scenario) -> str:
+    """What the brokers begin with, by name: the scenario's own where none is ``given``."""
+    if given is None or given == "":
+        return str(scenario.settings.release) if semantics == Semantics.KAFKA else ""
+    if semantics != Semantics.KAFKA:
+        raise Refused(
+            message=f"release={given!r}: a release has rules in kafka semantics alone.", field="release"
+        )
+    try:
+        release = release_of(str(given))
+        with_release(scenario, release)
+    except ValueError as error:
+        raise Refused(message=f"release={given!r}: {error}.", field="release") from None
+    return str(release)
 
 
 def _seed(given: object, of_the_scenario: int) -> int:

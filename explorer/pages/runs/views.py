@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.runs.starting import SEMANTICS, Refused, start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body
+from groups.releases import Release
 from simulations.world import studies
 
 SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the proposal tells it"}
@@ -24,7 +25,9 @@ def start(request: HttpRequest) -> HttpResponse:
     """``POST /api/runs``: 201 with the timeline's id and address; the run itself has only been queued."""
     body = json_body(request)
     try:
-        timeline = start_run(body.get("scenario"), body.get("semantics"), body.get("seed"))
+        timeline = start_run(
+            body.get("scenario"), body.get("semantics"), body.get("seed"), body.get("release")
+        )
     except Refused as error:
         raise BadRequest(str(error), status=error.status, line=error.line, field=error.field) from error
     response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
@@ -42,6 +45,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "scenario": studies.text(chosen),
         "semantics": request.GET.get("semantics", ""),
         "seed": request.GET.get("seed", ""),
+        "release": request.GET.get("release", ""),
     }
     refused: Refused | None = None
     if request.method == "POST":
@@ -49,7 +53,9 @@ def simulate(request: HttpRequest) -> HttpResponse:
         # Browsers send line ends as CR LF; the scenario's own are LF, and its text is kept as it was given.
         given["scenario"] = given["scenario"].replace("\r\n", "\n")
         try:
-            timeline = start_run(given["scenario"], given["semantics"] or None, given["seed"])
+            timeline = start_run(
+                given["scenario"], given["semantics"] or None, given["seed"], given["release"]
+            )
         except Refused as error:
             refused = error
         else:
@@ -59,6 +65,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "chosen": chosen,
         "given": given,
         "refused": _at_its_place(refused, given["scenario"]) if refused else None,
+        "releases": list(Release),
         "semantics": [(name, SEMANTICS_MEAN[name]) for name in SEMANTICS],
     }
     return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
@@ -70,7 +77,9 @@ def _at_its_place(refused: Refused, scenario: str) -> dict[str, object]:
     line = refused.line if refused.line and refused.line <= len(lines) else None
     return {
         "message": refused.message,
-        "at": refused.field if line is None and refused.field in {"semantics", "seed"} else "scenario",
+        "at": refused.field
+        if line is None and refused.field in {"semantics", "seed", "release"}
+        else "scenario",
         "line": line,
         "text": lines[line - 1].strip()[:LINE_MOST] if line else "",
     }

@@ -12,7 +12,15 @@ from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import TerminalCommand, in_one_line
 from groups.history.entries import EntryLine
-from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
+from simulations.management.commands.simulate import (
+    SEMANTICS,
+    at_release,
+    chosen,
+    release_asked,
+    release_option,
+    scenario_of,
+    usage,
+)
 
 if TYPE_CHECKING:
     from simulations.proof.exploration import AnyWorlds, Report, Violated
@@ -44,6 +52,7 @@ class Command(TerminalCommand):
             help="a scenario file, - for standard input, a case study's name, or a bundled small scenario's",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
+        release_option(parser)
         parser.add_argument("--max-states", metavar="N", help="stop beyond so many states; default: 10000000")
         parser.add_argument(
             "--processes", metavar="N", help="how many processes share the states out; default: 1"
@@ -69,6 +78,7 @@ class Command(TerminalCommand):
         scenario = scenario_of(options["scenario"])
         told = options["semantics"]
         semantics = chosen("--semantics", told, SEMANTICS) if told else None
+        scenario = at_release(scenario, release_asked(options["release"], semantics or scenario.semantics))
         states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
         budgets = Budgets(
             **{

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from simulations.management.commands.simulate import release_asked, release_option
 
 if TYPE_CHECKING:
     from groups.history.entries import Entry
+    from groups.releases import Release
     from simulations.proof.fuzzing.batches import Answer, Found
 
 SEED_MAX: Final = 2**53
@@ -36,6 +38,7 @@ class Command(TerminalCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
+        release_option(parser)
         parser.add_argument(
             "--master",
             "--spark",
@@ -66,6 +69,7 @@ class Command(TerminalCommand):
         self.presets = presets_of(options["presets"])
         self.protocols = protocols_of(options["protocols"], self.semantics)
         self.covered = options["coverage"]
+        self.release = self.release_of(options["release"])
         folder = folder_of(options["out"])
         wanted = (self.last - self.first + 1) * len(kinds_of(self.protocols, self.semantics))
         begun_s, told_s, interrupted = time.monotonic(), 0.0, False
@@ -90,12 +94,29 @@ class Command(TerminalCommand):
         if total.found:
             raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.", returncode=1)
 
+    def release_of(self, named: str | None) -> Release:
+        """One that serves the consumer protocol: the others are drawn next to it where brokers are rolled."""
+        from groups.releases import EARLIER
+
+        release = release_asked(named, self.semantics) or EARLIER
+        if not release.rules.consumer_protocol:
+            raise usage(f"--release {release}: --presets rolling draws brokers without the consumer protocol")
+        return release
+
     def here(self) -> Iterator[Answer]:
         """In this process, on one core."""
         from simulations.proof.fuzzing.batches import answer, blocks
 
         for first, last in blocks(self.first, self.last):
-            yield answer(first, last, self.semantics, self.presets, self.protocols, covered=self.covered)
+            yield answer(
+                first,
+                last,
+                self.semantics,
+                self.presets,
+                self.protocols,
+                covered=self.covered,
+                release=self.release,
+            )
 
     def on_spark(self, master: str) -> Iterator[Answer]:
         from collections import Counter
@@ -113,6 +134,7 @@ class Command(TerminalCommand):
             "semantics": self.semantics,
             "presets": self.presets,
             "protocols": self.protocols,
+            "release": self.release,
             "covered": self.covered,
             "master": master,
         }
@@ -173,7 +195,7 @@ class Command(TerminalCommand):
         self.stdout.write(orjson.dumps(told).decode())
         if folder is not None and self.first == self.last and not total.found:
             for kind, rules in kinds_of(self.protocols, self.semantics):
-                write_run(folder, self.first, rules, self.presets, groups=kind)
+                write_run(folder, self.first, rules, self.presets, groups=kind, release=self.release)
 
     def shrunk(self, found: Sequence[Found], folder: Path | None) -> dict[tuple[int, str], str]:
         """The scenarios of the failures that are worth looking at first, as YAML."""
@@ -187,11 +209,19 @@ class Command(TerminalCommand):
         texts: dict[tuple[int, str], str] = {}
         for each in chosen[:SHRUNK_MOST]:
             self.stderr.write(f"Shrinking seed {each.seed} in {called(each)}: {each.broken.says}")
-            document = document_of(each.seed, each.semantics, self.presets, each.groups)
+            document = document_of(each.seed, each.semantics, self.presets, each.groups, self.release)
             small = as_yaml(shrunk(document, each.semantics, each.broken))
             texts[each.seed, called(each)] = small
             if folder is not None:
-                write_run(folder, each.seed, each.semantics, self.presets, small, groups=each.groups)
+                write_run(
+                    folder,
+                    each.seed,
+                    each.semantics,
+                    self.presets,
+                    small,
+                    groups=each.groups,
+                    release=self.release,
+                )
         return texts
 
 
@@ -210,6 +240,7 @@ def write_run(
     small: str | None = None,
     *,
     groups: str,
+    release: Release,
 ) -> None:
     """``NAME-SEED.yaml``, ``NAME-SEED.shrunk.yaml`` where it was shrunk, and the entries of the smaller one."""
     import orjson
@@ -222,7 +253,7 @@ def write_run(
     from simulations.world.scenario import load
 
     name = f"{name_of(groups, semantics)}-{seed}"
-    whole = as_yaml(document_of(seed, semantics, presets, groups))
+    whole = as_yaml(document_of(seed, semantics, presets, groups, release))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(whole, encoding="utf-8")

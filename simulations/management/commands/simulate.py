@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +17,7 @@ from groups.terminal import terminal_line
 if TYPE_CHECKING:
     from groups.history.entries import Entry
     from groups.history.state.group import Semantics
+    from groups.releases import Release
     from simulations.world.scenario import Scenario
 
 SEMANTICS = ("kip", "kafka")
@@ -35,6 +36,7 @@ class Command(TerminalCommand):
             help="a scenario file, - for standard input, or the name of a case study or of a bundled small scenario",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
+        release_option(parser)
         parser.add_argument("--seed", metavar="N", help="default: the scenario's")
         parser.add_argument(
             "--format",
@@ -68,6 +70,7 @@ class Command(TerminalCommand):
             )
         asked = options["semantics"]
         semantics = Semantics(chosen("--semantics", asked, SEMANTICS)) if asked else scenario.semantics
+        scenario = at_release(scenario, release_asked(options["release"], semantics))
         seed = seed_of(options["seed"], scenario.seed)
         if form == "segment" and semantics is Semantics.KIP:
             raise usage("no Kafka reads records of the proposal: --format segment needs --semantics kafka")
@@ -104,6 +107,36 @@ class Command(TerminalCommand):
             first = broken[0]
             says = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
             raise CommandError(says, returncode=1)
+
+
+def release_option(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--release", metavar="R", help="Kafka's release, such as 4.4.0, for kafka semantics; default: 4.3.1"
+    )
+
+
+def release_asked(named: str | None, semantics: Semantics | str | Sequence[str]) -> Release | None:
+    """The release that ``--release`` names; ``None`` if it is not given."""
+    from groups.history.state.group import Semantics
+    from groups.releases import UnknownRelease, release_of
+
+    if named is None:
+        return None
+    if Semantics.KAFKA not in ([semantics] if isinstance(semantics, str) else semantics):
+        raise usage(f"--release {named}: a release has rules in kafka semantics alone")
+    try:
+        return release_of(named)
+    except UnknownRelease as error:
+        raise usage(f"--release: {error}") from None
+
+
+def at_release(scenario: Scenario, release: Release | None) -> Scenario:
+    from simulations.world.scenario import NotServed, with_release
+
+    try:
+        return scenario if release is None else with_release(scenario, release)
+    except NotServed as error:
+        raise usage(f"--release {release}: {error}") from None
 
 
 def write(lines: Iterable[bytes], out: BinaryIO) -> None:

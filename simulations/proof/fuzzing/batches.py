@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.state.group import Semantics
+from groups.releases import EARLIER, release_of
 from simulations.proof.fuzzing.coverage import Coverage
 from simulations.proof.fuzzing.generator import scenario_of
 from simulations.proof.fuzzing.groups import Groups, semantics_of
@@ -57,13 +58,14 @@ def answer(
     groups: Sequence[str] = (Groups.CONSUMER,),
     *,
     covered: bool = False,
+    release: str = EARLIER,
 ) -> Answer:
     """Runs the seeds ``first`` to ``last`` of each kind of group in each of the semantics that it runs in."""
     told = Answer()
     for kind, rules in kinds_of(groups, semantics):
         coverage = Coverage()
         for seed in range(first, last + 1):
-            verdict = judged(seed, rules, presets, coverage if covered else None, kind)
+            verdict = judged(seed, rules, presets, coverage if covered else None, kind, release)
             told.runs += 1
             if verdict.broken is not None:
                 told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken, groups=kind))
@@ -90,9 +92,10 @@ def judged(
     presets: Sequence[str] = PRESETS,
     coverage: Coverage | None = None,
     groups: str = Groups.CONSUMER,
+    release: str = EARLIER,
 ) -> Verdict:
     """The verdict on one seed."""
-    scenario = scenario_of(seed, semantics, presets, groups)
+    scenario = scenario_of(seed, semantics, presets, groups, release_of(release))
     if coverage is None:
         return verdict_on(scenario, semantics)
     coverage.ran(scenario)

@@ -54,6 +54,8 @@ class _Brokers:
     script: Sequence[Line]
     """What is drawn already."""
     level: int
+    newest: Release
+    """What those run that serve the consumer protocol."""
     releases: dict[str, Release]
     now_ms: int = 0
     over_ms: int = 0
@@ -68,17 +70,20 @@ class _Brokers:
         return all(release.rules.consumer_protocol for release in self.releases.values())
 
 
-def with_brokers(random: Random, drawn: Drawn, kind: Groups) -> tuple[Drawn, Release, int]:
+def with_brokers(
+    random: Random, drawn: Drawn, kind: Groups, newest: Release = EARLIER
+) -> tuple[Drawn, Release, int]:
     """The script with brokers' steps in it; the release of all brokers and the level of ``group.version`` at first."""
-    release, level = EARLIER, 1
+    release, level = newest, 1
     if random.random() < OFF_SHARE[kind]:
         level = 0
-        release = random.choice((Release.V3_9, EARLIER))
+        release = random.choice((Release.V3_9, newest))
     brokers = _Brokers(
         random=random,
         kind=kind,
         script=drawn.script,
         level=level,
+        newest=newest,
         releases=dict.fromkeys(BROKERS, release),
         now_ms=random.randint(0, drawn.last_ms),
     )
@@ -112,7 +117,7 @@ def _roll(brokers: _Brokers) -> None:
     named = [random.choice(BROKERS)] if random.random() < 0.5 else list(BROKERS)
     release = None
     if not brokers.all_serve and random.random() < 0.6:
-        release = EARLIER
+        release = brokers.newest
     elif not brokers.level and random.random() < OLDER_SHARE[brokers.kind]:
         release = Release.V3_9
     _rolls(brokers, named, release)
@@ -148,7 +153,7 @@ def _serve(brokers: _Brokers) -> None:
     """The consumer protocol is served from here on, and who ended starts again."""
     old = [name for name in BROKERS if not brokers.releases[name].rules.consumer_protocol]
     for name in old:
-        _rolls(brokers, [name], EARLIER)
+        _rolls(brokers, [name], brokers.newest)
     if not brokers.level:
         _raise(brokers)
 

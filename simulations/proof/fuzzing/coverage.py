@@ -11,7 +11,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Semantics
-from groups.releases import EARLIER, Release
+from groups.releases import release_of
 from simulations.invariants import INVARIANTS
 from simulations.invariants.payloads import AnyAnswer, AnyRequest
 from simulations.proof.fuzzing.groups import Groups
@@ -121,7 +121,7 @@ _MIXED_REACHED: Final = (
 _ROLLING_REACHED: Final = (
     *(f"verb {verb}" for verb in OF_BROKERS),
     *(f"broker {event}" for event in ("starts", "stops")),
-    *(f"broker back with {release}" for release in (Release.V3_9, EARLIER)),
+    *(f"broker back with a release {protocols}" for protocols in ("older", "serving")),
     *(f"feature at {level}" for level in (0, 1)),
 )
 """What happens to brokers of the preset ``rolling``."""
@@ -205,7 +205,8 @@ class Coverage:
                 self.counts[f"feature at {payload['level']}"] += 1
             case Kind.NOTE if payload["note"] == "broker":
                 self.counts[f"broker {payload['event']}"] += 1
-                self.counts[f"broker back with {payload['release']}"] += payload["event"] == "starts"
+                protocols = "serving" if release_of(payload["release"]).rules.consumer_protocol else "older"
+                self.counts[f"broker back with a release {protocols}"] += payload["event"] == "starts"
             case Kind.REQUEST:
                 self._request(entry.actor, payload["api"], payload["body"])
             case Kind.RESPONSE:

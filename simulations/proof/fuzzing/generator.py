@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from groups.history.state.group import Semantics
-from groups.releases import EARLIER
+from groups.releases import EARLIER, Release
 from simulations.invariants import Bounds
 from simulations.proof.fuzzing.brokers import with_brokers
 from simulations.proof.fuzzing.documents import Document, MemberDocument, TopicDocument
@@ -65,11 +65,15 @@ LEAST_SHARE: Final = 0.25
 
 
 def scenario_of(
-    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, groups: str = Groups.CONSUMER
+    seed: int,
+    semantics: Semantics | str,
+    presets: Sequence[str] = PRESETS,
+    groups: str = Groups.CONSUMER,
+    release: Release = EARLIER,
 ) -> Scenario:
     """The scenario of a seed, checked as a scenario file is."""
     name = f"fuzz-{semantics}-{seed}" if groups == Groups.CONSUMER else f"fuzz-{groups}-{seed}"
-    return load(text_of(document_of(seed, semantics, presets, groups)), name)
+    return load(text_of(document_of(seed, semantics, presets, groups, release)), name)
 
 
 def text_of(document: Document) -> str:
@@ -78,9 +82,16 @@ def text_of(document: Document) -> str:
 
 
 def document_of(
-    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, groups: str = Groups.CONSUMER
+    seed: int,
+    semantics: Semantics | str,
+    presets: Sequence[str] = PRESETS,
+    groups: str = Groups.CONSUMER,
+    release: Release = EARLIER,
 ) -> Document:
-    """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn."""
+    """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn.
+
+    ``release``: what its brokers run, all of them unless they are rolled; it changes nothing else that is drawn.
+    """
     rules, kind = Semantics(semantics), Groups(groups)
     stream = f"fuzz {rules} {seed}" if kind is Groups.CONSUMER else f"fuzz {kind} {seed}"
     random = Random(stream)
@@ -106,10 +117,10 @@ def document_of(
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
     drawn = draw_script(random, preset, topics, members, classic, kind)
-    release = EARLIER
+    begins_with = release
     if named is Preset.ROLLING:
-        drawn, release, config["group_version"] = with_brokers(
-            Random(f"brokers of {rules} {kind} {seed}"), drawn, kind
+        drawn, begins_with, config["group_version"] = with_brokers(
+            Random(f"brokers of {rules} {kind} {seed}"), drawn, kind, release
         )
     _rate(Random(f"rates of {rules} {kind} {seed}"), topics)
     document: Document = {
@@ -126,8 +137,8 @@ def document_of(
         "script": drawn.script,
         "seed": seed,
     }
-    if named is Preset.ROLLING:
-        document["brokers"] = str(release)
+    if named is Preset.ROLLING or release is not EARLIER:
+        document["brokers"] = str(begins_with)
     _deny(Random(f"rights of {rules} {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))

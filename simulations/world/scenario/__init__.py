@@ -6,6 +6,7 @@ from simulations.world.scenario.actions import Action, Event, How, Verb
 from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.reading import load
+from simulations.world.scenario.releases import NotServed, with_release
 from simulations.world.scenario.values import (
     ENTRIES_MAX,
     Member,
@@ -24,6 +25,7 @@ __all__ = [
     "Member",
     "NarratedStep",
     "NetworkRates",
+    "NotServed",
     "Scenario",
     "ScenarioError",
     "ScenarioTopic",
@@ -31,4 +33,5 @@ __all__ = [
     "StartMember",
     "Verb",
     "load",
+    "with_release",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from simulations.invariants.classic_clients import CALLBACKS
 from simulations.invariants.classic_rounds import JOINS_WITH, OWNED_VERSION
-from simulations.invariants.mixed import FENCES
+from simulations.invariants.mixed_clients import FENCES
 from simulations.invariants.violations import named
 from simulations.proof.exploration.canonical import Rename, of_message
 from simulations.proof.exploration.coordinator_entries import NOW_MS, Answer
