@@ -52,6 +52,7 @@ export interface Meta {
   source: string;
   status: string;
   semantics?: string | null;
+  release?: string;
   seed?: number | null;
   provenance?: Json;
   /** How the source of a live group is now; null once its timeline is over. */

@@ -37,6 +37,7 @@ def test_the_list_tells_of_each_timeline_in_short(stored: Stored, api: Api) -> N
         "problem": "",
         "waits": "",
         "semantics": "",
+        "release": "",
         "seed": None,
         "last": 20,
         "entries": 20,
