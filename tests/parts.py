@@ -53,7 +53,7 @@ PARTS: Final = (
     tests(
         "broker",
         "a real Kafka broker",
-        *("-m", "broker and not browser", "tests/broker", "tests/demo"),
+        *("-m", "broker and not browser", "tests/broker"),
         "tests/simulations/test_kafka_answers.py",
     ),
     tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),

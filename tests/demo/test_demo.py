@@ -24,7 +24,8 @@ from tests.browser.conftest import CHROMIUM
 from tests.conftest import missing
 from tests.serving import ROOT, environment_for
 
-pytestmark = [pytest.mark.broker, pytest.mark.once]
+pytestmark = [pytest.mark.broker, pytest.mark.browser, pytest.mark.once]
+"""In one part of the tests, so that the demonstration is started once."""
 
 LIMIT_S = 180
 """A start may take a minute on a machine that does other things, and the consumers some seconds more."""
@@ -137,7 +138,6 @@ def test_the_demonstration_shows_groups_that_rebalance(demo: Demo) -> None:
     demo.until(shown)
 
 
-@pytest.mark.browser
 def test_a_kill_is_on_the_board_within_two_seconds_of_the_brokers_noticing_it(demo: Demo) -> None:
     timeline = demo.until(lambda: demo.groups().get("orders", {}).get("timeline"))
     assert demo.entrance is not None
