@@ -6,6 +6,7 @@ version numbers: the coordinator, the fold, the findings, the checkers and the p
 
 from __future__ import annotations
 
+from groups.releases.evidence import Bounds, RecordEvidence, release_by
 from groups.releases.release import (
     ALIASES,
     EARLIER,
@@ -23,9 +24,12 @@ __all__ = [
     "GROUP_VERSION",
     "NEWEST",
     "TABLE",
+    "Bounds",
+    "RecordEvidence",
     "Release",
     "Rule",
     "Rules",
     "UnknownRelease",
+    "release_by",
     "release_of",
 ]

@@ -1,11 +1,12 @@
 """``python -m tests.broker.on_release RELEASE [NAME…]`` plays the scripted exchanges on a broker of a release and judges them.
 
-Each group is judged by the rules of that release and by those of each other one that is simulated: what differs between two
-releases shows as differences of a recording of the one that is judged as the other.
+Each group is judged by the rules of that release; with ``--as OTHER`` by those of another one, where the differences are those
+that the table of rules names.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -24,10 +25,8 @@ from .played import Stage
 DRAWN: Mapping[str, int] = {improvised.name_of(seed): seed for seed in range(12)}
 
 
-def recorded(
-    folder: Path, release: str, groups: Collection[str], judges: Collection[Release]
-) -> dict[Release, Conformed]:
-    """These exchanges and improvised groups on one broker of the release, judged by the rules of each of ``judges``."""
+def recorded(folder: Path, release: str, groups: Collection[str], judge: Release) -> Conformed:
+    """These exchanges and improvised groups on one broker of the release, judged by the rules of ``judge``."""
     stage = Stage(exchange for name, exchange in EXCHANGES.items() if name in groups)
     with running(folder, played.SETTINGS, request_log=True, release=release) as node:
         with ThreadPoolExecutor(1) as pool:
@@ -38,29 +37,33 @@ def recorded(
         node.stop()
         node.start()
         stage.second_acts(node)
-    return {judge: conform(node, {**stage.problems, **problems}, release=judge) for judge in judges}
+    return conform(node, {**stage.problems, **problems}, release=judge)
 
 
-def main(release: str, *names: str) -> None:
-    groups = names or (*EXCHANGES, *DRAWN)
-    judges = [each for each in Release if each.rules.consumer_protocol]
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("release")
+    parser.add_argument("names", nargs="*", default=[*EXCHANGES, *DRAWN])
+    parser.add_argument("--as", dest="judge")
+    asked = parser.parse_args()
+    judge = release_of(asked.judge or asked.release)
     with tempfile.TemporaryDirectory() as folder:
-        found = recorded(Path(folder), release, groups, judges)
-    for judge, conformed in found.items():
-        differing = {
-            group: verdict["differences"]
-            for group, verdict in conformed.verdicts.items()
-            if verdict["differences"] and not (group in EXCHANGES and EXCHANGES[group].differs)
-        }
-        total = sum(map(len, differing.values()))
-        sys.stdout.write(f"{release} judged as {judge}: {total} differences in {len(differing)} groups\n")
-        if judge is release_of(release):
-            for group, differences in differing.items():
-                for each in differences:
-                    sys.stdout.write(f"{group}: {json.dumps(each)}\n")
-            for group, problem in conformed.problems.items():
-                sys.stdout.write(f"{group}: {type(problem).__name__}: {problem}\n")
+        conformed = recorded(Path(folder), asked.release, asked.names, judge)
+    differing = {
+        group: verdict["differences"]
+        for group, verdict in conformed.verdicts.items()
+        if verdict["differences"] and not (group in EXCHANGES and EXCHANGES[group].differs)
+    }
+    for group, differences in differing.items():
+        for each in differences:
+            sys.stdout.write(f"{group}: {json.dumps(each)}\n")
+    for group, problem in conformed.problems.items():
+        sys.stdout.write(f"{group} was not played to its end: {type(problem).__name__}: {problem}\n")
+    count = sum(map(len, differing.values()))
+    sys.stdout.write(
+        f"{asked.release} judged as {judge}: {len(conformed.verdicts)} groups, {count} differences in {len(differing)}\n"
+    )
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from simulations.management.commands.simulate import release_asked, release_option
 
 if TYPE_CHECKING:
     from simulations.proof.conformance import ImageChange, Judge
@@ -57,6 +59,7 @@ class Command(TerminalCommand):
             dest="told",
             help="a broker setting that is not Kafka's default, as group.consumer.session.timeout.ms=6000",
         )
+        release_option(parser, default="what the recording shows, else 4.3.1")
         parser.add_argument("--group", metavar="G", help="judge this group alone")
         parser.add_argument(
             "--timeline",
@@ -72,10 +75,13 @@ class Command(TerminalCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
+        from groups.history.state.group import Semantics
+        from groups.releases import release_by
         from simulations.proof.conformance import (
             BadSetting,
             Judge,
             NotJudged,
+            bounds_of,
             recordings,
             report,
             settings_of,
@@ -107,6 +113,11 @@ class Command(TerminalCommand):
             )
         if not images:
             raise usage("no topics: give segments of __cluster_metadata among the paths, or --topics")
+        if asked := release_asked(options["release"], Semantics.KAFKA):
+            release, why = asked, "--release names it"
+        else:
+            release, why = release_by(bounds_of(files.requests, files.written))
+        settings = replace(settings, release=release)
         not_judged = NotJudged()
         judges = []
         for recording in recordings(files.requests, files.written, images, not_judged, only=options["group"]):
@@ -118,7 +129,8 @@ class Command(TerminalCommand):
         if options["timeline"]:
             write_timeline(options["timeline"], judges)
         result = report((judge.tally for judge in judges), not_judged)
-        self.stdout.write(orjson.dumps(result).decode())
+        self.stdout.write(orjson.dumps({"release": release, "release_because": why, **result}).decode())
+        self.stderr.write(f"Judged as Kafka {release}: {why}")
         excused = sum(each["count"] for each in result["excused"])
         because = "; ".join(f"{each['count']} times {each['reason']}" for each in result["excused"])
         judged = result["requests"] + sum(judge.tally.records_judged for judge in judges)

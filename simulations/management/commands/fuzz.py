@@ -38,7 +38,7 @@ class Command(TerminalCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
-        release_option(parser)
+        release_option(parser, default="4.3.1")
         parser.add_argument(
             "--master",
             "--spark",

@@ -109,9 +109,11 @@ class Command(TerminalCommand):
             raise CommandError(says, returncode=1)
 
 
-def release_option(parser: CommandParser) -> None:
+def release_option(parser: CommandParser, *, default: str = "the scenario's") -> None:
     parser.add_argument(
-        "--release", metavar="R", help="Kafka's release, such as 4.4.0, for kafka semantics; default: 4.3.1"
+        "--release",
+        metavar="R",
+        help=f"Kafka's release, such as 4.4.0, in kafka semantics; default: {default}",
     )
 
 

@@ -23,6 +23,7 @@ module               what it is for
 ``score``            what is equal is counted, what is not is worded
 ``trace``            the recording as entries, to be watched
 ``report``           the result as JSON
+``releases``         which release it is of
 ===================  =====================================================================================================
 """
 
@@ -37,6 +38,7 @@ from simulations.proof.conformance.recording import (
     Recording,
     Written,
 )
+from simulations.proof.conformance.releases import bounds_of
 from simulations.proof.conformance.report import Report, report
 from simulations.proof.conformance.score import Score
 from simulations.proof.conformance.search import Judge
@@ -54,6 +56,7 @@ __all__ = [
     "Report",
     "Score",
     "Written",
+    "bounds_of",
     "image_of_names",
     "images_of",
     "recordings",

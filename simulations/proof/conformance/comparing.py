@@ -15,6 +15,9 @@ UNJUDGED_FIELDS: Final = frozenset({"throttleTimeMs"})
 
 ABSENT: Final = "(absent)"
 
+REMOVAL: Final = (8, 7, 5)
+"""Types of the tombstones of a member that is removed."""
+
 
 def differing(recorded: object, simulated: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """``(path, recorded, simulated)`` of each leaf that differs."""
@@ -45,6 +48,28 @@ def same_place(recorded: Record, simulated: Record) -> bool:
         and recorded.get("key") == simulated.get("key")
         and (recorded.get("value") is None) == (simulated.get("value") is None)
     )
+
+
+def removed_in_order(simulated: tuple[Record, ...], recorded: Sequence[Record]) -> tuple[Record, ...]:
+    """The simulated records with members that are removed at once in the order of the recorded ones.
+
+    A broker takes the members of one LeaveGroup in the order of a hash set whose hashes differ from one run of it to the next.
+    Each has three tombstones: of its assignment, its target and itself.
+    """
+    removals: dict[str, tuple[Record, ...]] = {}
+    for at in range(0, len(simulated), 3):
+        three = simulated[at : at + 3]
+        who = {str(each["key"].get("memberId")) for each in three}
+        are_gone = all(each["value"] is None for each in three) and len(who) == 1
+        if not are_gone or tuple(each["type"] for each in three) != REMOVAL:
+            break
+        removals[who.pop()] = three
+    if len(removals) < 2:
+        return simulated
+    order = [str((each.get("key") or {}).get("memberId")) for each in recorded[: 3 * len(removals) : 3]]
+    if set(order) != removals.keys():
+        return simulated
+    return (*(each for who in order for each in removals[who]), *simulated[3 * len(removals) :])
 
 
 def aligned(

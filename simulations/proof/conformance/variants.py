@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -13,6 +13,7 @@ from groups.wire.coordinator_schema import (
     GROUP_METADATA,
     OFFSET_COMMIT,
 )
+from simulations.proof.conformance.comparing import removed_in_order
 from simulations.proof.conformance.excuses import EARLIER_STATE
 from simulations.proof.conformance.position import CLOCK_SLACK_MS, Position
 from simulations.proof.conformance.recording import RecordedRequest
@@ -57,10 +58,13 @@ def attempts(position: Position, asked: RecordedRequest, delay_ms: int) -> Itera
                 continue
             for now_ms in _times(position, asked, delay_ms):
                 shard = prepared.copy()
+                answered = ask(shard, asked, now_ms, committed_ms=_committed_ms(position, now_ms))
+                come = position.coming_written(len(answered.records))
+                records = removed_in_order(answered.records, [written.payload for written in come])
                 yield Variant(
                     before=prepared,
                     shard=shard,
-                    answered=ask(shard, asked, now_ms, committed_ms=_committed_ms(position, now_ms)),
+                    answered=replace(answered, records=records),
                     now_ms=now_ms,
                     images=images,
                     tasks_done=tasks_done,
