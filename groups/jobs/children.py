@@ -214,15 +214,6 @@ def _answers(
     return said or not ended
 
 
-def close_warm_children() -> None:
-    """End every idle child: the process ends, or a test does."""
-    with _idle_lock:
-        children = list(_idle.values())
-        _idle.clear()
-    for child in children:
-        child.close()
-
-
 def python_path() -> str:
     """This program's root first, so that it may be started from any folder."""
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

@@ -25,7 +25,7 @@ from simulations.invariants.classic_operations import OPERATION_INVARIANTS
 from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import ROUND_INVARIANTS
 from simulations.invariants.consumption import CONSUMPTION_INVARIANTS, ConsumptionChecker
-from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
+from simulations.invariants.invariants import INVARIANTS, Invariant
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
 from simulations.invariants.served import SERVED_INVARIANTS, ServedChecker
@@ -53,5 +53,4 @@ __all__ = [
     "RunChecker",
     "ServedChecker",
     "Violation",
-    "as_table",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -320,13 +319,3 @@ _ALL: Final = (
 )
 
 INVARIANTS: Final = {invariant.name: invariant for invariant in _ALL}
-
-
-def as_table(invariants: Iterable[Invariant] = _ALL) -> str:
-    """The table in Markdown."""
-    rows = [
-        "| # | Name | Invariant | Source | Exceptions, and where `kip` and `kafka` differ |",
-        "|---|---|---|---|---|",
-    ]
-    rows += [f"| {i.number} | `{i.name}` | {i.says} | {i.source} | {i.apart} |" for i in invariants]
-    return "\n".join(rows) + "\n"

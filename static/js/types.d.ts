@@ -135,7 +135,7 @@ export interface Span {
 
 /**
  * What a row of the map shows in a column: bits, so that a coarser column is the bitwise or of finer ones and nothing
- * bad disappears when one zooms out. The worst state is the highest bit that is set (`worstOf` in source/flags.js).
+ * bad disappears when one zooms out. The worst state is the highest bit that is set.
  *
  *     1 MEMBER    is a member of the group
  *     2 BEHIND    its member epoch is older than the group epoch (generation)

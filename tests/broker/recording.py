@@ -11,11 +11,26 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from groups.wire.logs.request_log import LoggedRequest, json_line, read_request_log
+from groups.wire.logs.request_log import LoggedRequest, read_request_log
 from simulations.proof.conformance import GROUP_APIS
 
 REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments"
+
+
+def json_line(request: LoggedRequest) -> dict[str, Any]:
+    """The request in the JSON Lines form."""
+    return {
+        "done_ms": request.done_ms,
+        "total_ms": request.total_ms,
+        "api": request.api,
+        "version": request.version,
+        "client": request.client,
+        "host": request.host,
+        "request": dict(request.request),
+        "response": dict(request.response),
+    }
 
 
 def keep(log: Path, data: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import RecordedBatch, Recorder
-from groups.history.passes.units import LogRecord, UnitTeller
+from groups.history.passes.units import LogRecord
 from groups.history.state.group import Semantics
 from groups.history.state.plain import to_plain
 from groups.wire.records import decode_record
@@ -33,6 +33,7 @@ from tests.history import (
 )
 from tests.history.logs import FOO, Log, released_basic
 from tests.history.proposal import proposal_basic
+from tests.history.unit_entries import entries_from_records
 from tests.house import ROOT
 
 SAMPLES: Final = ROOT / "groups" / "samples"
@@ -138,26 +139,28 @@ def _recorded() -> Iterator[CorpusLog]:
 
 def logs_of_segments(name: str, data: Path) -> Iterator[CorpusLog]:
     """A log for each group of a broker's segments."""
-    tellers: dict[str, UnitTeller] = {}
-    entries: dict[str, list[Entry]] = {}
+    records: dict[str, list[LogRecord]] = {}
+    partitions: dict[str, int] = {}
     for partition, batch in batches(data):
-        for told in batch.records if not batch.is_control else ():
-            payload = decode_record(told.key, told.value)
+        for written in batch.records if not batch.is_control else ():
+            payload = decode_record(written.key, written.value)
             key = payload.get("key") or {}
             group = str(key.get("groupId") or key.get("group"))
-            if group not in tellers:
-                tellers[group] = UnitTeller(partition=partition)
-                entries[group] = []
-            record = LogRecord(
-                offset=told.offset, batch=batch.base_offset, at_ms=told.timestamp_ms, payload=payload
+            partitions[group] = partition
+            records.setdefault(group, []).append(
+                LogRecord(
+                    offset=written.offset,
+                    batch=batch.base_offset,
+                    at_ms=written.timestamp_ms,
+                    payload=payload,
+                )
             )
-            entries[group] += tellers[group].feed(record)
-    for group, teller in sorted(tellers.items()):
+    for group, its_records in sorted(records.items()):
         yield CorpusLog(
             name=f"{name} {group}",
             group=group,
             semantics=Semantics.KAFKA,
-            make=[*entries[group], *teller.finish()].copy,
+            make=list(entries_from_records(its_records, partition=partitions[group])).copy,
         )
 
 

@@ -11,9 +11,26 @@ from collections.abc import Iterable
 from typing import Final
 
 from groups.history.findings.declaring import Section
-from groups.history.findings.patterns.pattern import SOURCE_NAMES, DeclaredPattern, Pattern
+from groups.history.findings.patterns.pattern import (
+    CALLBACKS,
+    COMMITS,
+    RECORDS,
+    REQUESTS,
+    TIMERS,
+    DeclaredPattern,
+    Pattern,
+)
 from groups.history.findings.registry import finders, rows
 from tests.house import ROOT
+
+SOURCE_NAMES: Final = {
+    RECORDS: "the records of __consumer_offsets",
+    COMMITS: "the committed offsets",
+    REQUESTS: "the request log",
+    TIMERS: "the coordinator's log",
+    CALLBACKS: "the clients' logs",
+}
+"""Where a team has each source from."""
 
 PAGE: Final = ROOT / "docs" / "reference" / "findings.md"
 

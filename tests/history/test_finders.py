@@ -11,10 +11,11 @@ from shutil import copytree, ignore_patterns
 
 from groups.history.findings.declaring import Watch
 from groups.history.findings.finder import SOURCES, Finder
-from groups.history.findings.patterns.pattern import SOURCE_NAMES, DeclaredPattern
+from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders, rows
 from groups.history.state.plain import from_plain, to_plain
 from tests.history import findings_page
+from tests.history.findings_page import SOURCE_NAMES
 from tests.history.test_patterns import quiet_hour
 from tests.house import ROOT
 

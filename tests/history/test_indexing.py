@@ -84,11 +84,17 @@ def plain(value: Any) -> dict[str, Any]:
     return told
 
 
+def rests_before(indexer: Indexer, entry: Entry) -> bool:
+    """Whether a chunk may be cut before ``entry``, the next one: it begins an exchange of its own."""
+    exchange = indexer._known_exchange()
+    return not indexer._unit and (exchange is None or not exchange.takes(entry))
+
+
 def cuts_of(log: CorpusLog, random: Random) -> list[int]:
     """Some sequences after which an exchange is over: a chunk can be cut there."""
     indexer, rests = Indexer(group=log.group, semantics=log.semantics), []
     for entry in log.entries:
-        if indexer.rests_before(entry):
+        if rests_before(indexer, entry):
             rests.append(entry.sequence - 1)
         indexer.add(entry)
     return sorted(random.sample(rests, min(3, len(rests))))
@@ -171,7 +177,7 @@ def test_commits_told_in_sum_leave_what_they_leave_one_by_one(
 def test_a_log_of_records_can_be_cut_after_every_unit(log: CorpusLog) -> None:
     indexer = Indexer(group=log.group)
     for entry in log.entries:
-        assert indexer.rests_before(entry) == indexer.at_rest
+        assert rests_before(indexer, entry) == indexer.at_rest
         indexer.add(entry)
         assert indexer.at_rest == entry.settled
 

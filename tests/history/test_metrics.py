@@ -273,5 +273,4 @@ def test_a_sampled_value_counts_the_windows_of_the_last_minute_and_no_older_one(
         told.append((stat.average(number * WINDOW_MS), stat.greatest(number * WINDOW_MS)))
     assert told == [(1, 1), (1.5, 2), (4, 6), (5, 6), (6, 8)]
     assert stat.count_rate(4 * WINDOW_MS + 5_000) == pytest.approx(2 / 35)
-    assert stat.sum_rate(4 * WINDOW_MS + 5_000) == pytest.approx(12 / 35)
     assert stat.average(6 * WINDOW_MS) is None

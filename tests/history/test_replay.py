@@ -27,7 +27,7 @@ def anomalies(*records: dict[str, Any], semantics: str = "kafka") -> list[str]:
 
 def test_a_member_record_makes_the_member_at_epoch_0() -> None:
     member = after(R.member("A")).consumer.members["A"]
-    assert (member.epoch, member.previous_epoch, member.state_name) == (0, -1, "STABLE")
+    assert (member.epoch, member.previous_epoch, member.state) == (0, -1, STABLE)
     assert (member.client_id, member.client_host, member.rebalance_timeout_ms) == ("a", "/127.0.0.1", 300_000)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import orjson
 
-from groups.history.passes.units import LogRecord, entries_from_records
+from groups.history.passes.units import LogRecord
 from tests.history.logs import FOO, Log, Records, record
 from tests.history.modern_logs import ShareRecords
+from tests.history.unit_entries import entries_from_records
 
 R = ShareRecords()
 

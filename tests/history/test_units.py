@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.passes.units import LogRecord, UnitTeller, entries_from_records
+from groups.history.passes.units import LogRecord
 from tests.history.logs import HASH, STABLE, UNRELEASED, Records, record, released_basic
+from tests.history.unit_entries import entries_from_records
 
 R = Records()
 Payload = dict[str, Any]
@@ -144,17 +145,6 @@ def test_a_downgrade_is_one_unit() -> None:
     gone = [R.gone(kind, member) for kind in (8, 7) for member in ("A", "B")]
     ends = (R.gone(6), R.gone(5, "A"), R.gone(5, "B"), R.gone(4), R.gone(3), classic)
     assert told((*gone, *ends))
-
-
-def test_a_note_ends_the_unit_before_it_and_takes_the_next_sequence() -> None:
-    teller = UnitTeller(partition=17, first_sequence=5)
-    for offset, payload in enumerate(JOIN_A):
-        assert teller.feed(LogRecord(offset=offset, batch=0, at_ms=5, payload=payload)) == []
-    entries = teller.note(6, {"note": "gap", "from_offset": 9, "to_offset": 12, "partition": 17})
-    assert [(entry.sequence, entry.settled) for entry in entries] == [
-        (5, False), (6, False), (7, False), (8, False), (9, True), (10, True),
-    ]  # fmt: skip
-    assert teller.finish() == []
 
 
 def test_records_kept_as_bytes_stand_alone() -> None:

@@ -15,7 +15,7 @@ import {
   UNASSIGNED,
   WAITING,
 } from '../../static/js/map/modes.js';
-import { characters, isolated, parted, shortened } from '../../static/js/map/names.js';
+import { characters, isolated, parted } from '../../static/js/map/names.js';
 import { PINS_MOST, Roster } from '../../static/js/map/roster.js';
 import { found, haystack, linesOf } from '../../static/js/map/rows.js';
 import { Cast } from '../../static/js/cast.js';
@@ -69,9 +69,6 @@ test('names of 249 characters, from right to left and of emoji are found, parted
   }
   assert.deepEqual(characters(parted(family).tail), Array(7).fill('👩‍👩‍👧‍👦'));
   assert.equal(parted('consumer-7-02').tail, 'r-7-02');
-  assert.equal(shortened('consumer-7-02', 13), 'consumer-7-02');
-  assert.equal(shortened('consumer-7-02', 9), 'cons…7-02');
-  assert.equal(characters(shortened(family, 9)).length, 9);
   assert.equal(isolated('plain'), 'plain');
   assert.equal(isolated('צרכן'), '\u2068צרכן\u2069');
 });

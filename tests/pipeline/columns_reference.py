@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
 
 from groups.pipeline.reading.columns import STRETCH_BYTES, Damage, Stretch, read_stretches
+from groups.pipeline.reading.columns.values import Commits
+from groups.wire.commit_payloads import commit_payload
 from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
 from groups.wire.records import decode_record
 
@@ -81,6 +84,29 @@ def by_columns(data: bytes, stretch_bytes: int = STRETCH_BYTES) -> Reading:
     )
 
 
+def payloads_of(commits: Commits) -> Iterator[dict[str, Any]]:
+    """The entry payload of each, as ``decode_record`` gives it."""
+    rows = zip(
+        commits.key.tolist(), commits.version.tolist(), commits.committed.tolist(), commits.leader_epoch.tolist(),
+        commits.commit_ms.tolist(), commits.expire_ms.tolist(), commits.metadata.tolist(), commits.topic_id.tolist(),
+        strict=True,
+    )  # fmt: skip
+    for number, version, committed, leader_epoch, commit_ms, expire_ms, metadata, topic_id in rows:
+        key = commits.keys[number]
+        yield commit_payload(
+            group=key.group,
+            topic=key.topic,
+            partition=key.partition,
+            version=version,
+            committed=committed,
+            leader_epoch=leader_epoch,
+            metadata=commits.texts[metadata],
+            commit_ms=commit_ms,
+            expire_ms=expire_ms,
+            topic_id=None if topic_id < 0 else commits.topic_ids[topic_id],
+        )
+
+
 def records_of(stretch: Stretch) -> list[Told]:
     commits = stretch.commits
     found = [told(*other) for other in stretch.others]
@@ -89,7 +115,7 @@ def records_of(stretch: Stretch) -> list[Told]:
         commits.batch.tolist(),
         commits.at_ms.tolist(),
         commits.producer.tolist(),
-        commits.payloads(),
+        payloads_of(commits),
         strict=True,
     )
     for offset, batch, at_ms, producer, payload in rows:

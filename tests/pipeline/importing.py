@@ -13,8 +13,8 @@ from django.db import connection
 
 from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
-from groups.jobs.children import close_warm_children
 from groups.models import Import
+from tests.tasks.idle import close_idle_children
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -23,7 +23,7 @@ Until = Callable[[Callable[[], object]], None]
 def _one_child_for_all() -> Iterator[None]:
     """Most of what a test would take is the start of its child."""
     yield
-    close_warm_children()
+    close_idle_children()
 
 
 @pytest.fixture(autouse=True)

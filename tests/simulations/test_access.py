@@ -8,7 +8,7 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import Recorder
-from simulations.invariants import ACL_INVARIANTS, AuthorizedChecker, Violation, as_table
+from simulations.invariants import ACL_INVARIANTS, AuthorizedChecker, Violation
 from simulations.invariants.classic_clients import RunChecker
 from simulations.world.engine import run
 from simulations.world.engine.access import Access
@@ -16,6 +16,7 @@ from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import ScenarioError, load
 from tests.house import ROOT
 from tests.simulations.classic_runs import answers, requests, violations
+from tests.simulations.invariants_table import as_table
 
 PROTOCOLS = ("consumer", "classic")
 

@@ -13,7 +13,7 @@ from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from groups.releases import Release
-from simulations.invariants import SERVED_INVARIANTS, ServedChecker, as_table
+from simulations.invariants import SERVED_INVARIANTS, ServedChecker
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
@@ -25,6 +25,7 @@ from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
 from tests.house import ROOT
 from tests.simulations.classic_runs import answers, requests, violations
+from tests.simulations.invariants_table import as_table
 
 BASE = """
 group: orders

@@ -16,7 +16,7 @@ from groups.history.entries import Entry
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
-from simulations.invariants import INVARIANTS, Checker, as_table
+from simulations.invariants import INVARIANTS, Checker
 from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
 from simulations.world import studies
 from simulations.world.engine import run
@@ -44,6 +44,7 @@ from tests.simulations.broken_logs import (
     target_epoch,
 )
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
+from tests.simulations.invariants_table import as_table
 
 
 def refuse(log: Log, request: int, member: str) -> None:

@@ -17,12 +17,13 @@ from groups.history.entries import Entry, Kind
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
 from groups.wire.embedded.consumer_protocol import encode_assignment
-from simulations.invariants import MEMBER_INVARIANTS, OPERATION_INVARIANTS, as_table
+from simulations.invariants import MEMBER_INVARIANTS, OPERATION_INVARIANTS
 from simulations.invariants.java_table import grown, in_table_order
 from simulations.proof.fuzzing.verdict import verdict_on
 from simulations.world.engine import run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
+from tests.simulations.invariants_table import as_table
 
 CLASSIC = """
 protocol: classic

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.embedded.streams_user_data import decode_assignment_info
+from groups.wire.embedded.streams_user_data import read_assignment_info
 from simulations.protocol.assignors.broker_order import topic_id_of
 from simulations.protocol.assignors.classic.custom import (
     CustomCooperativeAssignor,
@@ -156,7 +156,7 @@ def test_tasks_that_are_gone_are_nobodys_and_of_two_claims_the_first_counts() ->
 def test_each_member_is_told_the_tasks_that_it_is_sent() -> None:
     answer = StreamAssignor().assign(group({"A": {}, "B": {"T": [0, 1, 2, 3]}}, T=4))
     for name, sent in plain(answer.members).items():
-        info = decode_assignment_info(answer.user_data[name])
+        info, _ = read_assignment_info(answer.user_data[name])
         assert [(task["topicGroupId"], task["partition"]) for task in info["activeTasks"]] == [
             (0, task) for task in sent.get("T", [])
         ]

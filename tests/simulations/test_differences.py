@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from groups.history.state.group import Semantics
 from simulations.proof.differences import DIFFERENCES, Case, Difference, play
-from simulations.proof.differences.pages import BEGIN, END, markdown
+from simulations.proof.differences.pages import markdown
 
 CASES = [pytest.param(each.case, id=each.id) for each in DIFFERENCES if each.case is not None]
 
@@ -39,6 +39,11 @@ def test_a_case_can_be_shown_as_json(case: Case) -> None:
 @pytest.mark.parametrize("difference", [pytest.param(each, id=each.id) for each in DIFFERENCES])
 def test_a_difference_is_shown_or_says_why_it_cannot_be(difference: Difference) -> None:
     assert (difference.case is None) != (difference.unshown is None)
+
+
+BEGIN = "<!-- differences: manage.py compare_semantics --markdown -->"
+END = "<!-- end of differences -->"
+"""The table is between these lines of ``docs/explanation/semantics.md``."""
 
 
 def test_every_difference_has_an_id_of_its_own() -> None:

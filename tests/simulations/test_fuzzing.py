@@ -20,7 +20,6 @@ from groups.pipeline.spark.child import Lines
 from simulations.invariants import Checker, Violation
 from simulations.proof.fuzzing import batches as answering
 from simulations.proof.fuzzing.batches import Answer, answer
-from simulations.proof.fuzzing.coverage import expected
 from simulations.proof.fuzzing.generator import document_of, scenario_of, text_of
 from simulations.proof.fuzzing.presets import PRESETS
 from simulations.proof.fuzzing.shrinking import as_yaml, shrunk
@@ -29,6 +28,7 @@ from simulations.spark import fuzzing as job
 from simulations.world.engine import run
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import load
+from tests.simulations.fuzzing_reach import expected
 
 SEEDS = (0, 149)
 """Some fifteen seconds; `make fuzz-simulator` runs many more."""

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from groups.history.state.group import Semantics
 from simulations.proof.fuzzing.batches import Answer, answer, kinds_of, name_of
-from simulations.proof.fuzzing.coverage import expected, expected_of
 from simulations.proof.fuzzing.documents import Document, Line
 from simulations.proof.fuzzing.generator import document_of, scenario_of, text_of
 from simulations.proof.fuzzing.groups import GROUPS, Groups
 from simulations.proof.fuzzing.presets import PRESETS, Preset
 from simulations.world.scenario import Verb
 from simulations.world.scenario.brokers import OF_BROKERS
+from tests.simulations.fuzzing_reach import expected, expected_of
 from tests.simulations.mutations import rolled
 from tests.simulations.mutations.mutated import applied
 from tests.simulations.mutations.mutation import Mutation

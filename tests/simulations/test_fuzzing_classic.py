@@ -11,9 +11,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from simulations.invariants import CLASSIC_INVARIANTS, MIXED_INVARIANTS, ROUND_INVARIANTS, as_table
+from simulations.invariants import CLASSIC_INVARIANTS, MIXED_INVARIANTS, ROUND_INVARIANTS
 from simulations.proof.fuzzing.batches import Answer, answer, judged
-from simulations.proof.fuzzing.coverage import expected_of
 from simulations.proof.fuzzing.generator import document_of, scenario_of, text_of
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.presets import PRESETS
@@ -21,6 +20,8 @@ from simulations.proof.fuzzing.shrinking import as_yaml
 from simulations.proof.fuzzing.verdict import verdict_on
 from simulations.world.engine import run
 from simulations.world.scenario import load
+from tests.simulations.fuzzing_reach import expected_of
+from tests.simulations.invariants_table import as_table
 
 SEEDS = (0, 249)
 """Some ten seconds; ``make fuzz-simulator`` runs many more."""

@@ -16,13 +16,14 @@ from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import end_of
 from groups.history.state.group import State, initial_state
-from simulations.invariants import CONSUMPTION_INVARIANTS, as_table
+from simulations.invariants import CONSUMPTION_INVARIANTS
 from simulations.proof.fuzzing.verdict import broken_by
 from simulations.world import studies
 from simulations.world.engine import run
 from simulations.world.engine.process import Process
 from simulations.world.scenario import ScenarioError, load
 from tests.house import ROOT
+from tests.simulations.invariants_table import as_table
 
 TWO = """
 protocol: {protocol}

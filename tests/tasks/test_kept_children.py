@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from groups.jobs import children
-from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child, close_warm_children
+from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
+from tests.tasks.idle import close_idle_children
 from tests.tasks.test_children import is_alive
 
 pytestmark = pytest.mark.once
@@ -24,7 +25,7 @@ Until = Callable[[Callable[[], object]], None]
 @pytest.fixture(autouse=True)
 def _no_child_stays() -> Iterator[None]:
     yield
-    close_warm_children()
+    close_idle_children()
 
 
 def ask(do: str = "answer", **more: Any) -> list[dict[str, Any]]:

@@ -20,10 +20,10 @@ from groups.wire.codecs.primitives import (
 )
 from groups.wire.codecs.schema import Field, Message, Primitive, fields
 from groups.wire.embedded.streams_user_data import (
-    decode_assignment_info,
-    decode_subscription_info,
     encode_assignment_info,
     encode_subscription_info,
+    read_assignment_info,
+    read_subscription_info,
     task_text,
 )
 from groups.wire.errors import (
@@ -142,7 +142,7 @@ def test_the_version_of_a_blob_is_an_int16_that_is_not_negative(version: Any, fi
 
 
 def test_the_version_of_a_streams_blob_is_told_where_it_is_unknown() -> None:
-    for read, versions in ((decode_subscription_info, (-1,)), (decode_assignment_info, (-1, 99))):
+    for read, versions in ((read_subscription_info, (-1,)), (read_assignment_info, (-1, 99))):
         for data in (struct.pack(">i", version) for version in versions):
             with pytest.raises(UnknownVersionError) as caught:
                 read(data)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from groups.wire.logs.request_log import LineProblem, LoggedRequest, json_line, read_request_log
+from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log
+from tests.broker.recording import json_line
 
 TOLD: dict[str, Any] = {
     "isForwarded": False,

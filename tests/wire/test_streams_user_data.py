@@ -2,6 +2,7 @@
 
 import base64
 import uuid
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,18 +15,15 @@ from groups.wire.codecs.uuids import base64_to_uuid
 from groups.wire.embedded.streams_user_data import (
     ASSIGNMENT_INFO,
     SUBSCRIPTION_INFO,
-    active_tasks,
-    decode_assignment_info,
-    decode_subscription_info,
+    TopicPartition,
     encode_assignment_info,
     encode_subscription_info,
-    partitions_by_host,
     previous_tasks,
     read_assignment_info,
-    standby_tasks,
+    read_subscription_info,
     task_text,
 )
-from groups.wire.errors import MalformedError, RecordError, UnencodableError, UnknownVersionError
+from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from tests.wire.kafka_made import lines
 from tests.wire.strategies import bodies
 
@@ -49,6 +47,40 @@ def told_of_subscription(info: dict[str, Any]) -> dict[str, Any]:
         "sums": tasks.offset_sums,
         "tags": {text(tag["key"]): text(tag["value"]) for tag in info.get("clientTags", ())},
     }
+
+
+def subscription_of(data: bytes) -> dict[str, Any]:
+    return read_subscription_info(data)[0]
+
+
+def assignment_of(data: bytes) -> dict[str, Any]:
+    return read_assignment_info(data)[0]
+
+
+def standby_tasks(info: Mapping[str, Any]) -> dict[str, tuple[TopicPartition, ...]]:
+    """The standby tasks of a decoded assignment info, each with the partitions of its changelogs."""
+    return {task_text(task): _partitions(task["partitions"], {}) for task in info["standbyTasks"]}
+
+
+def partitions_by_host(
+    info: Mapping[str, Any], *, standby: bool = False
+) -> dict[tuple[str, int], tuple[TopicPartition, ...]]:
+    """The partitions of each ``(host, port)``, active or standby, with the topics' names; none before they are told.
+
+    A topic whose index has no name is ``None``, as in Kafka.
+    """
+    names = {topic["index"]: topic["topic"] for topic in info.get("topicNames", ())}
+    hosts = info.get("standbyPartitionsByHost" if standby else "partitionsByHost", ())
+    return {(host["host"], host["port"]): _partitions(host["partitions"], names) for host in hosts}
+
+
+def _partitions(
+    partitions: Iterable[Mapping[str, Any]], names: Mapping[int, str]
+) -> tuple[TopicPartition, ...]:
+    return tuple(
+        (each["topic"] if "topic" in each else names.get(each["topicIndex"]), each["partition"])
+        for each in partitions
+    )
 
 
 def told_of_assignment(info: dict[str, Any]) -> dict[str, Any]:
@@ -75,8 +107,8 @@ def told_of_assignment(info: dict[str, Any]) -> dict[str, Any]:
 
 
 FORMATS = {
-    "subscription": (decode_subscription_info, encode_subscription_info, told_of_subscription),
-    "assignment": (decode_assignment_info, encode_assignment_info, told_of_assignment),
+    "subscription": (subscription_of, encode_subscription_info, told_of_subscription),
+    "assignment": (assignment_of, encode_assignment_info, told_of_assignment),
 }
 
 
@@ -111,12 +143,12 @@ def test_damaged_bytes_are_refused_where_streams_refuses_them_and_else_mean_the_
 
 def test_a_subscription_of_a_later_version_is_read_as_far_as_version_probing_goes():
     data = bytes.fromhex("0000000c 0000000e")
-    assert decode_subscription_info(data + b"whatever follows") == {
+    assert subscription_of(data + b"whatever follows") == {
         "version": 12,
         "latestSupportedVersion": 14,
     }
     assert encode_subscription_info({"version": 12, "latestSupportedVersion": 14}) == data
-    assert previous_tasks(decode_subscription_info(data)).offset_sums == {}
+    assert previous_tasks(subscription_of(data)).offset_sums == {}
     with pytest.raises(UnencodableError, match="version 12 of a member that knows 11 as its newest"):
         encode_subscription_info({"version": 12})
 
@@ -125,7 +157,7 @@ def test_an_assignment_of_a_later_version_is_refused_as_its_leader_must_not_send
     with pytest.raises(
         UnknownVersionError, match="byte 0: AssignmentInfo has no version 12 here; known are 1 to 11"
     ):
-        decode_assignment_info(bytes.fromhex("0000000c 0000000c"))
+        assignment_of(bytes.fromhex("0000000c 0000000c"))
     with pytest.raises(UnencodableError, match="AssignmentInfo has no version 12; known are 1 to 11"):
         encode_assignment_info({"version": 12})
 
@@ -143,7 +175,7 @@ def test_an_assignment_of_a_later_version_is_refused_as_its_leader_must_not_send
 def test_versions_that_cannot_be_are_refused_with_the_place(versions: str, sentence: str):
     data = bytes.fromhex(versions)
     with pytest.raises(RecordError) as caught:
-        decode_subscription_info(data + bytes(40 if len(data) == 8 else 0))
+        subscription_of(data + bytes(40 if len(data) == 8 else 0))
     assert str(caught.value).startswith(sentence)
 
 
@@ -156,19 +188,8 @@ def test_tasks_are_the_same_whichever_version_tells_them():
         {"version": 7, "processId": "A" * 22, "taskOffsetSums": sums},
         {"version": 11, "processId": "A" * 22, "taskOffsetSums": new},
     ):
-        tasks = previous_tasks(decode_subscription_info(encode_subscription_info(info)))
+        tasks = previous_tasks(subscription_of(encode_subscription_info(info)))
         assert (tasks.active, tasks.standby, tasks.offset_sums) == (("0_1",), (), {"0_1": -2})
-
-
-def test_active_tasks_run_parallel_to_the_sorted_partitions_of_the_assignment():
-    tasks = [{"topicGroupId": 0, "partition": 0}, {"topicGroupId": 0, "partition": 1}]
-    info = decode_assignment_info(encode_assignment_info({"activeTasks": [tasks[0], tasks[1], tasks[0]]}))
-    assert active_tasks(info, [("b", 0), ("a", 1), ("a", 0)]) == {
-        "0_0": (("a", 0), ("b", 0)),
-        "0_1": (("a", 1),),
-    }
-    with pytest.raises(MalformedError, match="3 active tasks for 1 assigned partitions"):
-        active_tasks(info, [("a", 0)])
 
 
 @pytest.mark.parametrize(
@@ -188,13 +209,13 @@ def test_active_tasks_run_parallel_to_the_sorted_partitions_of_the_assignment():
 )
 def test_a_count_is_compared_with_what_is_left_before_anything_of_that_size_is_made(data: str, sentence: str):
     with pytest.raises(RecordError) as caught:
-        decode_assignment_info(bytes.fromhex(data))
+        assignment_of(bytes.fromhex(data))
     assert str(caught.value) == sentence
 
 
 def test_fewer_chars_than_one_are_no_name_at_all():
     data = bytes.fromhex("0000000a 0000000a 00000001 00000000 00000000 ffffffff") + bytes(36)
-    assert decode_assignment_info(data)["activeTasks"][0]["namedTopology"] is None
+    assert assignment_of(data)["activeTasks"][0]["namedTopology"] is None
 
 
 @pytest.mark.parametrize(
@@ -240,7 +261,7 @@ def test_streams_user_data_survive_their_bytes(version: int, data: st.DataObject
     subscription = data.draw(bodies(SUBSCRIPTION_INFO, version)) | {"version": version}
     if version > 2:
         subscription["latestSupportedVersion"] = data.draw(st.integers(version, 2**31 - 1))
-    assert decode_subscription_info(encode_subscription_info(subscription)) == subscription
+    assert subscription_of(encode_subscription_info(subscription)) == subscription
     assignment = data.draw(bodies(ASSIGNMENT_INFO, version)) | {"version": version}
     encoded = encode_assignment_info(assignment)
     assert read_assignment_info(encoded + b"more") == (assignment, len(encoded))
@@ -250,7 +271,7 @@ def test_streams_user_data_survive_their_bytes(version: int, data: st.DataObject
 def test_any_bytes_give_a_value_or_a_record_error(version: int, rest: bytes):
     data = version.to_bytes(4, "big") + rest
     with suppress(RecordError):
-        previous_tasks(decode_subscription_info(data))
+        previous_tasks(subscription_of(data))
     with suppress(RecordError):
-        info = decode_assignment_info(data)
+        info = assignment_of(data)
         partitions_by_host(info), partitions_by_host(info, standby=True), standby_tasks(info)

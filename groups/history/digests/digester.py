@@ -81,7 +81,6 @@ class Digester:
         self._shown: dict[str, MemberValue] = {}
         self._shown_partitions: dict[PartitionKey, PartitionValue] = {}
         self._told: tuple[str | None, int | None] = (None, None)
-        self._most_unassigned = 0
         self._sequence, self._at_ms = int(frame["sequence"]), int(frame["at_ms"])
         self._changing = self._sequence
         for name, value in frame.items():

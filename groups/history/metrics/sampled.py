@@ -83,11 +83,6 @@ class Sampled:
         live = self._live(now_ms)
         return sum(window[_COUNT] for window in live) * unit_ms / self._elapsed_ms(live, now_ms)
 
-    def sum_rate(self, now_ms: int, unit_ms: int = 1000) -> float:
-        """What the events add up to in ``unit_ms``."""
-        live = self._live(now_ms)
-        return sum(window[_SUM] for window in live) * unit_ms / self._elapsed_ms(live, now_ms)
-
     def _live(self, now_ms: int) -> list[list[float]]:
         """Windows with an event in the time that is looked at; the others begin anew, now."""
         return [

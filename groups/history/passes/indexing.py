@@ -173,14 +173,9 @@ class Indexer:
         """Whether a chunk may be cut here, whatever comes next: what was added is whole exchanges.
 
         In a log of records that is so after every settled entry. A simulated exchange may always go on, with a note of
-        a proposal's row if nothing else; ``rests_before`` tells where the next entry is known.
+        a proposal's row if nothing else.
         """
         return not self._unit and self._stands_alone
-
-    def rests_before(self, entry: Entry) -> bool:
-        """Whether a chunk may be cut before ``entry``, the next one: it begins an exchange of its own."""
-        exchange = self._known_exchange()
-        return not self._unit and (exchange is None or not exchange.takes(entry))
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on from here, as JSON; a new chunk begins. ``RuntimeError`` inside a unit."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
+from groups.history.entries import Payload
 from groups.history.replay.record_types import meaning
 
 COORDINATOR: Final = "coordinator"
@@ -83,89 +83,6 @@ class LogRecord:
     batch: int
     at_ms: int
     payload: Payload
-
-
-class UnitTeller:
-    """Turns the records of one group, in the order of their offsets, into entries with units.
-
-    ``feed`` gives back the entries that are known to be complete by now: whether a record is the last of its unit
-    shows when the next one comes, or with ``finish``.
-    """
-
-    def __init__(
-        self,
-        *,
-        partition: int,
-        first_sequence: int = FIRST_SEQUENCE,
-        provenance: Provenance = Provenance.RECORDED,
-    ) -> None:
-        self._partition = partition
-        self._next = first_sequence
-        self._provenance = provenance
-        self._unit: _Unit | None = None
-        self._records: list[LogRecord] = []
-
-    def feed(self, record: LogRecord) -> list[Entry]:
-        """Take one record; entries of the unit before it, if this one begins another."""
-        if self._unit is not None and self._unit.takes(record):
-            self._unit.add(record)
-            self._records.append(record)
-            return []
-        done = self.finish()
-        self._unit, self._records = _Unit(record), [record]
-        return done
-
-    def note(self, at_ms: int, payload: Payload) -> list[Entry]:
-        """A note between units (topics, a gap): it ends the unit before it."""
-        done = self.finish()
-        done.append(
-            Entry(
-                sequence=self._next,
-                at_ms=at_ms,
-                kind=Kind.NOTE,
-                actor=COORDINATOR,
-                provenance=self._provenance,
-                payload=payload,
-            )
-        )
-        self._next += 1
-        return done
-
-    def finish(self) -> list[Entry]:
-        """Entries of the unit under way, settled; the log ended, or something else comes now."""
-        records, first = self._records, self._next
-        self._unit, self._records = None, []
-        self._next += len(records)
-        return [
-            Entry(
-                sequence=first + index,
-                at_ms=record.at_ms,
-                kind=Kind.RECORD,
-                actor=COORDINATOR,
-                provenance=self._provenance,
-                payload=record.payload,
-                settled=index == len(records) - 1,
-                partition=self._partition,
-                offset=record.offset,
-                batch=record.batch,
-                unit=first,
-            )
-            for index, record in enumerate(records)
-        ]
-
-
-def entries_from_records(
-    records: Iterable[LogRecord],
-    *,
-    partition: int,
-    first_sequence: int = FIRST_SEQUENCE,
-    provenance: Provenance = Provenance.RECORDED,
-) -> Iterator[Entry]:
-    """The entries of one group's records, given in the order of their offsets."""
-    teller = UnitTeller(partition=partition, first_sequence=first_sequence, provenance=provenance)
-    for record in records:
-        yield from teller.feed(record)
-    yield from teller.finish()
 
 
 class _Unit:

@@ -78,12 +78,6 @@ class TopicMetadata(TypedDict):
     partitionMetadata: list[PartitionMetadata]
 
 
-class ConsumerGroupPartitionMetadataValue(TypedDict):
-    """Type 4: of 4.0 and of KIP-848; later brokers write its tombstone alone."""
-
-    topics: list[TopicMetadata]
-
-
 class ClassicProtocol(TypedDict):
     """A protocol of a classic member: its assignor's name, and its subscription in base64."""
 

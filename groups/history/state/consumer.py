@@ -10,7 +10,6 @@ from groups.history.payloads.records import ClassicMetadata, ClientAssignorRow
 from groups.history.state.copying import replace
 from groups.history.state.epochs import (
     FIRST_EPOCH,
-    UNKNOWN_STATE_NAME,
     ModernGroup,
     ModernMember,
 )
@@ -54,10 +53,6 @@ class ConsumerMember(ModernMember):
     """Of a member of the classic protocol."""
     client_assignors: tuple[ClientAssignorRow, ...] = ()
     note: AssignorNote = NO_NOTE
-
-    @property
-    def state_name(self) -> str:
-        return STATE_NAMES.get(self.state, UNKNOWN_STATE_NAME) if self.state is not None else "STABLE"
 
     @property
     def uses_classic(self) -> bool:

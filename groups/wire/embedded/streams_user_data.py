@@ -148,13 +148,9 @@ def subscription_info_message(version: int) -> tuple[Message, int]:
     return (VERSION_PROBE, 0) if version > NEWEST_VERSION else (SUBSCRIPTION_INFO, version)
 
 
-def decode_subscription_info(data: bytes) -> Fields:
-    """The fields of ``SUBSCRIPTION_INFO``, or those of ``VERSION_PROBE``; ``RecordError`` for damaged bytes."""
-    return read_subscription_info(data)[0]
-
-
 def read_subscription_info(data: bytes) -> tuple[Fields, int]:
-    """``decode_subscription_info``, and where reading ended."""
+    """The fields of ``SUBSCRIPTION_INFO``, or those of ``VERSION_PROBE``, and where reading ended; ``RecordError`` for
+    damaged bytes."""
     message, version = subscription_info_message(_version(SUBSCRIPTION_INFO, data))
     value, end = codec(message, version).read(data, 0)
     if (fault := _newest_known_fault(value)) is not None:
@@ -163,7 +159,7 @@ def read_subscription_info(data: bytes) -> tuple[Fields, int]:
 
 
 def encode_subscription_info(value: Mapping[str, Value]) -> bytes:
-    """The inverse of ``decode_subscription_info``; version 11 if none is named."""
+    """The inverse of ``read_subscription_info``; version 11 if none is named."""
     version = value.get("version", NEWEST_VERSION)
     # Kafka's class fills in the newest version that it knows.
     newest_known = {} if version in (1, 2) else {"latestSupportedVersion": NEWEST_VERSION}
@@ -175,18 +171,14 @@ def encode_subscription_info(value: Mapping[str, Value]) -> bytes:
     return data
 
 
-def decode_assignment_info(data: bytes) -> Fields:
-    """The fields of ``ASSIGNMENT_INFO``; ``RecordError`` for damaged bytes and for versions that are not known."""
-    return read_assignment_info(data)[0]
-
-
 def read_assignment_info(data: bytes) -> tuple[Fields, int]:
-    """``decode_assignment_info``, and where reading ended."""
+    """The fields of ``ASSIGNMENT_INFO``, and where reading ended; ``RecordError`` for damaged bytes and for versions that
+    are not known."""
     return codec(ASSIGNMENT_INFO, _version(ASSIGNMENT_INFO, data, newest=NEWEST_VERSION)).read(data, 0)
 
 
 def encode_assignment_info(value: Mapping[str, Value]) -> bytes:
-    """The inverse of ``decode_assignment_info``; version 11 if none is named."""
+    """The inverse of ``read_assignment_info``; version 11 if none is named."""
     version = value.get("version", NEWEST_VERSION)
     newest = {} if version in (1, 2) else {"commonlySupportedVersion": NEWEST_VERSION}
     return _encode(ASSIGNMENT_INFO, version, {"version": version, **newest, **value})
@@ -210,50 +202,6 @@ def previous_tasks(info: Mapping[str, Value]) -> PreviousTasks:
         active=tuple(task for task, offset_sum in sums.items() if offset_sum == RUNNING),
         standby=tuple(task for task, offset_sum in sums.items() if offset_sum != RUNNING),
         offset_sums=sums,
-    )
-
-
-def active_tasks(
-    info: Mapping[str, Value], assigned: Iterable[tuple[str, int]]
-) -> dict[str, tuple[TopicPartition, ...]]:
-    """The active tasks of a decoded assignment info, each with its partitions.
-
-    ``assigned`` are the partitions of the assignment that carries it: sorted, they run parallel to the tasks.
-    ``MalformedError`` where there are more of the one than of the other, which stops a Streams client.
-    """
-    partitions = sorted(assigned)
-    tasks = [task_text(task) for task in info["activeTasks"]]
-    if len(tasks) != len(partitions):
-        raise MalformedError(f"{len(tasks)} active tasks for {len(partitions)} assigned partitions")
-    found: dict[str, list[TopicPartition]] = {}
-    for task, partition in zip(tasks, partitions, strict=True):
-        found.setdefault(task, []).append(partition)
-    return {task: tuple(its_partitions) for task, its_partitions in found.items()}
-
-
-def standby_tasks(info: Mapping[str, Value]) -> dict[str, tuple[TopicPartition, ...]]:
-    """The standby tasks of a decoded assignment info, each with the partitions of its changelogs."""
-    return {task_text(task): _partitions(task["partitions"], {}) for task in info["standbyTasks"]}
-
-
-def partitions_by_host(
-    info: Mapping[str, Value], *, standby: bool = False
-) -> dict[tuple[str, int], tuple[TopicPartition, ...]]:
-    """The partitions of each ``(host, port)``, active or standby, with the topics' names; none before they are told.
-
-    A topic whose index has no name is ``None``, as in Kafka.
-    """
-    names = {topic["index"]: topic["topic"] for topic in info.get("topicNames", ())}
-    hosts = info.get("standbyPartitionsByHost" if standby else "partitionsByHost", ())
-    return {(host["host"], host["port"]): _partitions(host["partitions"], names) for host in hosts}
-
-
-def _partitions(
-    partitions: Iterable[Mapping[str, Value]], names: Mapping[int, str]
-) -> tuple[TopicPartition, ...]:
-    return tuple(
-        (each["topic"] if "topic" in each else names.get(each["topicIndex"]), each["partition"])
-        for each in partitions
     )
 
 

@@ -25,7 +25,7 @@ from typing import Final
 
 from groups.wire.codecs.values import Value
 
-__all__ = ["LineProblem", "LoggedRequest", "json_line", "read_request_log"]
+__all__ = ["LineProblem", "LoggedRequest", "read_request_log"]
 
 MARK: Final = "Completed request:"
 
@@ -89,20 +89,6 @@ def read_request_log(
             continue
         if apis is None or read.api in apis:
             yield read
-
-
-def json_line(request: LoggedRequest) -> dict[str, Value]:
-    """The request in the JSON Lines form."""
-    return {
-        "done_ms": request.done_ms,
-        "total_ms": request.total_ms,
-        "api": request.api,
-        "version": request.version,
-        "client": request.client,
-        "host": request.host,
-        "request": dict(request.request),
-        "response": dict(request.response),
-    }
 
 
 class _BadLine(Exception):

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from simulations.proof.differences.table import Difference
-
-BEGIN: Final = "<!-- differences: manage.py compare_semantics --markdown -->"
-END: Final = "<!-- end of differences -->"
-"""Between these lines of ``docs/explanation/semantics.md`` stands what ``markdown`` makes."""
 
 
 def markdown(differences: Iterable[Difference]) -> str:

@@ -5,7 +5,7 @@
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** As much of a name's end stays whole in sight, in characters as a reader counts them. */
-export const TAIL = 7;
+const TAIL = 7;
 /** A name with no more characters than this is not worth parting. */
 const WHOLE = 6;
 
@@ -25,20 +25,6 @@ export function parted(name) {
   if (all.length <= WHOLE) return { head: name, tail: '' };
   const tail = Math.min(TAIL, all.length >> 1);
   return { head: all.slice(0, -tail).join(''), tail: all.slice(-tail).join('') };
-}
-
-/**
- * A name of at most so many characters, its middle left out.
- *
- * @param {string} name
- * @param {number} most at least 3
- */
-export function shortened(name, most) {
-  if (name.length <= most) return name;
-  const all = characters(name);
-  if (all.length <= most) return name;
-  const tail = Math.min(TAIL, Math.floor((most - 1) / 2));
-  return `${all.slice(0, most - 1 - tail).join('')}…${all.slice(all.length - tail).join('')}`;
 }
 
 /** A name within a sentence: its direction is its own. @param {string} name */

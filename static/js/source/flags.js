@@ -18,11 +18,5 @@ export const FENCED = 512;
 export const OUTSIDE = 1024;
 export const BROKEN = 2048;
 
-/** From here on something is wrong around the member, beyond the work of a rebalance. */
-export const TROUBLE = CUT | PAUSED | KILLED | FENCED | OUTSIDE | BROKEN | TWICE;
-
-/** The worst bit: 0 where nobody is there. @param {MemberFlags} flags @returns {MemberFlags} */
-export const worstOf = (flags) => (flags ? 2 ** (31 - Math.clz32(flags)) : 0);
-
 /** Modes of a partition (`PartitionModeCode`), the worst last. */
 export const MODES = /** @type {const} */ (['absent', 'own', 'leaving', 'revoking', 'free', 'twice']);

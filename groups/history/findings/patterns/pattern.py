@@ -20,15 +20,6 @@ REQUESTS: Final = "requests"
 TIMERS: Final = "timers"
 CALLBACKS: Final = "callbacks"
 
-SOURCE_NAMES: Final = {
-    RECORDS: "the records of __consumer_offsets",
-    COMMITS: "the committed offsets",
-    REQUESTS: "the request log",
-    TIMERS: "the coordinator's log",
-    CALLBACKS: "the clients' logs",
-}
-"""Where a team has each source from."""
-
 KEPT_MAX: Final = 200
 """Of each kind of evidence, the first ones; more of the same proves no more."""
 

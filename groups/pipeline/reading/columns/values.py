@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groups.wire.commit_payloads import commit_payload
 from groups.wire.logs.batches import BatchProblem, RecordBatch
 
 Int8 = NDArray[np.int8]
@@ -60,28 +58,6 @@ class Commits:
 
     def __len__(self) -> int:
         return len(self.offset)
-
-    def payloads(self) -> Iterator[dict[str, Any]]:
-        """The entry payload of each, as ``decode_record`` gives it."""
-        rows = zip(
-            self.key.tolist(), self.version.tolist(), self.committed.tolist(), self.leader_epoch.tolist(),
-            self.commit_ms.tolist(), self.expire_ms.tolist(), self.metadata.tolist(), self.topic_id.tolist(),
-            strict=True,
-        )  # fmt: skip
-        for number, version, committed, leader_epoch, commit_ms, expire_ms, metadata, topic_id in rows:
-            key = self.keys[number]
-            yield commit_payload(
-                group=key.group,
-                topic=key.topic,
-                partition=key.partition,
-                version=version,
-                committed=committed,
-                leader_epoch=leader_epoch,
-                metadata=self.texts[metadata],
-                commit_ms=commit_ms,
-                expire_ms=expire_ms,
-                topic_id=None if topic_id < 0 else self.topic_ids[topic_id],
-            )
 
 
 class Other(NamedTuple):
