@@ -13,6 +13,7 @@ from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.models import Timeline
 from groups.shown import shown_name
+from tests.house import ROOT
 from tests.stories import Story
 
 Store = Callable[..., Timeline]
@@ -92,3 +93,13 @@ def test_every_module_that_a_page_imports_is_asked_for_at_once() -> None:
     assert found[0] == "js/page-board.js"
     assert {"js/timeline.js", "js/changes.js", "js/board/lanes.js", "js/timeline-view/view.js"} <= set(found)
     assert all(finders.find(path) for path in found)
+
+
+def test_every_page_lists_the_modules_that_its_scripts_import() -> None:
+    pages = {path: path.read_text() for path in (ROOT / "templates").glob("*/*.html")}
+    script = re.compile(r"""<script type="module" src="{% static '([^']+)' %}">""")
+    with_scripts = {path: set(script.findall(text)) for path, text in pages.items() if script.search(text)}
+    assert len(with_scripts) > 10
+    for path, scripts in with_scripts.items():
+        tags = " ".join(re.findall(r"{% preloads (.*?) %}", pages[path]))
+        assert scripts <= set(re.findall(r"'([^']+)'", tags)), path

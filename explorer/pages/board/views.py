@@ -14,7 +14,6 @@ from explorer.pages.board.origin import origin_of
 from explorer.pages.lessons.listing import of_studies
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups import storage
 from groups.models import Timeline
 from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
@@ -58,7 +57,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "chunk_url": None
             if within
             else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
-            "modules": _modules(detail),
+            "is_crowd": _is_crowd(detail),
             "next_study": next_study(timeline),
             "lesson_url": _lesson_url(timeline),
             "about": about(timeline),
@@ -81,13 +80,10 @@ def opening(timeline: Timeline, worst: int | None) -> int:
     return 0
 
 
-def _modules(detail: dict[str, Any]) -> tuple[str, ...]:
-    """What the page imports at once; with what draws a crowd, which it imports when it has seen that there is one."""
-    first = modules("js/page-board.js")
+def _is_crowd(detail: dict[str, Any]) -> bool:
+    """Whether the page will import what draws a crowd, once it has seen that there is one."""
     partitions = partitions_most(detail["summary"])
-    if detail["members_most"] <= ROWS_MEMBERS_MOST and partitions <= ROWS_PARTITIONS_MOST:
-        return first
-    return tuple(dict.fromkeys((*first, *modules("js/stage/making-crowd.js"))))
+    return bool(detail["members_most"] > ROWS_MEMBERS_MOST or partitions > ROWS_PARTITIONS_MOST)
 
 
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:

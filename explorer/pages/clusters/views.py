@@ -15,7 +15,6 @@ from explorer.pages.clusters.testing import tested
 from explorer.watchers import watchers
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
@@ -37,7 +36,6 @@ def clusters(request: HttpRequest) -> HttpResponse:
         "protocols": PROTOCOLS,
         "mechanisms": BY_HAND,
         "sent": sent(),
-        "modules": modules("js/page-clusters.js"),
     }
     return render(request, "clusters/clusters.html", context)
 
@@ -57,7 +55,6 @@ def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
         "kinds": KINDS,
         "findings": FINDINGS,
         "data": inlined("cluster-data", orjson.dumps(data)),
-        "modules": modules("js/page-cluster.js"),
     }
     return render(request, "clusters/cluster.html", context)
 

@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups import storage
 from groups.models import Timeline
 from groups.storage.handing_on import ROWS_PARTITIONS_MOST, partitions_most
@@ -59,7 +58,7 @@ def page(request: HttpRequest) -> HttpResponse:
         runs, _, from_ms = PRESETS[0]
         return redirect(f"{reverse('compare')}?runs={runs}&from_ms={from_ms}")
     found = timelines_of([each.strip() for each in asked.split(",")])
-    context = {"presets": PRESETS, "asked": asked, "modules": modules("js/page-compare.js")}
+    context = {"presets": PRESETS, "asked": asked}
     if isinstance(found, Refused):
         return render(
             request, "compare/compare.html", {**context, "refused": found.says}, status=found.status

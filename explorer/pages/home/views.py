@@ -17,7 +17,6 @@ from explorer.pages.lessons.listing import of_terms
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.glossary import terms
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from explorer.web.times import stamp
 from groups import storage
 from groups.models import Timeline
@@ -46,7 +45,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "sections": pictures.in_sections(studies),
         "recent": [_row(timeline) for timeline in recent],
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
-        "modules": modules("js/page-home.js"),
         "import_url": _import_url(),
         "path": path_of(),
         # Asked for once the page stands, so that the lesson has been played when somebody presses it.

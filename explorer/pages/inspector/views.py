@@ -16,7 +16,6 @@ from explorer.pages.inspector.asking import asked_of
 from explorer.pages.inspector.examples import examples, records_of_studies
 from explorer.pages.inspector.records import asked_record, bytes_of_entry
 from explorer.web.endpoint import BadRequest, json_body, json_response
-from explorer.web.modules import modules
 from groups import storage
 
 
@@ -30,7 +29,6 @@ def page(request: HttpRequest) -> HttpResponse:
         "records": records_of_studies(),
         "empty": not named,
         "bytes_most": BYTES_MOST,
-        "modules": modules("js/page-inspector.js"),
     }
     return render(request, "inspector/inspector.html", context)
 

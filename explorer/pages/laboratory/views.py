@@ -18,7 +18,6 @@ from explorer.pages.laboratory.asking import (
 from explorer.pages.runs.starting import Refused, start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups.storage import NoSuchTimeline, NotReady
 from simulations.laboratory import BOARDS
 from simulations.laboratory.cases import MEMBERS_MOST, PARTITIONS_MOST, TOPICS_MOST
@@ -45,7 +44,6 @@ def page(request: HttpRequest) -> HttpResponse:
         "boards": [(number, board) for number, board in enumerate(BOARDS, 1)],
         "shapes": SHAPES,
         "bounds": f"{MEMBERS_MOST:,} members, {TOPICS_MOST} topics, {PARTITIONS_MOST:,} partitions",
-        "modules": modules("js/page-laboratory.js"),
     }
     return render(request, "laboratory/laboratory.html", context, status=status)
 

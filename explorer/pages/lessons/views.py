@@ -16,7 +16,6 @@ from explorer.pages.lessons.drafting import draft_of
 from explorer.pages.lessons.listing import line_of, listed, study_of
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups import storage
 from simulations import courses
 from simulations.lessons.taking_over import VERBS
@@ -30,7 +29,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "lessons/lessons.html",
-        {"courses": listed(), "modules": modules("js/page-lessons.js")},
+        {"courses": listed()},
     )
 
 
@@ -73,7 +72,6 @@ def write(request: HttpRequest) -> HttpResponse:
             "text": _draft(timeline) if timeline else courses.text(name),
             "begun_with": name,
             "names": courses.names(),
-            "modules": modules("js/page-lesson-write.js"),
         },
     )
 
@@ -126,5 +124,4 @@ def _context(name: str) -> dict[str, Any]:
         "study": study_of(name),
         "verbs": VERBS,
         "handout_url": reverse("lesson-handout", args=[name]),
-        "modules": modules("js/page-lesson.js"),
     }

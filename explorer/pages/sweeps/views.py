@@ -15,7 +15,6 @@ from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed,
 from explorer.pages.sweeps.starting import Refused, asked_in_form, go_on, start, wished
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
-from explorer.web.modules import modules
 from groups.spark_ready import install_spark, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.laboratory import BOARDS
@@ -79,7 +78,6 @@ def show(request: HttpRequest, sweep_id: str) -> HttpResponse:
     context = {
         "sweep": sweep,
         "sweep_data": inlined("sweep-data", orjson.dumps(told)),
-        "modules": modules("js/page-sweep.js"),
     }
     return render(request, "sweeps/sweep.html", context)
 
