@@ -30,6 +30,8 @@ class Wording:
 PARTITIONS: Final = Wording(noun="partition", mark="-", of="", wholes="topics")
 TASKS: Final = Wording(noun="task", mark="_", of="subtopology ", wholes="subtopologies")
 """Tasks of a streams group, written as Kafka Streams does: ``0_2`` is partition 2 of subtopology 0."""
+CONNECT_TASKS: Final = Wording(noun="task", mark="-", of="connector ", wholes="connectors")
+"""Tasks of Kafka Connect, written as it does: ``orders-sink-0``."""
 
 
 def partition_name(partition: Partition, wording: Wording = PARTITIONS) -> str:

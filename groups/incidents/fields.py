@@ -14,7 +14,7 @@ TEXT: Final = "text"
 """The kind of what no table knows."""
 
 KINDS: Final = (
-    "group", "topic", "client", "member", "instance", "host", "rack", "expression", "topic id", "assignor",
+    "group", "topic", "connector", "client", "member", "instance", "host", "rack", "expression", "topic id", "assignor",
     "commit metadata", "broker", "file", "note", "reason", TEXT,
 )  # fmt: skip
 """In the order in which a preview shows them."""
@@ -83,9 +83,10 @@ FIELD_NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
 CONFIG_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._]{0,100}")
 
 KNOWN_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    "assignor": frozenset({"range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "streams", "simple"}),
+    "assignor": frozenset({"range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "streams", "simple",
+                           "default", "compatible", "sessioned"}),
     "file": frozenset({"scenario", "metadata log"}),
     "member": frozenset({"coordinator"}),
     TEXT: frozenset({"consumer", "connect", "share", "streams", "classic"}),
 }  # fmt: skip
-"""Words that name nobody, by kind: Kafka's assignors and protocols, and this program's own sources."""
+"""Words that name nobody, by kind: Kafka's assignors and protocols (those of Kafka Connect, too), and this program's own sources."""

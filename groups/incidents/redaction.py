@@ -12,7 +12,7 @@ The fold reads more of names than whether two are equal, and a pseudonym keeps a
 * a generated member id, by its length, is nobody's name (``display_names``): its pseudonym is as long, without a number;
 * what is called alike as a client, an instance and a member is called alike still, since these name the same process;
 * reasons that Kafka's clients give are Kafka's words, and stay;
-* subscriptions and assignments of the classic protocol are decoded, redacted and encoded again, the user data of Kafka's sticky
+* subscriptions and assignments of the classic protocol, and those of Kafka Connect, are decoded, redacted and encoded again, the user data of Kafka's sticky
   assignors included. All other bytes are left out.
 """
 
@@ -28,6 +28,12 @@ from groups.history.entries import EntryLine
 from groups.history.evidence.display_names import NAME_LENGTH_MAX, REPLACEMENT_MARK
 from groups.history.findings.patterns import poll_interval, two_rounds
 from groups.incidents import fields
+from groups.wire.embedded.connect_protocol import (
+    decode_connect_assignment,
+    decode_worker_state,
+    encode_connect_assignment,
+    encode_worker_state,
+)
 from groups.wire.embedded.consumer_protocol import (
     TopicPartition,
     decode_assignment,
@@ -56,7 +62,8 @@ ID_LETTERS: Final = 22
 """Of the pseudonym of a generated id: as many as Kafka's own ids have."""
 
 UNREADABLE: Final = b"\0"
-"""User data that no assignor can read, for user data that cannot be read."""
+"""Bytes that nobody can read, for user data, a subscription or an assignment that cannot be read."""
+UNREADABLE_TEXT: Final = base64.b64encode(UNREADABLE).decode()
 
 READ_WITHIN: Final[Mapping[str, tuple[str, ...]]] = {
     "reason": (poll_interval.REASON, two_rounds.REASON),
@@ -256,7 +263,29 @@ class _Walk:
                 told["rackId"] = self._replace("rack", rack)
             return base64.b64encode(encode_subscription(told)).decode()
         except (WireError, ValueError):
-            return ""
+            return self._worker_state(value)
+
+    def _worker_state(self, value: str) -> str:
+        """Of a worker of Kafka Connect: its url, and what it runs."""
+        try:
+            told = decode_worker_state(base64.b64decode(value, validate=True))
+            told["url"] = self._replace("host", told["url"])
+            if allocation := told.get("allocation"):
+                told["allocation"] = self._connect_assignment(allocation)
+            return base64.b64encode(encode_worker_state(told)).decode()
+        except (WireError, ValueError):
+            return UNREADABLE_TEXT if value else ""
+
+    def _connect_assignment(self, value: str) -> str:
+        try:
+            told = decode_connect_assignment(base64.b64decode(value, validate=True))
+            told["leader"] = self._replace("member", told["leader"])
+            told["leaderUrl"] = self._replace("host", told["leaderUrl"])
+            for each in (*(told["assignment"] or ()), *(told.get("revoked") or ())):
+                each["connector"] = self._replace("connector", each["connector"])
+            return base64.b64encode(encode_connect_assignment(told)).decode()
+        except (WireError, ValueError):
+            return UNREADABLE_TEXT if value else ""
 
     def _reason(self, value: str) -> str:
         if fields.CLIENT_REASON.fullmatch(value):
@@ -295,7 +324,7 @@ class _Walk:
             told["userData"] = None
             return base64.b64encode(encode_assignment(told)).decode()
         except (WireError, ValueError):
-            return ""
+            return self._connect_assignment(value)
 
     def _owned(self, partitions: Iterable[TopicPartition]) -> None:
         for owned in partitions:

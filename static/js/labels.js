@@ -18,10 +18,18 @@ export class Labels {
   /** Whether partitions have readers, as in a share group, and no owner. */
   #shared = false;
 
-  /** @param {string | null | undefined} protocol of the group; nothing changes while it is not known */
-  follow(protocol) {
+  /** What is counted: tasks in a streams group, and in a cluster of Kafka Connect, whose connectors have the place of topics. */
+  #noun = 'partition';
+
+  /**
+   * @param {string | null | undefined} protocol of the group; nothing changes while it is not known
+   * @param {string | null} [type] the protocol type of a classic group
+   */
+  follow(protocol, type) {
     if (!protocol) return;
     this.#tasks = protocol === 'streams';
+    if (type !== undefined || protocol !== 'classic')
+      this.#noun = this.#tasks || type === 'connect' ? 'task' : 'partition';
     this.#shared = protocol === 'share';
   }
 
@@ -81,6 +89,6 @@ export class Labels {
 
   /** How many, of what is counted: `3 tasks`. @param {number} count */
   counted(count) {
-    return `${count} ${this.#tasks ? 'task' : 'partition'}${count === 1 ? '' : 's'}`;
+    return `${count} ${this.#noun}${count === 1 ? '' : 's'}`;
   }
 }

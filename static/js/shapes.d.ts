@@ -49,6 +49,8 @@ export interface Frame {
   generation?: number | null;
   leader?: string | null;
   protocol_name?: string | null;
+  /** `consumer`, `connect` of Kafka Connect, or that of another user of the classic protocol; `null` where unknown. */
+  protocol_type?: string | null;
   /** Absent where nobody knows: records do not tell of the joining phase. */
   barrier?: BarrierFrame;
   /** What a cooperative leader keeps back for a round, by whom it is for. */
@@ -79,8 +81,14 @@ export interface MemberFrame {
   rack_id: string | null;
   subscribed?: string[];
   subscribed_regex?: string;
-  /** Of a streams group's member: its active tasks, as `pending_…` are; the copies stand apart. */
-  assigned: Partitions;
+  /**
+   * Of a streams group's member: its active tasks, as `pending_…` are; the copies stand apart. Of a worker of Kafka
+   * Connect: its tasks by connector. `null` where a classic member's bytes cannot be read: unknown, and not nothing.
+   */
+  assigned: Partitions | null;
+  /** Why `subscription` or `assignment` of a classic member cannot be read; absent where they can. */
+  unreadable?: { [key: string]: string };
+  worker?: WorkerFrame;
   pending_revocation?: Partitions;
   pending_assignment?: Partitions;
   session_timeout_ms?: number | null;
@@ -93,6 +101,19 @@ export interface MemberFrame {
   endpoint?: string | null;
   tags?: { [key: string]: string };
   topology_epoch?: number;
+}
+
+/** What only a worker of Kafka Connect has, beside its tasks. */
+export interface WorkerFrame {
+  url: string;
+  /** How far it had read the config topic when it joined. */
+  config_offset: number | null;
+  /** Connectors that it runs. */
+  connectors: string[];
+  /** After which it joins again by itself, so that tasks of a worker that is gone wait for it; 0 for not at all. */
+  delay_ms: number;
+  /** Whether its leader could not assign, since its own config was behind (CONFIG_MISMATCH). */
+  failed: boolean;
 }
 
 export interface TopicFrame {

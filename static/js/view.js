@@ -258,7 +258,7 @@ export function readingChanges(frame, member) {
   return apart(frame.members[member].assigned, frame.target?.[member]);
 }
 
-/** @param {Partitions | undefined} has @param {Partitions | undefined} should */
+/** @param {Partitions | null | undefined} has @param {Partitions | undefined} should */
 function apart(has, should) {
   const [now, then] = [keysOf(has), keysOf(should)];
   return { begins: then.filter((key) => !now.includes(key)), leaves: now.filter((key) => !then.includes(key)) };
@@ -268,7 +268,7 @@ function apart(has, should) {
  * Whether each thing that a member has or should have is right: several members may read one partition, or keep a
  * copy of one task.
  *
- * @param {Partitions | undefined} has
+ * @param {Partitions | null | undefined} has
  * @param {Partitions | undefined} should
  */
 function reached(has, should) {

@@ -179,8 +179,20 @@ function classicSays(frame, member) {
   if (frame.state === 'CompletingRebalance') {
     return frame.leader === member ? ['Leader, assigns', 'Assigns'] : ['Waits for its assignment', 'Waits'];
   }
-  const count = keysOf(frame.members[member].assigned).length;
-  return [`${role}, ${count ? `reads ${plural(count, 'partition')}` : 'reads nothing'}`, role];
+  return [`${role}, ${holdingSays(frame.members[member])}`, role];
+}
+
+/** What a classic member has, as its generation's record contains it. @param {import('./types').MemberFrame} state */
+export function holdingSays(state) {
+  if (!state.assigned) return `its assignment cannot be read (${state.unreadable?.assignment})`;
+  const count = keysOf(state.assigned).length;
+  const { worker } = state;
+  if (!worker) return count ? `reads ${plural(count, 'partition')}` : 'reads nothing';
+  if (worker.failed) return 'was assigned nothing: its leader was behind the config topic';
+  const connectors = worker.connectors.length ? [plural(worker.connectors.length, 'connector')] : [];
+  const runs = [...connectors, ...(count ? [plural(count, 'task')] : [])].join(' and ');
+  const delay = worker.delay_ms ? `; joins again after ${duration(worker.delay_ms)}` : '';
+  return `runs ${runs || 'nothing'}${delay}`;
 }
 
 /**

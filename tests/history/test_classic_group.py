@@ -50,6 +50,9 @@ def member(name: str, partitions: list[int]) -> dict[str, Any]:
     }
 
 
+CLASSIC_KEYS = ("protocol", "state", "generation", "leader", "protocol_name", "protocol_type")
+
+
 def three_generations() -> Log:
     log = Log()
     log.at(0).write(generation(0, {}, protocolType=""))
@@ -62,12 +65,13 @@ def three_generations() -> Log:
 
 def test_the_frame_of_a_classic_group() -> None:
     frame = three_generations().frame(at=3)
-    assert {key: frame[key] for key in ("protocol", "state", "generation", "leader", "protocol_name")} == {
+    assert {key: frame[key] for key in CLASSIC_KEYS} == {
         "protocol": "classic",
         "state": "Stable",
         "generation": 2,
         "leader": "A",
         "protocol_name": "range",
+        "protocol_type": "consumer",
     }
     assert frame["members"]["B"] == {
         "protocol": "classic",
@@ -87,7 +91,7 @@ def test_the_frame_of_a_classic_group() -> None:
 
 def test_a_group_of_another_protocol_type_keeps_its_bytes_to_itself() -> None:
     log = Log()
-    log.write(generation(1, {"A": [0]}, protocolType="connect"))
+    log.write(generation(1, {"A": [0]}, protocolType="sr"))
     assert log.frame()["members"]["A"]["assigned"] == {}
     assert log.state().anomalies == ()
 
@@ -97,7 +101,13 @@ def test_bytes_that_cannot_be_read_are_an_anomaly_and_the_member_stands() -> Non
     log = Log()
     log.write(record(2, {"group": "orders"}, generation(1, {})["value"] | {"members": [broken]}))
     assert [anomaly.kind for anomaly in log.state().anomalies] == ["unreadable"]
-    assert log.frame()["members"]["A"]["assigned"] == {}
+    shown = log.frame()["members"]["A"]
+    assert (shown["assigned"], list(shown["unreadable"])) == (None, ["assignment"])
+    assert shown["unreadable"]["assignment"] in log.state().anomalies[0].says
+    # The same bytes in the next generation are as unreadable, though they are not read again.
+    log.write(record(2, {"group": "orders"}, generation(2, {})["value"] | {"members": [broken]}))
+    assert log.frame()["members"]["A"]["assigned"] is None
+    assert [one for one in log.recorded().summary["findings"] if one["kind"] == "idle_members"] == []
 
 
 def test_moments_and_verdict_of_generations() -> None:
@@ -265,8 +275,8 @@ def test_who_leaves_is_told_so_where_the_request_is_there(stay: dict[str, list[i
     assert moment["says"].endswith(said)
 
 
-@pytest.mark.parametrize("protocol_type", ["consumer", "connect"])
-def test_workers_of_kafka_connect_own_no_partitions_and_are_not_idle(protocol_type: str) -> None:
+@pytest.mark.parametrize("protocol_type", ["consumer", "sr"])
+def test_members_of_a_schema_registry_own_no_partitions_and_are_not_idle(protocol_type: str) -> None:
     log = Log()
     log.at(0).write(generation(1, {"A": [], "B": []}, protocolType=protocol_type))
     log.at(30_000).write(generation(2, {"A": [], "B": [], "C": []}, protocolType=protocol_type))

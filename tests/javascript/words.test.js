@@ -131,3 +131,27 @@ test('where there is little room, partitions of one topic are named once', () =>
   assert.equal(shortened('a.b_c-d-1, a.b_c-d-12 are unassigned'), 'a.b_c-d-1, 12 are unassigned');
   assert.equal(shortened('foo-1, barfoo-1, foo-2'), 'foo-1, barfoo-1, foo-2');
 });
+
+test('a classic member whose assignment cannot be read is not said to have nothing, and a Connect worker runs tasks', () => {
+  const of = (member) =>
+    memberSays(
+      { ...EMPTY, group_epoch: undefined, generation: 4, state: 'Stable', members: { A: member } },
+      'A',
+      String,
+    ).says;
+  assert.equal(of({ assigned: {} }), 'Member, reads nothing');
+  assert.equal(
+    of({ assigned: null, unreadable: { assignment: 'a version needs 2 bytes, 1 is left' } }),
+    'Member, its assignment cannot be read (a version needs 2 bytes, 1 is left)',
+  );
+  const worker = { url: 'http://w-1:8083/', config_offset: 9, connectors: ['sink'], delay_ms: 0, failed: false };
+  assert.equal(of({ assigned: { sink: [0, 1] }, worker }), 'Member, runs 1 connector and 2 tasks');
+  assert.equal(
+    plain(of({ assigned: {}, worker: { ...worker, connectors: [], delay_ms: 300_000 } })),
+    'Member, runs nothing; joins again after 5 min 0 s',
+  );
+  assert.equal(
+    of({ assigned: {}, worker: { ...worker, failed: true } }),
+    'Member, was assigned nothing: its leader was behind the config topic',
+  );
+});

@@ -261,7 +261,7 @@ def test_the_blobs_of_a_classic_group_are_opened_where_they_stand():
 
 
 def test_the_blobs_of_another_protocol_type_stay_closed():
-    data = group_metadata("connect", "sessioned", with_user_data(STICKY), ASSIGNMENT)
+    data = group_metadata("sr", "v0", with_user_data(STICKY), ASSIGNMENT)
     subscription = find(inspect("group-metadata-value", data).fields, "members.0.subscription")
     assert subscription is not None
     assert (subscription.kind, subscription.fields) == (None, None)

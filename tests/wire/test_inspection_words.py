@@ -94,7 +94,7 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
     meant = {path: node.meaning for path, node in each_node(done.fields) if not path.startswith("members.1")}
     assert meant == {
         "version": "of this value",
-        "protocolType": "“consumer” for consumers",
+        "protocolType": "“consumer” for consumers, “connect” for Kafka Connect",
         "generation": "number of the last rebalance",
         "protocol": "the assignor that all members share",
         "leader": "computed the assignment: member 0 below",

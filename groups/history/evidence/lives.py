@@ -13,10 +13,11 @@ from typing import Annotated, Final
 from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
-from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE, ClassicMember
+from groups.history.state.classic import READ_TYPES, ClassicMember
 from groups.history.state.declared import Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
+from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
 
 _CLASSIC: Final = Protocol.CLASSIC
 
@@ -34,6 +35,9 @@ CLASSIC_HEARTBEAT_MS: Final = 3_000
 
 EAGER: Final = frozenset({"range", "roundrobin", "sticky"})
 """Assignors of the classic protocol whose members give everything up before each rebalance (KIP-429)."""
+
+CONNECT_EAGER: Final = frozenset({"default"})
+"""The protocol of Kafka Connect whose workers stop everything before each rebalance; ``compatible`` and ``sessioned`` do not (KIP-415)."""
 
 
 @dataclass(slots=True)
@@ -241,14 +245,15 @@ class Lives:
             self.aways.append(Away(member_id, step.after.at_ms, step.sequence, places))
 
     def _idles(self, member_id: str, member: ModernMember | ClassicMember | None, step: Step) -> None:
-        # A worker of Kafka Connect, or a member of a schema registry, owns something else than partitions.
-        others = step.after.protocol is _CLASSIC and step.after.classic.protocol_type not in (
-            "",
-            CONSUMER_PROTOCOL_TYPE,
-        )
-        holds = member is None or others or any(member.assigned.values())
         if isinstance(member, ModernMember):
-            holds = holds or any(member.pending_revocation.values())
+            holds = any(member.assigned.values()) or any(member.pending_revocation.values())
+        else:
+            # A member of a schema registry has something else than partitions, in bytes that are not read.
+            unread = step.after.protocol is _CLASSIC and step.after.classic.protocol_type not in (
+                "",
+                *READ_TYPES,
+            )
+            holds = member is None or unread or member.has_work
         if holds:
             self._idle.pop(member_id, None)
         else:
@@ -259,7 +264,8 @@ class Lives:
         if step.after.protocol is not _CLASSIC or step.migrates or not before.members:
             return
         stayed = before.members.keys() & after.members.keys()
-        if before.generation == after.generation or after.protocol_name not in EAGER or not stayed:
+        eager = CONNECT_EAGER if after.protocol_type == CONNECT_PROTOCOL_TYPE else EAGER
+        if before.generation == after.generation or after.protocol_name not in eager or not stayed:
             return
         if len(self.eager) < COMINGS_KEPT_MAX:
             self.eager.append(

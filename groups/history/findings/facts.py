@@ -18,9 +18,9 @@ from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.findings.log_notes import KnownAnomaly, LogNotes
 from groups.history.frames.shapes import Frame, MemberFrame
-from groups.history.state.group import TWO_OWNERS, Protocol
+from groups.history.state.group import TWO_OWNERS, Protocol, wording
 from groups.history.story.epochs import Epochs
-from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
+from groups.history.words import Wording, partition_name
 
 W = TypeVar("W")
 
@@ -113,7 +113,7 @@ class Facts:
 
     @property
     def wording(self) -> Wording:
-        return TASKS if self.frame["protocol"] == Protocol.STREAMS else PARTITIONS
+        return wording(self.frame["protocol"], self.frame.get("protocol_type"))
 
     @property
     def is_polled(self) -> bool:

@@ -205,7 +205,7 @@ def _finding(
 
 
 def _held(member: MemberFrame) -> frozenset[Key]:
-    return keys(member["assigned"])
+    return keys(member["assigned"] or {})
 
 
 def _is_nameless(facts: Facts, topic: str) -> bool:

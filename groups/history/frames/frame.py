@@ -205,6 +205,7 @@ class FrameMaker:
         new["state"] = "Dead" if state.deleted else None if unknown else group.state
         new["generation"] = None if unknown else group.known_generation
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name
+        new["protocol_type"] = group.protocol_type or None
         new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
         new["members"] = _updated(
             old.classic.shown if old else None, group.shown, last.get("members"), classic_member_part

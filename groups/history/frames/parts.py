@@ -19,17 +19,31 @@ from groups.history.state.streams import InternalTopic, Topology
 
 
 def classic_member_part(_member_id: str, member: ClassicMember) -> MemberFrame:
-    return {
+    readable = "assignment" not in member.unreadable
+    part: MemberFrame = {
         "protocol": "classic",
         "client_id": member.client_id,
         "host": member.client_host,
         "instance_id": member.instance_id,
         "rack_id": member.rack_id,
         "subscribed": list(member.subscribed),
-        "assigned": {name: sorted(partitions) for name, partitions in member.assigned.items() if partitions},
+        "assigned": {name: sorted(partitions) for name, partitions in member.assigned.items() if partitions}
+        if readable
+        else None,
         "session_timeout_ms": member.session_timeout_ms,
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
     }
+    if member.unreadable:
+        part["unreadable"] = dict(member.unreadable)
+    if member.worker is not None:
+        part["worker"] = {
+            "url": member.worker.url,
+            "config_offset": member.worker.config_offset,
+            "connectors": list(member.worker.connectors),
+            "delay_ms": member.worker.delay_ms,
+            "failed": member.worker.failed,
+        }
+    return part
 
 
 def barrier_part(barrier: Barrier) -> BarrierFrame:

@@ -12,6 +12,20 @@ Partitions = Mapping[str, list[int]]
 """Partition numbers by topic name, ascending; tasks of a streams group by the id of their subtopology."""
 
 
+class WorkerFrame(TypedDict):
+    """What only a worker of Kafka Connect has, beside its tasks."""
+
+    url: str
+    config_offset: int | None
+    """How far it had read the config topic when it joined."""
+    connectors: list[str]
+    """Connectors that it runs."""
+    delay_ms: int
+    """After which it joins again by itself, so that tasks of a worker that is gone wait for it; 0 for not at all."""
+    failed: bool
+    """Whether its leader could not assign, since its own config was behind (CONFIG_MISMATCH)."""
+
+
 class MemberFrame(TypedDict):
     """A member, of any protocol; what a protocol does not have is left out."""
 
@@ -26,8 +40,12 @@ class MemberFrame(TypedDict):
     rack_id: str | None
     subscribed: NotRequired[list[str]]
     subscribed_regex: NotRequired[str]
-    assigned: Partitions
-    """Of a streams group's member: its active tasks, as ``pending_…`` are; the copies stand apart."""
+    assigned: Partitions | None
+    """Of a streams group's member: its active tasks, as ``pending_…`` are; the copies stand apart. Of a worker of Kafka Connect: its
+    tasks by connector. ``None`` where a classic member's bytes cannot be read: unknown, and not nothing."""
+    unreadable: NotRequired[Mapping[str, str]]
+    """Why ``subscription`` or ``assignment`` of a classic member cannot be read; absent where they can."""
+    worker: NotRequired[WorkerFrame]
     pending_revocation: NotRequired[Partitions]
     pending_assignment: NotRequired[Partitions]
     session_timeout_ms: NotRequired[int | None]
@@ -185,6 +203,8 @@ class Frame(TypedDict):
     """This, the leader and what follows: of classic groups."""
     leader: NotRequired[str | None]
     protocol_name: NotRequired[str | None]
+    protocol_type: NotRequired[str | None]
+    """``consumer``, ``connect`` of Kafka Connect, or that of another user of the classic protocol; ``None`` where unknown."""
     barrier: NotRequired[BarrierFrame]
     """Absent where nobody knows: records do not tell of the joining phase."""
     withheld: NotRequired[Mapping[str, Partitions]]

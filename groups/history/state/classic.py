@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
+
 CONSUMER_PROTOCOL_TYPE: Final = "consumer"
-"""Of consumers. Kafka Connect and others embed bytes of their own in the classic protocol, which stay bytes."""
+"""Of consumers. Kafka Connect and others embed bytes of their own in the classic protocol."""
+
+READ_TYPES: Final = frozenset({CONSUMER_PROTOCOL_TYPE, CONNECT_PROTOCOL_TYPE})
+"""Protocol types whose members' bytes are read; those of others stay bytes."""
 
 LEFT: Final = "left"
 EXPIRED: Final = "session_expired"
@@ -25,10 +30,24 @@ BETWEEN: Final = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """What only a worker of Kafka Connect has. ``delay_ms``: after which it joins again by itself, 0 for not at all."""
+
+    url: str = ""
+    config_offset: int | None = None
+    connectors: tuple[str, ...] = ()
+    delay_ms: int = 0
+    failed: bool = False
+    """Whether its leader could not assign, since its own config was behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicMember:
     """A member of a generation. ``subscription`` and ``assignment`` are the embedded bytes in base64.
 
-    ``assigned`` is what the leader gave it, topic name → partitions; ``subscribed`` comes from its own bytes.
+    ``assigned`` is what the leader gave it, topic name → partitions (connector → tasks of a worker of Kafka Connect);
+    ``subscribed`` comes from its own bytes. ``unreadable`` has the reason for each of the two that cannot be decoded:
+    what it has, or subscribes to, is then unknown, and not nothing.
     """
 
     member_id: str
@@ -42,6 +61,14 @@ class ClassicMember:
     assigned: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     subscription: str = ""
     assignment: str = ""
+    worker: Worker | None = None
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether it has partitions, tasks or connectors; also where that cannot be read."""
+        connectors = self.worker.connectors if self.worker is not None else ()
+        return any(self.assigned.values()) or bool(connectors) or "assignment" in self.unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,9 @@ from groups.history.state.copying import replace
 from groups.history.state.epochs import ModernGroup
 from groups.history.state.share import ShareGroup
 from groups.history.state.streams import StreamsGroup
-from groups.history.words import PARTITIONS, TASKS, Wording
+from groups.history.words import CONNECT_TASKS, PARTITIONS, TASKS, Wording
 from groups.releases import EARLIER, Release
+from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
 
 PARTITIONS_A_TOPIC_MAX: Final = 100_000
 """Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
@@ -205,7 +206,7 @@ class State:
 
     @property
     def wording(self) -> Wording:
-        return TASKS if self.protocol is Protocol.STREAMS else PARTITIONS
+        return wording(self.protocol, self.classic.protocol_type)
 
     def topic_name(self, topic_id: str) -> str:
         """The name of a topic id, or the id itself where the source does not tell."""
@@ -231,6 +232,13 @@ class State:
         if len(self.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
             return self
         return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=says, member=member)))
+
+
+def wording(protocol: str | None, protocol_type: str | None) -> Wording:
+    """What members of a group have, in words; ``protocol_type`` is a classic group's."""
+    if protocol == Protocol.CLASSIC and protocol_type == CONNECT_PROTOCOL_TYPE:
+        return CONNECT_TASKS
+    return TASKS if protocol == Protocol.STREAMS else PARTITIONS
 
 
 def with_modern(state: State, group: ModernGroup) -> State:

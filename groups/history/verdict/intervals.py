@@ -56,8 +56,8 @@ def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterabl
         yield Event(some[0]["from_ms"], steps[0], parts, weight=weight, kind="silent")
     yield from _silent_once(once)
     for stop in by_kind.get("group_stopped", ()):
-        says = Part(small(stop["says"]), stop["steps"][0], stop["steps"])
-        yield Event(stop["from_ms"], stop["steps"][0], [says], weight=stop["length_ms"], kind="group_stopped")
+        parts = [Part(small(stop["says"]), stop["steps"][0], stop["steps"])]
+        yield Event(stop["from_ms"], stop["steps"][0], parts, weight=stop["length_ms"], kind="group_stopped")
 
 
 def _silent_once(once: list[Silent]) -> Iterable[Event]:

@@ -42,7 +42,7 @@ __all__ = [
 
 NEWEST_VERSION: Final = SUBSCRIPTION.newest
 
-_INT16: Final = struct.Struct(">h")
+VERSION_BYTES: Final = struct.Struct(">h")
 
 
 class TopicPartition(TypedDict):
@@ -102,12 +102,12 @@ def read_blob(message: Message, data: bytes, newest_known: int = NEWEST_VERSION)
 
     What lies behind is ignored: the fields of later versions, or bytes that no version has.
     """
-    if len(data) < _INT16.size:
-        raise TruncatedError("a version", needed=_INT16.size, left=len(data), offset=0)
-    version = _INT16.unpack_from(data)[0]
+    if len(data) < VERSION_BYTES.size:
+        raise TruncatedError("a version", needed=VERSION_BYTES.size, left=len(data), offset=0)
+    version = VERSION_BYTES.unpack_from(data)[0]
     if version < 0:
         raise UnknownVersionError(f"{message.name} has no version {version}", offset=0)
-    body, end = codec(message, min(version, newest_known)).read(data, _INT16.size)
+    body, end = codec(message, min(version, newest_known)).read(data, VERSION_BYTES.size)
     return {"version": version, **body}, end
 
 
@@ -133,4 +133,4 @@ def _by_topic(entries: Iterable[Mapping[str, Value]]) -> dict[str, list[int]]:
 
 def _encode(message: Message, value: Mapping[str, Value]) -> bytes:
     version, body = encode_versioned(message, value)
-    return _INT16.pack(version) + body
+    return VERSION_BYTES.pack(version) + body

@@ -15,6 +15,7 @@ from typing import Final
 from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded import streams_user_data
+from groups.wire.embedded.connect_protocol import CONNECT_ASSIGNMENT, WORKER_STATE
 from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import UnknownVersionError
@@ -63,6 +64,19 @@ def _blobs() -> Iterator[Kind]:
         about="what the leader of a classic group gives a member (SyncGroup)",
         layout=Versioned(message=ASSIGNMENT, appends=True),
         prior=2,
+    )
+
+    yield Kind(
+        name="connect-worker-state",
+        title="State of a Connect worker",
+        about="what a worker of Kafka Connect tells its leader (metadata of a JoinGroup protocol)",
+        layout=Versioned(message=WORKER_STATE, appends=True),
+    )
+    yield Kind(
+        name="connect-assignment",
+        title="Assignment of Kafka Connect",
+        about="connectors and tasks that the leader of a Connect cluster gives a worker (SyncGroup)",
+        layout=Versioned(message=CONNECT_ASSIGNMENT, appends=True),
     )
 
 

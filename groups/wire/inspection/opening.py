@@ -1,7 +1,7 @@
 """Blobs that are opened in place: bytes fields whose content is known from what stands around them.
 
 The broker never looks into these bytes. What they are is said by the group's protocol type (``consumer`` means the
-consumer protocol of ``groups.wire.embedded.consumer_protocol``), and user data inside them belongs to the assignor whose name stands
+consumer protocol of ``groups.wire.embedded.consumer_protocol``, ``connect`` that of ``connect_protocol``), and user data inside them belongs to the assignor whose name stands
 with the protocol. Where neither is told (old versions of a request leave it out), the bytes are tried, and what
 reads to the last byte is said to look like it.
 """
@@ -14,6 +14,7 @@ from typing import Final
 
 from groups.wire.codecs.primitives import from_base64
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
 from groups.wire.errors import RecordError
 from groups.wire.inspection.framing import RECORDS
 from groups.wire.inspection.kinds import kebab, kinds
@@ -22,7 +23,10 @@ from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Stopped, Walk
 
 CONSUMER: Final = "consumer"
-"""The protocol type of consumer groups; Connect and Schema Registry have their own, with blobs of their own."""
+"""The protocol type of consumer groups; Schema Registry has one, too, with blobs that are not opened."""
+
+CONNECT_KINDS: Final = {"subscription": "connect-worker-state", "assignment": "connect-assignment"}
+"""What Kafka Connect has instead of each of the consumer protocol's blobs."""
 
 DEEPEST: Final = 4
 """Blobs within blobs: a record's subscription's user data is the third."""
@@ -101,11 +105,11 @@ def _text(nodes: Sequence[Node], name: str) -> str | None:
 
 
 def _embedded(kind: str, protocol_type: str | None, assignor: str | None) -> Said | None:
-    if protocol_type not in (None, CONSUMER):
-        return None
-    return Said(
-        kinds=(kind,), certain=protocol_type == CONSUMER, guessed=protocol_type is None, assignor=assignor
-    )
+    if protocol_type is None:
+        return Said(kinds=(kind, CONNECT_KINDS[kind]), certain=False, guessed=True, assignor=assignor)
+    if protocol_type == CONNECT_PROTOCOL_TYPE:
+        return Said(kinds=(CONNECT_KINDS[kind],), certain=True)
+    return Said(kinds=(kind,), certain=True, assignor=assignor) if protocol_type == CONSUMER else None
 
 
 def _in_record(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
@@ -181,6 +185,7 @@ SAYS: Final[dict[tuple[str, str], Callable[[Ancestors, str | None], Said | None]
     ("DescribeGroupsResponse", "groups.members.memberAssignment"): _in_described("assignment"),
     **{(message, f"{path}key"): _key for message, path in RECORDS},
     **{(message, f"{path}value"): _value for message, path in RECORDS},
+    ("ConnectWorkerState", "allocation"): lambda *_: Said(kinds=("connect-assignment",), certain=True),
     ("ConsumerProtocolSubscription", "userData"): _user_data(0),
     ("ConsumerProtocolAssignment", "userData"): _user_data(1),
 }

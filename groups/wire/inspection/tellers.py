@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded.connect_protocol import CONNECTOR_TASK
 from groups.wire.embedded.streams_user_data import previous_tasks, task_text
 from groups.wire.inspection.nodes import Node, find, value_of, values_of
 from groups.wire.inspection.words import (
@@ -47,6 +48,47 @@ def _assignment(fields: list[Node]) -> Told:
     yield ", of "
     yield partitions_in_words(find(fields, "assignedPartitions")), "assignedPartitions"
     yield "."
+
+
+def _worker_state(fields: list[Node]) -> Told:
+    yield "A Connect worker at "
+    yield shown(fields, "url"), "url"
+    yield ", that has read its config topic to "
+    yield f"offset {shown(fields, 'configOffset')}", "configOffset"
+    allocation = find(fields, "allocation")
+    if allocation is not None and allocation.fields:
+        yield " and runs "
+        yield _connectors(find(allocation.fields, "assignment")), "allocation"
+    yield "."
+
+
+def _connect_assignment(fields: list[Node]) -> Told:
+    yield "A Connect worker is given "
+    yield _connectors(find(fields, "assignment")), "assignment"
+    revoked = find(fields, "revoked")
+    if revoked is not None and revoked.fields:
+        yield ", stops "
+        yield _connectors(revoked), "revoked"
+    if delay := number(find(fields, "delay")):
+        yield f" and joins again after {delay:,} ms", "delay"
+    yield ". The leader is "
+    yield shown(fields, "leader") or "(empty)", "leader"
+    if number(find(fields, "error")):
+        yield ", which could not assign: its config was behind", "error"
+    yield "."
+
+
+def _connectors(node: Node | None) -> str:
+    """``orders-sink and its tasks 0 and 1``."""
+    told = []
+    for each in (value_of(node) if node is not None else None) or ():
+        numbers = [str(task) for task in sorted(each["tasks"]) if task != CONNECTOR_TASK]
+        tasks = f"task{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+        if CONNECTOR_TASK not in each["tasks"]:
+            told.append(f"{tasks} of {each['connector']}")
+        else:
+            told.append(f"{each['connector']} and its {tasks}" if numbers else each["connector"])
+    return "; ".join(told) or "nothing"
 
 
 def _sticky(fields: list[Node]) -> Told:
@@ -293,6 +335,8 @@ def _spaced(name: str) -> str:
 VALUE_TELLERS: Final[dict[str, Teller]] = {
     "subscription": _subscription,
     "assignment": _assignment,
+    "connect-worker-state": _worker_state,
+    "connect-assignment": _connect_assignment,
     "sticky-user-data": _sticky,
     "cooperative-sticky-user-data": _cooperative_sticky,
     "key": tell_key,

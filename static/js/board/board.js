@@ -78,7 +78,7 @@ export class Board {
     // An exchange may end with a callback that ran for seconds: the board shows the time at which it happened.
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     this.cast.meetFrame(frame);
-    this.labels.follow(frame.protocol);
+    this.labels.follow(frame.protocol, frame.protocol_type);
     this.labels.remember(frame.topics);
     widen(frame, this.#counts);
     this.#members = Math.max(this.#members, Object.keys(frame.members).length);

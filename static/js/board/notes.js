@@ -21,7 +21,7 @@ import {
   untilWhat,
 } from '../next-heartbeat.js';
 import { epochOf, givingUp, hasStopped, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
-import { capital, duration, list, memberSays, plural, silentSays } from '../words.js';
+import { capital, duration, holdingSays, list, memberSays, plural, silentSays } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
 /** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
@@ -274,7 +274,10 @@ function quiet(frame, member, state, label, silent) {
   const owned = keysOf(heldBy(frame, member)).length;
   if (hasStopped(frame)) return 'Assigned in the next generation';
   if (isClassic(frame) && silent) return `Assigned ${plural(owned, 'partition')}`;
-  if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
+  if (isClassic(frame))
+    return capital(
+      frame.barrier ? (owned ? `reads ${plural(owned, 'partition')}` : 'reads nothing') : holdingSays(state),
+    );
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';
   if (givingUp(frame, member).length) {

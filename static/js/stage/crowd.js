@@ -93,7 +93,7 @@ export class CrowdStage {
   /** @param {Rest} rest */
   show({ frame: settled, moment, sequence }) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
-    this.labels.follow(frame.protocol);
+    this.labels.follow(frame.protocol, frame.protocol_type);
     this.labels.remember(frame.topics);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
     const silent = silentOf(unreadOf(settled, this.meta.summary.silences ?? [], { sequence, at_ms: frame.at_ms }));
