@@ -151,6 +151,9 @@ RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=100
 RUN_BYTES_MOST = environment.whole("RUN_BYTES_MOST", 512 * 1024**2, least=1024**2, most=2**50)
 """Bytes of one run, its changes and moments among them: a scenario of a few KB can make gigabytes."""
 
+RUNS_BYTES_MOST = environment.whole("RUNS_BYTES_MOST", 20 * 1024**3, least=1024**2, most=2**50)
+"""Bytes of all runs together, those that wait counted as large as a run may be: what is admitted has room."""
+
 RUNS_KEEP_DAYS = environment.whole("RUNS_KEEP_DAYS", 0, least=0, most=3650)
 IMPORTS_KEEP_DAYS = environment.whole("IMPORTS_KEEP_DAYS", 0, least=0, most=3650)
 UPLOADS_KEEP_DAYS = environment.whole("UPLOADS_KEEP_DAYS", 7, least=1, most=3650)

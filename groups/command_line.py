@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TextIO
 
 from django.core.management.base import BaseCommand, CommandParser, OutputWrapper
 
+from groups.address_space import bound_memory
 from groups.terminal import terminal_name, terminal_text
 
 BAD_USAGE = 2
@@ -34,6 +35,21 @@ class TerminalCommand(BaseCommand):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._write_to(options.get("stdout") or sys.stdout, options.get("stderr") or sys.stderr)
+
+    address_bytes_most: int | None = None
+    """Bound on the memory of a command that reads what is not trusted; it is set where the command has a process of its own."""
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        if self.address_bytes_most is None:
+            super().run_from_argv(argv)
+            return
+        bound_memory(self.address_bytes_most)
+        try:
+            super().run_from_argv(argv)
+        except MemoryError:
+            gib = self.address_bytes_most / 1024**3
+            self.stderr.write(f"It needs more than the {gib:g} GiB of memory that this command may have.")
+            sys.exit(1)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         # Django would take the streams that a caller gives as they are.

@@ -6,13 +6,13 @@ A broker that is tested is not trusted yet. What it answers is read here, where 
 from __future__ import annotations
 
 import asyncio
-import resource
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
 
+from groups.address_space import bound_memory
 from groups.clusters.checking import check
 from groups.history.state.plain import to_plain
 
@@ -27,7 +27,7 @@ async def _steps(properties: Mapping[str, str]) -> None:
 
 
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
+    bound_memory(ADDRESS_BYTES_MOST)
     question: Any = orjson.loads(sys.stdin.buffer.readline())
     asyncio.run(_steps(question["properties"]))
 

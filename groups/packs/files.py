@@ -6,6 +6,7 @@ Names are relative, with ``/`` between their parts. A file appears whole under i
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import uuid
@@ -40,9 +41,27 @@ class MissingFile(Exception):
 class StoreAway(MissingFile):
     """The place of the files does not answer, or refuses to."""
 
-    def __init__(self, error: OSError) -> None:
+    def __init__(self, error: OSError, done: str) -> None:
         why = " ".join(str(error.strerror or error).split()).rstrip(".")
-        super().__init__(f"The store cannot be read now (STORE_URL): {why}")
+        super().__init__(f"The store cannot be {done} now (STORE_URL): {why}")
+
+
+WRITTEN: Final = "written to"
+READ: Final = "read"
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+"""A full disk is not a store that is away: it has a sentence and a remedy of its own."""
+
+
+@contextlib.contextmanager
+def _reached(done: str) -> Iterator[None]:
+    """Raises ``StoreAway`` if the place cannot be ``READ`` or ``WRITTEN``."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        raise StoreAway(error, done) from error
 
 
 class DamagedFile(MissingFile):
@@ -95,15 +114,16 @@ class Folder:
     rights: Rights = OWNER
 
     def begin(self, folder: str) -> Writing:
-        # Each by itself: folders above the last one would have the rights that everybody's have.
-        for place in (self.root, parent := self.root / folder):
-            self._make(place)
-        path = parent / f"{UNFINISHED}{uuid.uuid4().hex}"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER.file)
-        if self.rights != OWNER:
-            # The process's umask would take the group's rights.
-            os.fchmod(descriptor, self.rights.file)
-        return _FileWriting(self.root, path, os.fdopen(descriptor, "wb"))
+        with _reached(WRITTEN):
+            # Each by itself: folders above the last one would have the rights that everybody's have.
+            for place in (self.root, parent := self.root / folder):
+                self._make(place)
+            path = parent / f"{UNFINISHED}{uuid.uuid4().hex}"
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER.file)
+            if self.rights != OWNER:
+                # The process's umask would take the group's rights.
+                os.fchmod(descriptor, self.rights.file)
+            return _FileWriting(self.root, path, os.fdopen(descriptor, "wb"))
 
     def _make(self, folder: Path) -> None:
         if folder.is_dir():
@@ -115,14 +135,13 @@ class Folder:
                 folder.chmod(self.rights.folder)
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        try:
-            with (self.root / name).open("rb") as file:
-                file.seek(offset)
-                data = file.read(length)
-        except FileNotFoundError as error:
-            raise _missing(name) from error
-        except OSError as error:
-            raise StoreAway(error) from error
+        with _reached(READ):
+            try:
+                with (self.root / name).open("rb") as file:
+                    file.seek(offset)
+                    data = file.read(length)
+            except FileNotFoundError as error:
+                raise _missing(name) from error
         if len(data) < length:
             raise MissingFile(
                 f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
@@ -130,8 +149,9 @@ class Folder:
         return data
 
     def names(self, folder: str = "") -> list[str]:
-        top = self.root / folder
-        return sorted(path.relative_to(self.root).as_posix() for path in top.rglob("*") if path.is_file())
+        with _reached(READ):
+            found = [path for path in (self.root / folder).rglob("*") if path.is_file()]
+        return sorted(path.relative_to(self.root).as_posix() for path in found)
 
     def size(self, name: str) -> int:
         return (self.root / name).stat().st_size
@@ -141,7 +161,8 @@ class Folder:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
             return
-        path.unlink(missing_ok=True)
+        with _reached(WRITTEN):
+            path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             # The import's folder goes with its last file.
             if path.parent != self.root:
@@ -155,14 +176,16 @@ class _FileWriting:
     file: IO[bytes]
 
     def write(self, data: bytes) -> None:
-        self.file.write(data)
+        with _reached(WRITTEN):
+            self.file.write(data)
 
     def keep(self, name: str) -> None:
-        self.file.flush()
-        # Rows that name this file are committed afterwards; a file that a power cut emptied would make them lie.
-        os.fsync(self.file.fileno())
-        self.file.close()
-        self.path.replace(self.root / name)
+        with _reached(WRITTEN):
+            self.file.flush()
+            # Rows that name this file are committed afterwards; a file that a power cut emptied would make them lie.
+            os.fsync(self.file.fileno())
+            self.file.close()
+            self.path.replace(self.root / name)
 
     def drop(self) -> None:
         self.file.close()
@@ -180,26 +203,24 @@ class ArrowFiles:
     def at(cls, url: str) -> ArrowFiles:
         from pyarrow import fs
 
-        try:
+        with _reached(READ):
             system, root = fs.FileSystem.from_uri(url)
-        except OSError as error:
-            raise StoreAway(error) from error
         return cls(system, root.rstrip("/"))
 
     def begin(self, folder: str) -> Writing:
         parent = f"{self.root}/{folder}" if folder else self.root
-        self.system.create_dir(parent, recursive=True)
         path = f"{parent}/{UNFINISHED}{uuid.uuid4().hex}"
-        return _ArrowWriting(self.system, self.root, path, self.system.open_output_stream(path))
+        with _reached(WRITTEN):
+            self.system.create_dir(parent, recursive=True)
+            return _ArrowWriting(self.system, self.root, path, self.system.open_output_stream(path))
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        try:
-            with self.system.open_input_file(f"{self.root}/{name}") as file:
-                data = bytes(file.read_at(length, offset))
-        except FileNotFoundError as error:
-            raise _missing(name) from error
-        except OSError as error:
-            raise StoreAway(error) from error
+        with _reached(READ):
+            try:
+                with self.system.open_input_file(f"{self.root}/{name}") as file:
+                    data = bytes(file.read_at(length, offset))
+            except FileNotFoundError as error:
+                raise _missing(name) from error
         if len(data) < length:
             raise MissingFile(
                 f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
@@ -207,7 +228,8 @@ class ArrowFiles:
         return data
 
     def names(self, folder: str = "") -> list[str]:
-        return sorted(self._names(folder))
+        with _reached(READ):
+            return sorted(self._names(folder))
 
     def _names(self, folder: str) -> Iterator[str]:
         from pyarrow import fs
@@ -218,17 +240,19 @@ class ArrowFiles:
                 yield found.path.removeprefix(f"{self.root}/")
 
     def size(self, name: str) -> int:
-        return int(self.system.get_file_info(f"{self.root}/{name}").size)
+        with _reached(READ):
+            return int(self.system.get_file_info(f"{self.root}/{name}").size)
 
     def remove(self, name: str) -> None:
         from pyarrow import fs
 
         path = f"{self.root}/{name}"
-        match self.system.get_file_info(path).type:
-            case fs.FileType.Directory:
-                self.system.delete_dir(path)
-            case fs.FileType.File:
-                self.system.delete_file(path)
+        with _reached(WRITTEN):
+            match self.system.get_file_info(path).type:
+                case fs.FileType.Directory:
+                    self.system.delete_dir(path)
+                case fs.FileType.File:
+                    self.system.delete_file(path)
 
 
 @dataclass(slots=True)
@@ -239,15 +263,18 @@ class _ArrowWriting:
     stream: Any
 
     def write(self, data: bytes) -> None:
-        self.stream.write(data)
+        with _reached(WRITTEN):
+            self.stream.write(data)
 
     def keep(self, name: str) -> None:
-        self.stream.close()
-        self.system.move(self.path, f"{self.root}/{name}")
+        with _reached(WRITTEN):
+            self.stream.close()
+            self.system.move(self.path, f"{self.root}/{name}")
 
     def drop(self) -> None:
-        self.stream.close()
-        self.system.delete_file(self.path)
+        with _reached(WRITTEN):
+            self.stream.close()
+            self.system.delete_file(self.path)
 
 
 def _missing(name: str) -> MissingFile:

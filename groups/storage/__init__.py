@@ -27,6 +27,7 @@ from groups.storage.errors import (
 )
 from groups.storage.names import rename, set_topic_names
 from groups.storage.reading import (
+    bytes_of_runs,
     changes_after,
     chunk_text,
     chunks,
@@ -77,6 +78,7 @@ __all__ = [
     "SequenceGap",
     "StorageError",
     "Writer",
+    "bytes_of_runs",
     "cancel",
     "changes_after",
     "chunk_text",

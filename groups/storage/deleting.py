@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Final
 
@@ -10,10 +11,12 @@ from django.db import transaction
 
 from groups.jobs.database_time import from_now
 from groups.models import Timeline
-from groups.packs.files import open_files
+from groups.packs.files import StoreAway, open_files
 from groups.reserve import makes_room
 from groups.storage import opened
 from groups.storage.errors import NoSuchTimeline
+
+log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE: Final = 500
 """A database takes some thousands of values in one query; an import of many groups has more timelines."""
@@ -57,7 +60,10 @@ def collect(folder: str) -> None:
     needed: set[str] = set()
     for packs in Timeline.objects.filter(folder=folder).values_list("packs", flat=True):
         needed.update(packs)
-    files = open_files(settings.STORE_URL)
-    for name in files.names(folder):
-        if name not in needed:
-            files.remove(name)
+    try:
+        files = open_files(settings.STORE_URL)
+        for name in files.names(folder):
+            if name not in needed:
+                files.remove(name)
+    except StoreAway as error:
+        log.warning("What is not needed any more of the store's folder %s stays there. %s.", folder, error)

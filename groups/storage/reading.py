@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Coalesce, Length
 
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.changes import Change, apply
@@ -18,7 +19,7 @@ from groups.history.metrics import Metrics
 from groups.history.metrics.shapes import MetricsSheet
 from groups.history.state.group import Semantics, initial_state
 from groups.history.state.plain import from_plain
-from groups.models import Timeline
+from groups.models import Batch, Folded, Timeline
 from groups.packs.headline import read_verdict
 from groups.packs.opening import join
 from groups.storage.chunk import Chunk
@@ -51,6 +52,15 @@ def get(timeline_id: str) -> Timeline:
     if timeline is None:
         raise NoSuchTimeline(timeline_id)
     return timeline
+
+
+def bytes_of_runs() -> int:
+    """Bytes of all runs: their entries, and the changes, moments and checkpoints that the fold made of them."""
+    of_runs = {"timeline__source": Timeline.Source.SIMULATION}
+    entries = Batch.objects.filter(**of_runs).aggregate(held=Sum(Length("entries")))
+    parts = (Length("changes"), Length("moments"), Coalesce(Length("checkpoint"), 0))
+    folded = Folded.objects.filter(**of_runs).aggregate(held=Sum(sum(parts[1:], start=parts[0])))
+    return int(entries["held"] or 0) + int(folded["held"] or 0)
 
 
 def version(timeline: Timeline) -> str:

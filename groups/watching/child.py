@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import sys
 import threading
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
-ADDRESS_BYTES_MOST: Final = 4 * 1024**3
-"""As other children have it that read what is not trusted: far more than a watcher needs, and less than a machine has."""
+from groups.address_space import bound_memory
 
 
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
+    bound_memory()
     question = orjson.loads(sys.stdin.buffer.readline())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     import django

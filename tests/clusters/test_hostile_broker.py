@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -108,6 +109,33 @@ except ClusterError as error:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("too_large The broker's answer to ListGroups (")
     assert "takes more memory to read than this process may have" in done.stdout
+
+
+@pytest.mark.parametrize("command", [["watch", "--seconds", "1"], ["groups", "list"]])
+def test_commands_that_read_a_clusters_answers_have_a_bound_on_their_memory(
+    command: list[str], tmp_path: Path
+) -> None:
+    """A watcher that fills its memory ends by itself, with a sentence."""
+    program = f"""
+import resource, sys
+from django.core.management import execute_from_command_line
+from groups.command_line import TerminalCommand
+def fill(self, *args, **options):
+    print(resource.getrlimit(resource.RLIMIT_AS)[0] // 1024**3, "GiB", flush=True)
+    bytearray(6 * 1024**3)
+TerminalCommand.execute = fill
+execute_from_command_line(["manage.py", *{command}, "--bootstrap-server", "127.0.0.1:1"])
+"""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "explorer.settings",
+        "REBALANCE_VAR": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment
+    )
+    assert (done.returncode, done.stdout) == (1, "4 GiB\n"), done.stderr
+    assert done.stderr.strip() == "It needs more than the 4 GiB of memory that this command may have."
 
 
 def _peak_kb() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from django.test import Client
 from groups import storage
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
-from groups.packs.files import MissingFile, open_files
+from groups.packs.files import MissingFile, StoreAway, open_files
+from groups.pipeline.spark.failures import why
 from tests.services.servers import free_port
 
 pytest.importorskip("pyarrow")
@@ -33,6 +35,49 @@ def test_reading_a_store_that_is_away_is_one_sentence_without_its_keys(away: str
         open_files(away).read("folder/pack", 0, 10)
     assert "\n" not in str(raised.value)
     assert "secret" not in str(raised.value)
+
+
+WRITE_SAYS = SAYS.replace("read", "written to")
+
+
+def test_writing_to_a_store_that_is_away_is_one_sentence(away: str, tmp_path: Path) -> None:
+    files = open_files(away)
+    for done, says in (
+        (lambda: files.begin("folder"), WRITE_SAYS),
+        (lambda: files.remove("folder/pack"), WRITE_SAYS),
+        (lambda: files.names("folder"), SAYS),
+        (lambda: files.size("folder/pack"), SAYS),
+    ):
+        with pytest.raises(StoreAway, match=says) as raised:
+            done()
+        assert "\n" not in str(raised.value)
+    (tmp_path / "store").write_text("a file where the folder of a mount should be")
+    with pytest.raises(StoreAway, match=WRITE_SAYS):
+        open_files(str(tmp_path / "store")).begin("folder")
+
+
+def test_an_import_into_a_store_that_is_away_fails_with_its_sentence_and_not_with_sparks_masters() -> None:
+    away = StoreAway(OSError("AWS Error: Could not connect to server"), "written to")
+    in_spark = RuntimeError(f"An error occurred.\ngroups.packs.files.StoreAway: {away}\n  at java")
+    for error in (away, in_spark):
+        assert why(error, "import") == (
+            "The import failed. The store cannot be written to now (STORE_URL): AWS Error: Could not connect to server."
+        )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_timeline_is_deleted_while_its_store_is_away_and_the_log_says_what_stays(
+    away: str, client: Client, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.STORE_URL = away
+    found = storage.create_timeline(title="t", source=Timeline.Source.IMPORT)
+    Timeline.objects.update(status="complete", folder="march", index_place=["march/pack", 0, 10])
+    assert client.delete(f"/api/timelines/{found.id}").status_code == 204
+    assert not Timeline.objects.exists()
+    [said] = [each.getMessage() for each in caplog.records if each.name == "groups.storage.deleting"]
+    assert said.startswith(
+        "What is not needed any more of the store's folder march stays there. The store cannot"
+    )
 
 
 @pytest.mark.django_db

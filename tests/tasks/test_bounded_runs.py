@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from explorer.pages.runs.starting import start_run
+from explorer.pages.runs.starting import Refused, start_run
 from explorer.server import retention
 from explorer.sharing.models import Link
 from groups import storage
@@ -66,6 +66,22 @@ def test_a_run_of_a_few_lines_stops_at_its_bytes_with_a_sentence_and_keeps_what_
 def test_a_run_within_the_bound_ends_by_itself(settings: Any) -> None:
     settings.RUN_BYTES_MOST = 1024**2
     assert run_of().status == Timeline.Status.COMPLETE
+
+
+def test_all_runs_together_have_a_bound_and_a_run_that_may_not_fit_is_refused(settings: Any) -> None:
+    assert storage.bytes_of_runs() == 0
+    run_of()
+    held = storage.bytes_of_runs()
+    assert held > 10_000
+    settings.RUN_BYTES_MOST = 1024**2
+    settings.RUNS_BYTES_MOST = held + 2 * 1024**2
+    first = start_run("kip848-basic")
+    start_run("kip848-basic")
+    with pytest.raises(Refused, match="Delete runs first") as refused:
+        start_run("kip848-basic")
+    assert refused.value.status == 507
+    storage.delete(first.id)
+    assert start_run("kip848-basic").status == Timeline.Status.RUNNING
 
 
 def aged(model: Any, key: str, days: int, field: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
+from groups.address_space import ADDRESS_BYTES_MOST
 from groups.clusters import tables
 from groups.clusters.brokers import Brokers, Listed, open_cluster
 from groups.clusters.faults import ClusterError
@@ -27,6 +28,7 @@ NO = 1
 class Command(TerminalCommand):
     help = "List and describe the groups of a cluster, read-only, as Kafka's own tool does."
     requires_system_checks = ()
+    address_bytes_most = ADDRESS_BYTES_MOST
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)

@@ -150,3 +150,10 @@ def _room_for_one_more() -> None:
             message=f"{waiting} runs are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
         )
+    held = storage.bytes_of_runs()
+    if held + (waiting + 1) * settings.RUN_BYTES_MOST > settings.RUNS_BYTES_MOST:
+        raise Refused(
+            message=f"The runs that are stored take {held / 1024**2:,.1f} MiB, and each that waits may take {settings.RUN_BYTES_MOST / 1024**2:,.0f}: "
+            f"together more than the {settings.RUNS_BYTES_MOST / 1024**2:,.0f} MiB that runs may have here (RUNS_BYTES_MOST). Delete runs first.",
+            status=507,
+        )

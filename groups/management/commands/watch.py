@@ -12,6 +12,7 @@ import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups import database
+from groups.address_space import ADDRESS_BYTES_MOST
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.options import add_cluster_options, properties_from
@@ -28,6 +29,7 @@ NO = 1
 class Command(TerminalCommand):
     help = "Record what happens to the groups of a live cluster as timelines, read-only, until Ctrl-C."
     requires_system_checks = ()
+    address_bytes_most = ADDRESS_BYTES_MOST
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)

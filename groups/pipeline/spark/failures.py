@@ -6,6 +6,8 @@ import errno
 import re
 from typing import Final
 
+from groups.packs.files import MissingFile
+
 _SENTENCES: Final = (
     (
         r"No space left on device|ENOSPC|Disk quota exceeded",
@@ -39,6 +41,10 @@ def why(error: BaseException, work: str) -> str:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"The {work} failed: {_SENTENCES[0][1]}."
     said = str(error)
+    if isinstance(error, MissingFile):
+        return f"The {work} failed. {error}."
+    if (away := re.search(r"StoreAway: (The store cannot be [^\n]+)", said)) is not None:
+        return f"The {work} failed. {away[1]}."
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, said) or re.search(pattern, type(error).__name__):
             return f"The {work} failed: {sentence}."

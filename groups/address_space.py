@@ -1,0 +1,16 @@
+"""A bound on the memory of this process: what it reads from others is not trusted."""
+
+from __future__ import annotations
+
+import resource
+from typing import Final
+
+ADDRESS_BYTES_MOST: Final = 4 * 1024**3
+"""Far more than a question or a watched cluster needs, and less than a machine has."""
+
+
+def bound_memory(bytes_most: int = ADDRESS_BYTES_MOST) -> None:
+    """Have allocations beyond so many bytes of addresses fail in this process, which it survives or not. A lower bound stays."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = bytes_most if hard == resource.RLIM_INFINITY else min(bytes_most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
