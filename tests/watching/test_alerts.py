@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,6 +100,20 @@ def test_an_alert_counts_what_it_is_about_and_has_the_present_number(watch: Watc
     }
     over = watch.sees(9, described("orders", HALVES, epoch=4), lag={"orders": 1})
     assert len(over) == 2
+
+
+def test_an_alert_of_a_group_with_an_empty_name_is_about_that_group_and_not_its_cluster(
+    watch: Watch, client: Client
+) -> None:
+    add(watch, "lag", count=100, for_s=0)
+    watch.sees(0, described("", HALVES, epoch=3), lag={"": 90})
+    [said] = watch.sees(1, described("", HALVES, epoch=3), lag={"": 500})
+    assert said.startswith("(empty name) lags by 500 records")
+    [alert] = registry.overview(watch.cluster)["alerts"]
+    assert (alert["group"], alert["about"]) == ("", "(empty name)")
+    page = client.get(f"/clusters/{watch.cluster.pk}").content.decode()
+    assert '<span class="gn mono">(empty name)</span>' in page
+    assert '<span class="gn mono">prod</span>' not in page
 
 
 def test_an_alert_leads_to_the_entry_that_shows_it(watch: Watch) -> None:

@@ -56,6 +56,7 @@ def test_a_cluster_that_is_out_of_reach_for_long_enough_is_told_once_with_the_re
     [over] = says(reach.answered(at(40)))
     assert over == f"over: {said}"
     alert = Alert.objects.get()
+    assert registry.shown_alert(alert)["about"] == "prod"
     assert (alert.group, alert.since_ms, alert.at_ms, alert.ended_ms) == ("", at(0), at(10), at(40))
     assert reach.answered(at(41)) == []
 

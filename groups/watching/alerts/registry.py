@@ -12,7 +12,8 @@ from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.reserve import makes_room
-from groups.watching.alerts.rules import BadRule, Kind, Rule, missing_sources, rule_of
+from groups.shown import shown_name
+from groups.watching.alerts.rules import OF_CLUSTER, BadRule, Kind, Rule, missing_sources, rule_of
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
 
@@ -43,12 +44,16 @@ class ShownRule(TypedDict):
 
 
 class ShownAlert(TypedDict):
-    """``url`` leads to the moment; null where its timeline is gone. ``ended_ms`` is null while it holds."""
+    """``url`` leads to the moment; null where its timeline is gone. ``ended_ms`` is null while it holds.
+
+    ``about`` is the group, as people see its name, or the cluster: both have an empty ``group`` where a group's name is empty.
+    """
 
     id: str
     rule: str
     kind: str
     group: str
+    about: str
     says: str
     since_ms: int
     at_ms: int
@@ -174,6 +179,7 @@ def shown_alert(row: Alert) -> ShownAlert:
         "rule": row.rule_id,
         "kind": row.rule.kind,
         "group": row.group,
+        "about": row.rule.cluster.name if row.rule.kind in OF_CLUSTER else shown_name(row.group),
         "says": row.says,
         "since_ms": row.since_ms,
         "at_ms": row.at_ms,
@@ -208,7 +214,7 @@ def shown_delivery(row: Delivery) -> ShownDelivery:
 
 def overview(cluster: Cluster) -> dict[str, Any]:
     """``rules``, ``alerts`` (those that hold first, then the newest) and ``deliveries``, the newest first."""
-    alerts = cluster.alerts.select_related("rule")
+    alerts = cluster.alerts.select_related("rule__cluster")
     held = list(alerts.filter(ended_ms=None)[:ALERTS_SHOWN])
     ended = list(alerts.exclude(ended_ms=None)[: ALERTS_SHOWN - len(held)])
     return {

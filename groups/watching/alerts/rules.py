@@ -10,6 +10,7 @@ from typing import Any, Final
 from groups.history.findings.finding import Finding
 from groups.history.findings.registry import incident_kinds, rows
 from groups.history.words import THIN_SPACE, counted, duration
+from groups.shown import shown_name
 
 
 class Kind(StrEnum):
@@ -228,7 +229,7 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
     if rule.kind is Kind.UNREADABLE:
         if look.is_seen:
             return None
-        says = f"{look.group} has not been seen for {duration(look.at_ms - begun)}"
+        says = f"{shown_name(look.group)} has not been seen for {duration(look.at_ms - begun)}"
         return Held(says=says, since_ms=begun, sequence=look.last)
     if not look.is_seen:
         return None
@@ -239,22 +240,22 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             length = duration(max(0, look.at_ms - since_ms))
             says = f"{free.name} has been unassigned for {length}"
             if free.count > 1:
-                says = f"{free.count} partitions are unassigned in {look.group}, {free.name} for {length}"
+                says = f"{free.count} partitions are unassigned in {shown_name(look.group)}, {free.name} for {length}"
             return Held(says=says, since_ms=since_ms, sequence=free.sequence, number=free.count)
         case Kind.STUCK if look.rebalancing_since_ms is not None:
             length = duration(look.at_ms - look.rebalancing_since_ms)
-            says = f"{look.group} has been rebalancing for {length}; it is {look.state}"
+            says = f"{shown_name(look.group)} has been rebalancing for {length}; it is {look.state}"
             return Held(says=says, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
         case Kind.STORM:
             recent = [at for at in look.rebalanced_ms if at > look.at_ms - rule.within_s * 1000]
             if len(recent) > rule.count:
-                says = f"{look.group} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
+                says = f"{shown_name(look.group)} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
                 return Held(says=says, since_ms=recent[0], sequence=look.epoch_began or look.last)
         case Kind.EMPTY if look.members == 0:
-            says = f"{look.group} has had no member for {duration(look.at_ms - begun)}"
+            says = f"{shown_name(look.group)} has had no member for {duration(look.at_ms - begun)}"
             return Held(says=says, since_ms=begun, sequence=look.last)
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
-            says = f"{look.group} lags by {look.lag:,} records"
+            says = f"{shown_name(look.group)} lags by {look.lag:,} records"
             return Held(says=says, since_ms=begun, sequence=look.last, number=look.lag)
     return None
 
@@ -285,7 +286,7 @@ def found(rule: Rule, look: Look, after_ms: int) -> list[Held]:
         key = f"{rule.finding} {first} {finding.get('partition') or finding.get('name') or ''}"[:150]
         helds.append(
             Held(
-                says=f"{look.group}: {finding['says']}",
+                says=f"{shown_name(look.group)}: {finding['says']}",
                 since_ms=look.at_ms if at_ms is None else at_ms,
                 sequence=first,
                 key=key,

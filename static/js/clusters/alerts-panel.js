@@ -53,7 +53,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       'li',
       { class: ended === null ? 'on' : '' },
       h('i', { 'aria-hidden': 'true' }),
-      h('span', { class: 'gn mono' }, alert.group || cluster),
+      h('span', { class: 'gn mono' }, alert.about),
       alert.url ? h('a', { href: alert.url }, alert.says) : h('span', {}, alert.says),
       h('span', { class: 'quiet small' }, `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
     );
@@ -150,7 +150,10 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     hear(alerts) {
       if ('Notification' in window && isWanted())
         for (const alert of alerts.filter((each) => each.ended_ms === null || each.kind === 'finding'))
-          new Notification(alert.group ? `${cluster}: ${alert.group}` : cluster, { body: alert.says, tag: alert.id });
+          new Notification(alert.about === cluster ? cluster : `${cluster}: ${alert.about}`, {
+            body: alert.says,
+            tag: alert.id,
+          });
       refresh();
     },
   };

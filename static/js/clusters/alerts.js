@@ -14,6 +14,7 @@
  * @property {string} id
  * @property {string} kind
  * @property {string} group
+ * @property {string} about the group, as its name is shown, or the cluster
  * @property {string} says
  * @property {number} since_ms
  * @property {number} at_ms
