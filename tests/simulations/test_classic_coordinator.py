@@ -243,21 +243,43 @@ def test_a_heartbeat_is_told_of_the_rebalance_and_keeps_the_member_alive() -> No
     assert (broker.beat("B"), broker.timers) == (27, [f"session B {SESSION_MS}"])
 
 
-@pytest.mark.parametrize(("generation", "code"), [(1, 0), (0, 22), (2, 22)])
-def test_a_commit_that_is_taken_keeps_the_member_alive_too(generation: int, code: int) -> None:
-    broker = ClassicBroker()
-    broker.stable("A")
+def commits(broker: ClassicBroker, name: str, generation: int) -> list[int]:
+    """The errors that a commit of one partition is answered with."""
     request = OffsetCommit(
         group_id=GROUP,
-        member_id="A",
+        member_id=name,
         member_epoch=generation,
         offsets=(CommittedOffset(topic="foo", topic_id=FOO, partition=0, offset=7),),
     )
     broker.shard.image = Image(topics={"foo": ImageTopic(name="foo", topic_id=FOO, partitions=1)})
     broker.last = broker.shard.commit(request, broker.now_ms)
-    assert [int(each) for _, _, each in broker.last.answer.error_codes] == [code]
+    return [int(each) for _, _, each in broker.last.answer.error_codes]
+
+
+@pytest.mark.parametrize(("generation", "code"), [(1, 0), (0, 22), (2, 22)])
+def test_a_commit_that_is_taken_keeps_the_member_alive_too(generation: int, code: int) -> None:
+    broker = ClassicBroker()
+    broker.stable("A")
+    assert commits(broker, "A", generation) == [code]
     assert broker.timers == ([] if code else [f"session A {SESSION_MS}"])
     assert len(broker.last.records) == (not code)
+
+
+def test_a_commit_before_a_member_joins_again_is_taken_and_keeps_it_alive() -> None:
+    broker = ClassicBroker()
+    broker.stable("A", "B")
+    broker.join("A")
+    assert (broker.state, commits(broker, "B", 1)) == ("PreparingRebalance", [0])
+    assert broker.timers == [f"session B {SESSION_MS}"]
+
+
+def test_a_commit_between_joining_and_the_next_assignment_is_refused_and_keeps_nobody_alive() -> None:
+    broker = ClassicBroker()
+    broker.stable("A", "B")
+    broker.join("A")
+    broker.join("B")
+    assert (broker.state, commits(broker, "B", 2)) == ("CompletingRebalance", [27])
+    assert (broker.timers, broker.last.records) == ([], ())
 
 
 def test_a_static_member_is_known_by_its_instance_wherever_it_is_told() -> None:
