@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.releases.release import EARLIER, Release
 from groups.releases.table import Version, version_of
@@ -103,7 +103,7 @@ class RecordEvidence:
     _emptied: bool = False
     """The last record ended with an empty group: the next one shows whether the target follows."""
 
-    def record(self, record_type: int, key: Mapping[str, Any], value: Mapping[str, Any] | None) -> str | None:
+    def record(self, record_type: int, key: Mapping[str, object], value: Mapping[str, object] | None) -> str | None:
         """What this record shows of the release, if anything."""
         seen = self._after_emptied(record_type, value)
         if record_type == MEMBER:
@@ -128,7 +128,7 @@ class RecordEvidence:
             self.bounds = self.bounds.with_seen(EMPTIED_WITHOUT)
         return self.bounds
 
-    def _after_emptied(self, record_type: int, value: Mapping[str, Any] | None) -> str | None:
+    def _after_emptied(self, record_type: int, value: Mapping[str, object] | None) -> str | None:
         if not self._emptied:
             return None
         self._emptied = False
