@@ -103,7 +103,9 @@ class RecordEvidence:
     _emptied: bool = False
     """The last record ended with an empty group: the next one shows whether the target follows."""
 
-    def record(self, record_type: int, key: Mapping[str, object], value: Mapping[str, object] | None) -> str | None:
+    def record(
+        self, record_type: int, key: Mapping[str, object], value: Mapping[str, object] | None
+    ) -> str | None:
         """What this record shows of the release, if anything."""
         seen = self._after_emptied(record_type, value)
         if record_type == MEMBER:

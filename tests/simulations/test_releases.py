@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
 from groups.releases import EARLIER, NEWEST, TABLE, Release, Rules, UnknownRelease, release_of
@@ -314,6 +315,35 @@ def test_nobody_is_blamed_that_a_tied_group_does_not_rest_where_the_release_has_
                 ties.record(entry, replace(state, release=release))
         ends[release] = ties.goes_on
     assert ends == {Release.V4_3_1: False, Release.V4_4_0: True}, "a release without the rule has no excuse"
+
+
+def causeless(log: list[Entry]) -> list[dict[str, Any]]:
+    recorder = Recorder(group="orders")
+    for entry in log:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    assert batch.summary is not None
+    return [one for one in batch.summary["findings"] if one["kind"] == "causeless_rebalances"]
+
+
+def test_the_tie_is_found_with_who_asks_for_what_and_what_ends_it() -> None:
+    [one] = causeless(tie("4.4.0", "range", "uniform"))
+    assert (one["tied"], one["a_day"]) == ({"range": ["A"], "uniform": ["B"]}, 17_280)
+    assert (
+        "; A asks for range and B asks for uniform, and as many for the one as for the other: from Kafka 4.4 on "
+        "heartbeats raise the epoch then, until all ask for one assignor or a third member decides"
+    ) in one["says"]
+
+
+@pytest.mark.parametrize(
+    ("release", "assignors"),
+    [("4.3.1", ("range", "uniform")), *(("4.4.0", assignors) for assignors in QUIET)],
+)
+def test_nothing_is_found_where_there_is_no_tie_or_the_release_has_none(
+    release: str, assignors: tuple[str | None, ...]
+) -> None:
+    assert causeless(tie(release, *assignors)) == []
 
 
 # -- scenarios

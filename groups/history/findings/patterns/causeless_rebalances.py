@@ -3,13 +3,15 @@
 Needs: records. Claims: how many, their period, and in a classic group who asked for them: a coordinator begins a rebalance of an
 unchanged group for a JoinGroup of its leader, or of a member whose metadata changed; of another one it answers with the assignment
 that is in force. With requests the first JoinGroup shows who asked. The second round of a cooperative rebalance has a cause.
-Cannot know: why a client joins again; in the consumer protocol, who asked.
+In the consumer protocol: whether as many members ask for one server-side assignor as for another, which is a cause by itself in
+releases where a change of the preferred assignor raises the epoch (``groups.releases``).
+Cannot know: why a client joins again; in the consumer protocol, who asked, unless the assignors tie.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar, Final
@@ -37,8 +39,10 @@ from groups.history.replay.record_types import (
     meaning,
 )
 from groups.history.state.classic import ClassicMember
+from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Protocol
 from groups.history.words import counted, duration, listed
+from groups.releases import TABLE
 
 PATTERN: Final = Pattern(
     kind="causeless_rebalances",
@@ -50,15 +54,20 @@ PATTERN: Final = Pattern(
     causes=(
         "a client that subscribes again in its loop, or is rebuilt under the same member id",
         "a leader that joins again: it saw other metadata than before, or polls too late",
+        "a tie of two server-side assignors (`group.remote.assignor`): from 4.4.0 on heartbeats raise the epoch, as long as it lasts",
+        "a tool that touches the group: a script that rebalances it, or sets it up again",
     ),
     look_at=(
         "the log of the client that joins again (from 3.2 on JoinGroup has a reason, KIP-800)",
         "max.poll.interval.ms and the time between its polls",
+        "group.remote.assignor of every member: one for all, or none, ends a tie; so does a third member that asks for one of the two",
     ),
 )
 
 TIMES_LEAST: Final = 3
 """One is a leader that saw a topic grow; three are a pattern."""
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
 
 STEADY: Final = 0.1
 """Periods that differ by at most this part of the usual one are a period, and not only about one."""
@@ -84,6 +93,8 @@ class CauselessRebalances(Watch):
     asked: dict[str, int] = field(default_factory=dict)
     by_request: bool = True
     classic: bool = False
+    tied: dict[str, list[str]] = field(default_factory=dict)
+    """By assignor, who asks for it, where two are asked for equally often and by more than any other; as of the last one."""
     joining: str | None = None
     """Who sent JoinGroup first since the last generation."""
 
@@ -105,6 +116,7 @@ class CauselessRebalances(Watch):
             self.classic = step.after.protocol is Protocol.CLASSIC
         self.count += 1
         self.last, self.last_ms = step.epoch, step.after.at_ms
+        self.tied = _tied(step.after.consumer.members.values())
         self.moving = self.moving or any(change.gained for change in step.members)
         if len(self.kept) < KEPT_MAX:
             self.kept.append((step.after.at_ms, step.sequence))
@@ -118,6 +130,16 @@ class CauselessRebalances(Watch):
             by = step.before.classic.leader if not changed else changed[0] if len(changed) == 1 else None
         if by is not None and (by in self.asked or len(self.asked) < KEPT_MAX):
             self.asked[by] = self.asked.get(by, 0) + 1
+
+
+def _tied(members: Iterable[ConsumerMember]) -> dict[str, list[str]]:
+    asks: dict[str, list[str]] = {}
+    for member in members:
+        if member.server_assignor is not None:
+            asks.setdefault(member.server_assignor, []).append(member.member_id)
+    most = max(map(len, asks.values()), default=0)
+    first = {name: who[:KEPT_MAX] for name, who in sorted(asks.items()) if len(who) == most}
+    return first if len(first) > 1 else {}
 
 
 def _has_no_cause(step: Step) -> bool:
@@ -168,7 +190,9 @@ def found_causeless(facts: Facts) -> list[Finding]:
     says = f"{counted(watch.count, word)} ({watch.first:,}–{watch.last:,}) {period}, with the same {same} each time"
     names = list(dict.fromkeys(facts.process(one) for one in watch.asked))
     needs, certain = [RECORDS], watch.by_request
-    if names:
+    if watch.tied:
+        says += f"; {_tie_words(watch.tied, facts)}"
+    elif names:
         says += f"; {listed(names)} {'joins' if len(names) == 1 else 'join'} again"
         if watch.by_request:
             needs.append(REQUESTS)
@@ -186,6 +210,8 @@ def found_causeless(facts: Facts) -> list[Finding]:
             members=list(watch.asked),
             count=watch.count,
             every_ms=every_ms,
+            tied=watch.tied,
+            a_day=round(DAY_MS / every_ms) if every_ms else None,
             by_request=certain,
             from_ms=times[0],
             to_ms=watch.last_ms,
@@ -193,6 +219,19 @@ def found_causeless(facts: Facts) -> list[Finding]:
             steps=steps,
         )
     ]
+
+
+def _tie_words(tied: Mapping[str, list[str]], facts: Facts) -> str:
+    """Who asks for what, what comes of it, and what ends it."""
+    asks = [
+        f"{listed([facts.process(one) for one in who])} {'asks' if len(who) == 1 else 'ask'} for {assignor}"
+        for assignor, who in tied.items()
+    ]
+    since = next(rule.since for rule in TABLE if rule.name == "assignor_change_bumps")
+    return (
+        f"{listed(asks)}, and as many for the one as for the other: from Kafka {since} on heartbeats raise the epoch then, until all "
+        "ask for one assignor or a third member decides"
+    )
 
 
 FINDER: Final = DeclaredPattern(
