@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -159,6 +161,41 @@ def test_the_groups_of_a_cluster_read_without_scripts_and_those_that_are_gone_ar
     assert "gone" not in html.unescape(page.split("<tbody")[1].split("</tbody")[0])
     rows = Client().get(f"/api/clusters/{told['id']}/groups").json()
     assert [row["group"] for row in rows] == ["<b>evil</b>", "orders"]
+
+
+def test_the_page_of_a_group_lists_all_its_timelines_with_their_spans_and_boards_lead_there() -> None:
+    told = add().json()
+    name = "orders/eu & co"
+    spans = [(1_700_000_000_000, 1_700_086_400_000), (1_700_086_400_000, 1_700_090_000_000)]
+    made = []
+    for first_ms, last_ms in spans:
+        made.append(
+            storage.create_timeline(
+                title="t", source="live", group=name, cluster_id=told["id"], provenance="recorded"
+            )
+        )
+        Timeline.objects.filter(pk=made[-1].pk).update(
+            last=7, summary={"first_ms": first_ms, "last_ms": last_ms, "group": name}
+        )
+    Timeline.objects.filter(pk=made[0].pk).update(status="complete")
+    storage.create_timeline(title="t", source="live", group="another", cluster_id=told["id"])
+    query = urlencode({"group": name})
+    rows = Client().get(f"/api/clusters/{told['id']}/timelines?{query}").json()
+    assert [(row["id"], row["status"], row["first_ms"], row["last_ms"]) for row in rows] == [
+        (made[1].pk, "running", *spans[1]),
+        (made[0].pk, "complete", *spans[0]),
+    ]
+    page = Client().get(f"/clusters/{told['id']}/timelines?{query}").content.decode()
+    assert [page.index(f'href="/t/{each.pk}"') > 0 for each in made] == [True, True]
+    assert "2023-11-14 22:13:20" in page
+    assert "24\u202fh" in page
+    board = Client().get(f"/t/{made[1].pk}").content.decode()
+    [link] = re.findall(r'href="([^"]+/timelines\?group=[^"]+)"', board)
+    assert Client().get(html.unescape(link)).status_code == 200
+    assert Client().get(f"/clusters/{told['id']}/timelines?group=nobody").status_code == 404
+    assert Client().get(f"/api/clusters/{told['id']}/timelines?group=nobody").json() == []
+    refused = Client().get(f"/api/clusters/{told['id']}/timelines")
+    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "group")
 
 
 def test_the_page_names_every_request_that_is_ever_sent() -> None:

@@ -8,11 +8,29 @@ from django.urls import reverse
 
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
+from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.rows import row_of
 
 GROUPS_SHOWN_MOST: Final = 2_000
 """Rows of a cluster's page; the API and ``manage.py groups`` list more."""
+
+
+TIMELINES_SHOWN_MOST: Final = 200
+"""Timelines of one group, the newest: a timeline has a day of a followed group."""
+
+
+class GroupTimeline(TypedDict):
+    """``first_ms`` and ``last_ms`` are the span of its entries, null where it has none."""
+
+    id: str
+    url: str
+    status: str
+    provenance: str
+    entries: int
+    first_ms: int | None
+    last_ms: int | None
+    problem: str
 
 
 class ClusterDetail(TypedDict):
@@ -54,3 +72,21 @@ def groups_of(cluster: Cluster) -> list[dict[str, Any]]:
 def sent() -> list[str]:
     """The names of all requests that are ever sent."""
     return sorted(allowed.api.name for allowed in ALLOWED.values())
+
+
+def timelines_of(cluster: Cluster, group: str) -> list[GroupTimeline]:
+    """The timelines of a group in this cluster, the newest first."""
+    stored = Timeline.objects.filter(cluster=cluster, group=group).defer("scenario")
+    return [
+        {
+            "id": each.pk,
+            "url": reverse("board", args=[each.pk]),
+            "status": each.status,
+            "provenance": each.provenance,
+            "entries": each.last,
+            "first_ms": each.summary.get("first_ms"),
+            "last_ms": each.summary.get("last_ms"),
+            "problem": each.problem,
+        }
+        for each in stored[:TIMELINES_SHOWN_MOST]
+    ]

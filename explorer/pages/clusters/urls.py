@@ -13,6 +13,7 @@ ONE = f"{API}/<slug:cluster_id>"
 urlpatterns = [
     path("clusters", views.clusters, name="clusters"),
     path("clusters/<slug:cluster_id>", views.cluster, name="cluster"),
+    path("clusters/<slug:cluster_id>/timelines", views.timelines, name="cluster-timelines"),
     path(API, endpoint(GET=views.api_list, POST=views.api_add), name="api-clusters"),
     path(f"{API}/check", endpoint(POST=views.api_check), name="api-clusters-check"),
     path(
@@ -21,6 +22,7 @@ urlpatterns = [
         name="api-cluster",
     ),
     path(f"{ONE}/groups", endpoint(GET=views.api_groups), name="api-cluster-groups"),
+    path(f"{ONE}/timelines", endpoint(GET=views.api_timelines), name="api-cluster-timelines"),
     path(f"{ONE}/alerts", endpoint(GET=alerts.api_alerts), name="api-cluster-alerts"),
     path(f"{ONE}/rules", endpoint(GET=alerts.api_rules, POST=alerts.api_add), name="api-cluster-rules"),
     path(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
@@ -10,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from explorer.pages.clusters.describing import detail, groups_of, sent
+from explorer.pages.clusters.describing import GroupTimeline, detail, groups_of, sent, timelines_of
 from explorer.pages.clusters.testing import tested
 from explorer.watchers import watchers
 from explorer.web.endpoint import BadRequest, json_body, json_response
@@ -19,6 +20,7 @@ from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 from groups.clusters.settings import PROTOCOLS, parse_properties
+from groups.history.words import duration
 from groups.watching import registry
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, LIMITS
@@ -57,6 +59,29 @@ def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
         "data": inlined("cluster-data", orjson.dumps(data)),
     }
     return render(request, "clusters/cluster.html", context)
+
+
+def timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``?group=NAME``: all timelines of one group, with their spans."""
+    found, group = found_or_refused(cluster_id, page=True), request.GET.get("group", "")
+    rows = timelines_of(found, group)
+    if not rows:
+        raise Http404(f"Cluster {found.name} has no timeline of a group {group!r}.")
+    listed = [
+        {**row, "from": _utc(row["first_ms"]), "to": _utc(row["last_ms"]), "span": _span(row)} for row in rows
+    ]
+    return render(
+        request, "clusters/timelines.html", {"cluster": detail(found), "group": group, "rows": listed}
+    )
+
+
+def _utc(at_ms: int | None) -> str:
+    return "" if at_ms is None else f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _span(row: GroupTimeline) -> str:
+    first_ms, last_ms = row["first_ms"], row["last_ms"]
+    return "" if first_ms is None or last_ms is None else duration(last_ms - first_ms)
 
 
 # -- the API
@@ -116,6 +141,15 @@ def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
     return json_response(groups_of(found_or_refused(cluster_id)))
+
+
+def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``GET …/timelines?group=NAME``: the group's timelines, the newest first; empty where there are none."""
+    found = found_or_refused(cluster_id)
+    group = request.GET.get("group")
+    if group is None:
+        raise BadRequest("group must name a group of the cluster.", field="group")
+    return json_response(timelines_of(found, group))
 
 
 def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
