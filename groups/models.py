@@ -92,6 +92,9 @@ class Timeline(models.Model):
     """Names that a user gave to topic ids; applied when shown, never stored into entries."""
 
     last = models.BigIntegerField(default=0)
+    thinned = models.BigIntegerField(default=0)
+    """Of a live group: up to this entry commits are thinned and rows are merged (``groups.storage.thinning``)."""
+
     entry_format = models.IntegerField()
     fold_version = models.IntegerField()
 
@@ -131,7 +134,7 @@ class Timeline(models.Model):
 
 
 class Batch(models.Model):
-    """Entries as they were appended: a JSON array of those from ``first`` to ``last``."""
+    """Entries from ``first`` to ``last``: a JSON array as it was appended, or compressed (``groups.storage.thinning``)."""
 
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="batches")
     first = models.BigIntegerField()

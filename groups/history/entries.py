@@ -26,6 +26,11 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   ``invariant`` is no fault of the world: a simulated run broke one, ``{"fault": "invariant", "member", "invariant":
   "one_holder", "says": "…", "sequences": [5, 9], "members": ["A", "B"], "partitions": {"foo": [2]}}``.
 * ``observation``: what a poll of a live group described.
+* ``commits``: the commits of a followed group between two other entries, ``{"first_ms": 1000, "requests": 12, "records": 36, "thinned": 0,
+  "partition": 7, "from_offset": 70, "to_offset": 105, "commits": [{"topic": "foo", "partition": 0, "after_ms": [0, 1900], "offsets": [5, 9],
+  "version": 3, "value": {…}}, …]}``: by partition the times (after ``first_ms``) and the offsets, and the last commit's whole value.
+  ``at_ms`` is the last one's time; ``partition`` and the two offsets are those of the log. ``thinned`` of the ``records`` are no longer
+  in the columns; ``between`` of a partition says where.
 * ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
   called and how many partitions they have, from here on; a simulated run adds ``"rate": 100``, records a second of each partition),
   ``{"note": "reads", "partitions": {"foo": [2]}, "fetches": true}`` (what the actor reads from here on, where there are rates),
@@ -59,6 +64,7 @@ class Kind(StrEnum):
     TIMER = "timer"
     FAULT = "fault"
     OBSERVATION = "observation"
+    COMMITS = "commits"
     NOTE = "note"
 
 
@@ -128,6 +134,32 @@ class TopicsNote(TypedDict):
     topics: Mapping[str, NotedTopic | None]
     source: str
     release: NotRequired[str]
+
+
+class CommitLine(TypedDict):
+    """The commits of one partition within a ``commits`` entry; ``version`` and ``value`` are the last one's."""
+
+    topic: str
+    partition: int
+    after_ms: list[int]
+    offsets: list[int]
+    version: int
+    value: Payload
+    between: NotRequired[list[int]]
+    """Where commits were thinned: how many before each one that is left."""
+
+
+class CommitsPayload(TypedDict):
+    """The payload of a ``commits`` entry. ``from_offset`` and ``to_offset`` are offsets of the log's ``partition``."""
+
+    first_ms: int
+    requests: int
+    records: int
+    thinned: int
+    partition: int
+    from_offset: int
+    to_offset: int
+    commits: list[CommitLine]
 
 
 class EntryLine(TypedDict):

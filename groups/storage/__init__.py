@@ -7,6 +7,7 @@
 * ``committed``: the committed offsets of partitions, as lines over time;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
+* ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
 * ``refolding``: the cache made anew when the fold changed;
 * ``errors``: what each of them refuses, in one line.
 """
@@ -47,6 +48,7 @@ from groups.storage.reading import (
     version,
 )
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
+from groups.storage.thinning import thin
 from groups.storage.writing import (
     LEASE_S,
     Writer,
@@ -115,6 +117,7 @@ __all__ = [
     "stale",
     "summary",
     "summary_at",
+    "thin",
     "version",
     "why_it_waits",
 ]

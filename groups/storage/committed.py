@@ -52,7 +52,7 @@ def committed_lines(
             {
                 "topic": timeline.topic_names.get(topic, topic),
                 "partition": number,
-                "commits": len(found[topic, number]),
+                "commits": sum(1 + one.between for one in found[topic, number]),
                 "points": [
                     (one.sequence, one.at_ms, one.offset)
                     for one in thinned(found[topic, number], max(1, points // 2))

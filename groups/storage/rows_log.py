@@ -19,6 +19,7 @@ from groups.packs.opening import OpenedChunk, join
 from groups.storage.chunk import Chunk
 from groups.storage.digests import FINEST, Stretch, Wanted, covering, level_for, read_row
 from groups.storage.errors import NotReady
+from groups.storage.thinning import entries_in
 
 ROWS_AT_ONCE: Final = 50
 """Rows that are read in one query: a row is some ten kilobytes."""
@@ -82,7 +83,7 @@ class RowsLog:
     def entries_between(self, first: int, last: int) -> Iterator[EntryLine]:
         rows = self._batches().filter(last__gte=first, first__lte=last).order_by("first")
         for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
-            for entry in orjson.loads(row.entries):
+            for entry in entries_in(row.entries):
                 if first <= entry["sequence"] <= last:
                     yield entry
 
@@ -102,9 +103,10 @@ class RowsLog:
         """
         rows = self._batches().order_by("first")
         last = 0
-        while some := list(rows.filter(first__gt=last)[:ROWS_AT_ONCE]):
+        while some := list(rows.filter(last__gt=last)[:ROWS_AT_ONCE]):
             for row in some:
-                yield from orjson.loads(row.entries)
+                # Rows may have been merged since those before them were read.
+                yield from (entry for entry in entries_in(row.entries) if entry["sequence"] > last)
             last = some[-1].last
 
     def entries_before(self, sequence: int) -> Iterator[EntryLine]:
@@ -112,7 +114,7 @@ class RowsLog:
         rows = self._batches().order_by("-first")
         while some := list(rows.filter(first__lt=sequence)[:ROWS_AT_ONCE]):
             for row in some:
-                for entry in reversed(orjson.loads(row.entries)):
+                for entry in reversed(entries_in(row.entries)):
                     if entry["sequence"] < sequence:
                         yield entry
             sequence = some[-1].first

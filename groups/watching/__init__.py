@@ -19,7 +19,7 @@ module           what it is for
 ``alerts``       rules on what the groups do, told to webhooks and to the browser
 ``registry``     clusters that are added, changed and removed; those that the environment names
 ``secrets``      client properties, encrypted where they are stored
-``retention``    what is forgotten, by age and by size
+``retention``    what is thinned and what is removed, by age and by size
 ===============  ============================================================================================
 
 One process watches a cluster at a time. In the one-server default it is a child of the server

@@ -17,6 +17,10 @@ from groups.watching.row_facts import GroupView, facts_after, view_of_frame, wit
 COMMITS_WAIT_S: Final = 2.0
 """How long entries that are commits alone wait for others: a row for each would be nine tenths of all rows."""
 
+COMMITS_WAIT_SHARE: Final = 0.1
+"""They wait longer the longer nothing else came: a tenth of that time, up to a minute. People look where something happens; a
+day of commits alone is 1,440 entries, and 20,000 are two weeks."""
+
 COMMITS_WAIT_EACH_S: Final = 0.03
 COMMITS_WAIT_MOST_S: Final = 60.0
 """They wait longer the more groups do. To store a group takes some 10 ms of processor time (measured), so that commits alone take
@@ -25,8 +29,8 @@ a third of a processor, however many groups there are."""
 WAITED_AT_ONCE: Final = 20
 """Groups whose commits are stored in one go: whatever changes a group must not wait behind them."""
 
-CHECKPOINT_BYTES: Final = 256 * 1024
-"""A checkpoint is stored after so many bytes of entries: who goes on folds some hundred entries, not all."""
+CHECKPOINT_BYTES: Final = 32 * 1024
+"""A checkpoint is stored after so many bytes of entries: another process folds about 3,000 commits or 80 other entries, not all."""
 
 
 @dataclass(slots=True)
@@ -42,6 +46,9 @@ class Followed:
     """Offset of the first record that is folded and not yet stored."""
 
     held_since_s: float = 0.0
+    other_s: float = field(default_factory=time.monotonic)
+    """When the last entry came that is no commit, or the following began."""
+
     urgent: bool = False
     waits: bool = False
     """Whether its timeline begins anew as soon as the log is read again from its beginning."""
@@ -69,7 +76,13 @@ class Followed:
         """An entry was folded that is not stored yet; ``first`` is the offset of the first record that led to it."""
         if self.held_first is None:
             self.held_first, self.held_since_s = first, time.monotonic()
-        self.urgent = self.urgent or urgent
+        if urgent:
+            self.urgent, self.other_s = True, time.monotonic()
+
+    def commits_wait_s(self, held: int, now_s: float) -> float:
+        """How long its commits wait to be stored, where those of ``held`` groups do."""
+        quiet_s = COMMITS_WAIT_SHARE * (now_s - self.other_s)
+        return min(max(COMMITS_WAIT_S, COMMITS_WAIT_EACH_S * held, quiet_s), COMMITS_WAIT_MOST_S)
 
     def is_held_no_more(self) -> None:
         self.held_first, self.urgent = None, False
@@ -116,9 +129,8 @@ class Followed:
 def waited(some: Iterable[Followed]) -> list[Followed]:
     """Those whose commits waited long enough, the longest first, as many as are stored at once."""
     held = [each for each in some if each.held_first is not None]
-    wait_s = min(max(COMMITS_WAIT_S, COMMITS_WAIT_EACH_S * len(held)), COMMITS_WAIT_MOST_S)
     now_s = time.monotonic()
-    due = [each for each in held if now_s - each.held_since_s >= wait_s]
+    due = [each for each in held if now_s - each.held_since_s >= each.commits_wait_s(len(held), now_s)]
     return sorted(due, key=lambda each: each.held_since_s)[:WAITED_AT_ONCE]
 
 

@@ -11,10 +11,12 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
@@ -27,7 +29,7 @@ from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
-from groups.watching import registry, retention
+from groups.watching import registry
 from groups.watching.followed import Followed, held_from, waited
 from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.recorders import WARM_MOST, epochs_of, read_anew, restored
@@ -36,11 +38,9 @@ from groups.watching.storing import RECORDED_MOST
 
 log = logging.getLogger(__name__)
 
-ENTRY_BYTES: Final = 400
-"""About what an entry takes (a commit 330 bytes): timelines that grow are to fill half of what is kept."""
 
-ENTRIES_LEAST: Final = 50
-"""A timeline of fewer would be begun more often than it is looked at."""
+TIMELINE_MOST: Final = timedelta(days=1)
+"""A timeline ends after a day: only timelines that ended are removed, so a week of a group is kept day by day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,8 @@ class LogStore:
             # They come with the group's next records: groups that are quiet are not touched.
             entries += followed.group.set(self.session_timeouts.get(left.group, {}))
             self._add(followed, entries, first=left.first)
+            if followed.group.commits.lines:
+                followed.hold(left.first, urgent=False)
             rest = followed.group.left(left)
             if followed.group.ended:
                 self._finish(followed)
@@ -202,9 +204,10 @@ class LogStore:
         """Let go of the recorders beyond ``WARM_MOST``, of those that changed longest ago; what they hold is stored."""
         while len(self._warm) > WARM_MOST:
             name = next(iter(self._warm))
-            followed = self._warm.pop(name)
+            followed = self._warm[name]
             if followed.held_first is not None:
                 self._store(followed)
+            self._warm.pop(name, None)
             if followed.recorder is None:
                 continue
             followed.left, followed.recorder = epochs_of(followed.recorder.frame), None
@@ -246,6 +249,7 @@ class LogStore:
         for followed in self.followed.values():
             if followed.held_first is not None and followed.urgent and followed.group.partition in at_end:
                 self._store(followed)
+        self._let_go_of_cold()
 
     def flush(self) -> list[dict[str, Any]]:
         """Store what waits: nothing more comes."""
@@ -256,11 +260,15 @@ class LogStore:
             registry.fence(self.cluster.pk, self.owner)
             for followed in self.followed.values():
                 self._store(followed)
+                self._let_go_of_cold()
             self._store_positions()
         self._broken = False
         return [row_of(row) for row in self._changed]
 
     def _store(self, followed: Followed) -> None:
+        for entry in followed.group.settle():
+            self._recorder(followed, before=entry.sequence).add(entry)
+            self.entries += 1
         recorder = followed.recorder
         batch = recorder.flush(final=True) if recorder is not None else None
         followed.is_held_no_more()
@@ -287,14 +295,13 @@ class LogStore:
         row.save(update_fields=fields)
         self._changed.append(row)
         # A group whose newest records alone are many would begin a timeline with each of them.
-        most = max(self._entries_most(), 2 * followed.group.kept)
-        if not followed.group.ended and followed.writer.last >= most:
+        long = followed.writer.last >= settings.LIVE_ENTRIES_MOST or self._is_old(row)
+        if long and not followed.group.ended and followed.writer.last >= 2 * followed.group.kept:
             self._roll(followed)
 
-    def _entries_most(self) -> int:
-        """Entries of one timeline: fewer where many groups grow, since only those that ended can be forgotten."""
-        share = retention.BYTES_MOST // (2 * ENTRY_BYTES * max(1, len(self.followed)))
-        return min(settings.LIVE_ENTRIES_MOST, max(share, ENTRIES_LEAST))
+    @staticmethod
+    def _is_old(row: WatchedGroup) -> bool:
+        return row.timeline is not None and timezone.now() - row.timeline.created > TIMELINE_MOST
 
     def _store_positions(self) -> None:
         held = held_from(self.followed.values())
@@ -325,7 +332,9 @@ class LogStore:
         """The timeline is long enough: the next one begins with the group as it is."""
         timeline = followed.row.timeline
         assert timeline is not None
-        latest = newest(map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))))
+        latest = newest(
+            map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))), followed.group.group
+        )
         self._end(followed, Timeline.Status.COMPLETE)
         followed.row.checkpoint = None
         self._add(followed, followed.group.continued(latest), first=followed.group.reached)

@@ -12,12 +12,22 @@ import { bytesInPlace } from './bytes/in-place.js';
 import { h } from './dom.js';
 import { fieldsOf, recordName } from './fields.js';
 import { placeSays } from './playhead-words.js';
-import { duration } from './words.js';
+import { duration, plural } from './words.js';
 
 /** Entries of moments that were looked at; an old one is dropped for a new one. */
 const KEPT = 50;
 /** What went over the wire first, then what it left in the log, then what it moved. @type {{[kind: string]: number}} */
-const RANK = { request: 0, response: 1, callback: 2, fault: 2, record: 3, observation: 3, note: 4, timer: 5 };
+const RANK = {
+  request: 0,
+  response: 1,
+  callback: 2,
+  fault: 2,
+  record: 3,
+  commits: 3,
+  observation: 3,
+  note: 4,
+  timer: 5,
+};
 /** While somebody scrubs, nothing is asked for. */
 const PAUSE_MS = 120;
 
@@ -146,7 +156,8 @@ export class Inspector {
         ),
       );
     }
-    const shown = this.view === 'records' ? entries.filter((entry) => entry.kind === 'record') : entries;
+    const shown =
+      this.view === 'records' ? entries.filter(({ kind }) => kind === 'record' || kind === 'commits') : entries;
     const ranked = [...shown].sort((a, b) => (RANK[a.kind] ?? 2) - (RANK[b.kind] ?? 2));
     for (const entry of ranked) nodes.push(...this.#entry(entry, rest.frame));
     const left = moment.sequence - moment.first + 1 - entries.length;
@@ -227,6 +238,7 @@ export class Inspector {
         fields,
       ];
     }
+    if (entry.kind === 'commits') return commits(payload);
     if (entry.kind === 'observation') return [h('p', { class: 'aside' }, observed(entry))];
     if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
     return [
@@ -243,6 +255,42 @@ export class Inspector {
 function keyOf(payload) {
   if (payload.key) return payload.key;
   return { key_bytes: payload.key_bytes, value_bytes: payload.value_bytes, reason: payload.reason };
+}
+
+/** Partitions of one stretch of commits that are listed. */
+const LINES_MOST = 40;
+
+/** The commits of a followed group between two other entries, by partition. @param {{[key: string]: any}} payload */
+function commits(payload) {
+  /** @type {{topic: string, partition: number, offsets: number[], between?: number[]}[]} */
+  const lines = payload.commits;
+  const left = lines.length - LINES_MOST;
+  const says = [
+    payload.thinned
+      ? `${plural(payload.thinned, 'commit')} of ${payload.records} were thinned: the first and the last of each partition are left.`
+      : '',
+    left > 0 ? `${plural(left, 'more partition')}.` : '',
+  ].filter(Boolean);
+  return [
+    heading(
+      `OffsetCommit, ${plural(payload.requests, 'request')}`,
+      `offsets ${payload.from_offset} to ${payload.to_offset}`,
+    ),
+    table(
+      lines.slice(0, LINES_MOST).map(({ topic, partition, offsets, between }) => {
+        const many = (between ?? []).reduce((sum, each) => sum + each, offsets.length);
+        const value = many > 1 ? `${offsets[0]} to ${offsets[offsets.length - 1]}` : String(offsets[0]);
+        return {
+          name: `${topic}-${partition}`,
+          value,
+          note: many > 1 ? plural(many, 'commit') : '',
+          title: '',
+          depth: 0,
+        };
+      }),
+    ),
+    ...(says.length ? [h('p', { class: 'why' }, says.join(' '))] : []),
+  ];
 }
 
 /** What a poll of a live group saw, and for how long nobody had looked. @param {Entry} entry */

@@ -1,7 +1,7 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
 With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group; with ``broken`` a run in which a
-partition has two owners; with ``empty`` a run that recorded nothing.
+partition has two owners; with ``empty`` a run that recorded nothing; with ``commits`` a followed group that commits for ten minutes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,20 @@ def main() -> None:
     if sys.argv[1:] == ["empty"]:
         timeline = storage.create_timeline(title="Nothing", source="simulation", group="orders")
         storage.open_writer(timeline.id, "the test").finish("complete")
+        sys.stdout.write(timeline.id)
+        return
+    if sys.argv[1:] == ["commits"]:
+        from groups.history.passes.recorder import Recorder
+        from tests.history.test_followed_commits import followed, silent_log, thin_entry, units_of
+
+        recorder = Recorder(group="orders")
+        for entry in followed("orders", list(units_of(list(silent_log(0))))):
+            recorder.add(thin_entry(entry) if entry.at_ms < 100_000 else entry)
+        timeline = storage.create_timeline(title="Commits", source="live", group="orders")
+        writer = storage.open_writer(timeline.id, "the test")
+        if (whole := recorder.flush(final=True)) is not None:
+            writer.append(whole)
+        writer.finish("complete")
         sys.stdout.write(timeline.id)
         return
     timeline = storage.create_timeline(title="Orders", source="import", group="orders")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.large import store
-from tests.serving import Served
+from tests.serving import ROOT, Served
 
 Open = Callable[..., Page]
 
@@ -67,3 +69,29 @@ def test_a_timeline_without_commits_has_neither_line_nor_legend(open_page: Open)
     page.locator("#board .chip").first.click()
     expect(page.locator("#partition")).to_be_visible()
     expect(page.locator("#partition figure.committed")).to_have_count(0)
+
+
+@pytest.mark.quick
+def test_a_stretch_of_commits_of_a_followed_group_is_one_moment_with_its_partitions(
+    open_page: Open, server: Served, fetch: Callable[[str], Any]
+) -> None:
+    command = [sys.executable, "-m", "tests.browser.seed", "commits"]
+    made = subprocess.run(
+        command, cwd=ROOT, env=server.environment, check=True, capture_output=True, text=True
+    ).stdout
+    page = open_page(f"/t/{made}?at=999999")
+    says = page.locator("#log .ev").last
+    expect(says).to_contain_text("commits of 3 partitions in")
+    details = page.locator("#details")
+    expect(details).to_contain_text("OffsetCommit,")
+    expect(details.get_by_role("row", name="foo-2")).to_contain_text("commits")
+    page.get_by_role("button", name="Records").click()
+    expect(details.get_by_role("row", name="foo-2")).to_contain_text("to 59900")
+    entries = fetch(f"/api/timelines/{made}/entries?from=1")["entries"]
+    page = open_page(
+        f"/t/{made}?at={next(each['sequence'] for each in entries if each['kind'] == 'commits')}"
+    )
+    details = page.locator("#details")
+    expect(details).to_contain_text("were thinned: the first and the last of each partition are left")
+    page.locator("#board .chip[data-key=foo-2]").first.click()
+    expect(page.locator("#partition figure.committed")).to_contain_text("Committed offset of foo-2")

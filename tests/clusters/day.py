@@ -11,19 +11,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tests.history.test_following import batch, commit, epoch
+from groups.wire.logs.record_batch import coordinator_batch, write_batch
+from groups.wire.records import encode_record
+from tests.history.test_following import commit, epoch
 
 if TYPE_CHECKING:
     from groups.cluster_models import Cluster
     from groups.watching.log_storing import LogStore
 
 FETCH_S = 2
-STORED_EVERY = 15
-"""Fetches between two stores of commits: of a thousand groups they wait half a minute."""
+BATCHES = 4
+"""Batches of one group in a fetch, each with a time of its own."""
+
+BEGAN_MS = 1_700_000_000_000
+"""When the day begins, by the clock of the log."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,6 +41,8 @@ class Day:
     rebalances_h: float
     hours: float = 24.0
     records: int = 0
+    rebalances: set[tuple[str, int]] = field(default_factory=set)
+    """Group and epoch of each."""
 
     def fetches(self) -> Iterator[tuple[float, bytes]]:
         """The hour that it is, and what was written in ``FETCH_S``."""
@@ -47,12 +55,23 @@ class Day:
                 if second >= due[group]:
                     due[group] = second + 3600 / self.rebalances_h
                     payloads: list[dict[str, Any]] = [epoch(epochs[group], group)]
+                    self.rebalances.add((group, epochs[group]))
                     epochs[group] += 1
                 else:
                     count = max(1, round(self.commits_s * FETCH_S))
-                    payloads = [commit(second + each, group, (number + each) % 12) for each in range(count)]
-                data += batch(offset, *payloads)
-                offset += len(payloads)
+                    payloads = [
+                        commit(100 * second + each, group, (number + each) % 12) for each in range(count)
+                    ]
+                at_ms, size = BEGAN_MS + second * 1000, max(1, len(payloads) // BATCHES)
+                for part in range(0, len(payloads), size):
+                    some = payloads[part : part + size]
+                    records = [encode_record(payload) for payload in some]
+                    data += write_batch(
+                        coordinator_batch(
+                            base_offset=offset, timestamp_ms=at_ms, records=records, partition_leader_epoch=0
+                        )
+                    )
+                    offset, at_ms = offset + len(some), at_ms + FETCH_S * 1000 // BATCHES
             self.records = offset
             yield second / 3600, data
 
@@ -66,24 +85,43 @@ class Day:
     ) -> int:
         """Store the day; the most bytes of entries that were there at once, looked at before what is too much goes."""
         from groups.history.following.partition import PartitionLog
-        from groups.watching import retention
+        from groups.watching import followed, retention
         from groups.watching.log_storing import Taken
 
         log = PartitionLog(partition=0)
         most, told = 0, -1
-        for number, (hour, data) in enumerate(self.fetches()):
-            store.take([Taken(log, list(log.take(data)), True, log.position)], {})
-            if number % STORED_EVERY == 0:
-                store.flush()
-            if number % forget_every == 0:
-                stored = retention.bytes_of(cluster)
-                most = max(most, stored)
-                while retention.forget(cluster):
-                    pass
-                if int(hour) > told:
-                    told = int(hour)
-                    say(hour, stored)
+        now_s = 0.0
+        kept = followed.time, retention._now_ms
+        followed.time = SimpleNamespace(monotonic=lambda: now_s)  # type: ignore[assignment]
+        retention._now_ms = lambda: BEGAN_MS + int(now_s * 1000)
+        try:
+            for number, (hour, data) in enumerate(self.fetches()):
+                now_s = hour * 3600
+                store.take([Taken(log, list(log.take(data)), True, log.position)], {})
+                if number % forget_every == 0:
+                    most = max(most, retention.bytes_of(cluster))
+                    while retention.forget(cluster):
+                        pass
+                    if int(hour) > told:
+                        told = int(hour)
+                        say(hour, retention.bytes_of(cluster))
+            store.flush()
+        finally:
+            followed.time, retention._now_ms = kept
         return most
+
+
+def rebalances_of(cluster: Cluster) -> set[tuple[str, int]]:
+    """The group epochs that are stored of each group."""
+    from groups import storage
+    from groups.models import Timeline
+
+    return {
+        (timeline.group, entry["payload"]["value"]["epoch"])
+        for timeline in Timeline.objects.filter(cluster=cluster)
+        for entry in storage.every_entry(timeline)
+        if entry["kind"] == "record" and entry["payload"]["type"] == 3
+    }
 
 
 def main() -> int:

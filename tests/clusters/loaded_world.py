@@ -172,9 +172,23 @@ class World:
                 payload = entry["payload"]
                 if entry["kind"] == "record":
                     places.append((entry["partition"], entry["offset"]))
+                elif entry["kind"] == "commits":
+                    places += self._commits_within(timeline["group"], payload)
                 elif payload.get("note") == "gap" and payload.get("from_offset") is not None:
                     gaps.append((payload["partition"], payload["from_offset"], payload["to_offset"]))
         return found
+
+    def _commits_within(self, group: str, payload: Mapping[str, Any]) -> list[Place]:
+        """The places of a stretch of commits, which has their number and the first and the last offset."""
+        found = [
+            (partition, offset)
+            for (partition, offset), type_ in self.truth.get(group, {}).items()
+            if type_ == 1
+            and partition == payload["partition"]
+            and payload["from_offset"] <= offset <= payload["to_offset"]
+        ]
+        assert len(found) >= payload["records"] > 0
+        return found if len(found) == payload["records"] else []
 
     def _entries(self, timeline: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import DatabaseError
+from django.utils import timezone
 
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
@@ -14,9 +16,10 @@ from groups.history.entries import Entry
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
 from groups.models import Timeline
+from groups.storage import rows_log
 from groups.watching import followed, registry, retention
 from groups.watching.log_storing import LogStore, Taken
-from tests.clusters.day import Day
+from tests.clusters.day import Day, rebalances_of
 from tests.history.test_following import batch, commit, epoch, gone, target
 
 pytestmark = pytest.mark.django_db
@@ -113,9 +116,11 @@ def test_commits_wait_to_be_stored_together_and_the_place_does_not_pass_them(
     take(store, log, batch(3, commit(6)))
     monkeypatch.setattr(followed, "COMMITS_WAIT_S", 0.0)
     monkeypatch.setattr(followed, "COMMITS_WAIT_EACH_S", 0.0)
+    monkeypatch.setattr(followed, "COMMITS_WAIT_SHARE", 0.0)
     assert store.has_due()
     take(store, log)
-    assert offsets() == [0, 1, 2, 3]
+    *_, last = entries()
+    assert (last["kind"], last["payload"]["from_offset"], last["payload"]["to_offset"]) == ("commits", 2, 3)
     assert position(cluster)["next"] == 4
 
 
@@ -174,19 +179,19 @@ def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_befor
 
 
 def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_can_be_opened(
-    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     """``python -m tests.clusters.day`` is the whole day."""
-    monkeypatch.setattr(retention, "BYTES_MOST", 150_000)
+    settings.LIVE_ENTRIES_MOST = 30
+    monkeypatch.setattr(retention, "BYTES_MOST", 40_000)
     monkeypatch.setattr(retention, "AT_ONCE", 2)
     day = Day(groups=2, commits_s=5.0, rebalances_h=60.0, hours=0.1)
     most = day.live(cluster, store, forget_every=10)
     assert day.records > 3_000
-    assert most < 150_000 * 1.5
+    assert most < 40_000 * 1.5
     for group in ("group-0", "group-1"):
         kept = list(Timeline.objects.filter(group=group).order_by("created"))
         assert kept[-1].status == Timeline.Status.RUNNING
-        assert len(kept) > 1
         for timeline in kept:
             frame = storage.frame_at(timeline, timeline.last)
             assert frame is not None
@@ -194,21 +199,88 @@ def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_ca
 
 
 def test_retention_removes_the_oldest_ended_timelines_and_no_more_than_are_too_much(
-    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr(retention, "BYTES_MOST", 150_000)  # Timelines are as short as that asks for.
+    settings.LIVE_ENTRIES_MOST = 30
     Day(groups=2, commits_s=5.0, rebalances_h=60.0, hours=0.1).live(cluster, store, forget_every=10**9)
+    assert retention.forget(cluster) == 0
     ended = list(Timeline.objects.exclude(status=Timeline.Status.RUNNING).order_by("created"))
     assert len(ended) > 3
     whole = retention.bytes_of(cluster)
     monkeypatch.setattr(retention, "BYTES_MOST", whole - 1)
+    retention.thin(cluster, 10**15, least_ms=0)
+    monkeypatch.setattr(retention, "BYTES_MOST", retention.bytes_of(cluster) - 1)
     assert retention.forget(cluster) == 1, "one byte too much takes one timeline, the oldest"
     assert not Timeline.objects.filter(pk=ended[0].pk).exists()
     left = retention.bytes_of(cluster)
-    monkeypatch.setattr(retention, "BYTES_MOST", 2 * left - whole)
+    monkeypatch.setattr(retention, "BYTES_MOST", left // 2)
     assert retention.forget(cluster) >= 1
-    assert 2 * left - whole >= retention.bytes_of(cluster) > 0
+    assert left // 2 >= retention.bytes_of(cluster) > 0
     assert retention.forget(cluster) == 0
+
+
+def test_commits_use_up_neither_entries_nor_bytes_and_every_rebalance_stays(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The benchmark ``live-commits`` is six hours of twenty groups."""
+    day = Day(groups=2, commits_s=27.0, rebalances_h=60.0, hours=0.1)
+    day.live(cluster, store, forget_every=10**9)
+    assert day.records > 15_000
+    timelines = list(Timeline.objects.all())
+    assert [timeline.last < 200 for timeline in timelines] == [True, True], "one timeline each"
+    states = {each.pk: storage.frame_at(each, each.last) for each in timelines}
+    before, rebalances = retention.bytes_of(cluster), rebalances_of(cluster)
+    assert before < 30 * day.records, "an entry for each commit took 330 bytes"
+    monkeypatch.setattr(retention, "BYTES_MOST", before - 1)
+    assert retention.forget(cluster) == 0, "thinned, and nothing is removed"
+    assert retention.bytes_of(cluster) < before / 5
+    assert rebalances_of(cluster) == rebalances
+    assert len(rebalances) == 2 * 6
+    for timeline in Timeline.objects.all():
+        assert timeline.thinned == timeline.last
+        some = list(storage.every_entry(timeline))
+        assert [entry["sequence"] for entry in some] == list(range(1, timeline.last + 1))
+        assert storage.frame_at(timeline, timeline.last) == states[timeline.pk]
+        assert list(storage.entries_before(timeline, 5)) == some[3::-1]
+        assert storage.entries_between(timeline, 3, 6) == some[2:6]
+        last = next(entry for entry in reversed(some) if entry["kind"] == "commits")
+        assert last["payload"]["thinned"] > 0
+
+
+def test_a_timeline_is_read_to_its_end_while_its_rows_are_merged(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_log, "ROWS_AT_ONCE", 2)
+    Day(groups=1, commits_s=1.0, rebalances_h=60.0, hours=0.1).live(cluster, store, forget_every=10**9)
+    timeline = Timeline.objects.get()
+    reading = storage.every_entry(timeline)
+    sequences = [next(reading)["sequence"]]
+    assert list(storage.thin(timeline, 10**15, least_ms=0))
+    sequences += [entry["sequence"] for entry in reading]
+    assert sequences == list(range(1, timeline.last + 1))
+
+
+def test_a_timeline_ends_after_a_day_and_the_next_one_has_the_group_and_its_offsets(
+    cluster: Cluster, store: LogStore
+) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(3), target()), batch(2, commit(5), commit(7, partition=1)))
+    store.flush()
+    Timeline.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
+    again = LogStore(cluster, "one")
+    log = PartitionLog.going_on(0, again.begin()[0])
+    assert log.is_what_it_was()
+    take(again, log, batch(4, commit(9), commit(11, partition=2)))
+    again.flush()
+    first, second = Timeline.objects.order_by("created")
+    assert (first.status, second.status) == ("complete", "running")
+    frames = [storage.frame_at(each, each.last) for each in (first, second)]
+    assert frames[0] is not None
+    assert frames[1] is not None
+    assert frames[0]["target"] == frames[1]["target"]
+    lines = storage.committed_lines(second, 1, second.last, 100, None)["lines"]
+    assert [(line["partition"], line["points"][-1][2]) for line in lines] == [(0, 9), (1, 7), (2, 11)]
+    assert [entry["kind"] for entry in storage.every_entry(second)].count("commits") == 1
 
 
 def test_while_the_log_is_read_its_rebalances_are_listed_at_the_times_of_their_records(

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.evidence.commit_runs import CommitRun
+from groups.history.replay.commit_runs import CommitRun
 from groups.history.replay.offsets import ZERO_TOPIC_ID
 from groups.history.state.group import Offset
 from tests.history.corpus import dense
@@ -124,6 +124,7 @@ def run_of(entries: Sequence[Entry]) -> CommitRun:
         first_ms=entries[0].at_ms,
         last_ms=entries[-1].at_ms,
         requests=requests,
+        records=len(valued),
         last_request=last_request,
         latest=latest,
         topic_ids=topic_ids,

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry
-from groups.history.evidence.commit_runs import CommitRun
 from groups.history.passes.indexing import Indexer
 from groups.history.passes.recorder import Recorder
+from groups.history.replay.commit_runs import CommitRun
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Protocol, Semantics
 from groups.history.state.plain import to_plain
@@ -227,6 +227,7 @@ def test_no_checkpoint_is_taken_inside_a_unit_and_no_run_stands_in_one() -> None
         first_ms=0,
         last_ms=0,
         requests=0,
+        records=0,
         last_request=0,
         latest={},
         topic_ids=[],

@@ -7,31 +7,39 @@ number of equal times: no flat part is lost that is longer than two of them, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Final, NamedTuple
 
-from groups.history.entries import EntryLine
+from groups.history.entries import EntryLine, Payload
 from groups.wire.coordinator_schema import OFFSET_COMMIT
 
 TopicPartition = tuple[str, int]
 """Topic and partition."""
 
 _RECORD: Final = "record"
+_COMMITS: Final = "commits"
 
 
 class Committed(NamedTuple):
-    """``at_ms`` is the entry's time; ``offset`` is ``None`` where the commit was deleted or has expired."""
+    """``at_ms`` is the commit's time; ``offset`` is ``None`` where the commit was deleted or has expired.
+
+    ``between``: commits of the partition before this one that were thinned.
+    """
 
     sequence: int
     at_ms: int
     offset: int | None
+    between: int = 0
 
 
 def committed_in(entries: Iterable[EntryLine]) -> Iterable[tuple[TopicPartition, Committed]]:
     """The commits among entries in their JSON form; what cannot be read is none."""
     for entry in entries:
+        payload = entry["payload"]
+        if entry["kind"] == _COMMITS:
+            yield from _committed_in_columns(entry["sequence"], payload)
         if entry["kind"] != _RECORD:
             continue
-        payload = entry["payload"]
         if payload.get("type") != OFFSET_COMMIT:
             continue
         key, value = payload.get("key"), payload.get("value")
@@ -43,6 +51,20 @@ def committed_in(entries: Iterable[EntryLine]) -> Iterable[tuple[TopicPartition,
                 (str(key.get("topic")), key["partition"]),
                 Committed(entry["sequence"], entry["at_ms"], offset),
             )
+
+
+def _committed_in_columns(sequence: int, payload: Payload) -> list[tuple[TopicPartition, Committed]]:
+    found: list[tuple[TopicPartition, Committed]] = []
+    try:
+        for line in payload["commits"]:
+            place = str(line["topic"]), int(line["partition"])
+            between = line.get("between") or repeat(0)
+            for after_ms, offset, gone in zip(line["after_ms"], line["offsets"], between, strict=False):
+                at_ms = payload["first_ms"] + after_ms
+                found.append((place, Committed(sequence, at_ms, int(offset), int(gone))))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return []
+    return found
 
 
 def thinned(line: Sequence[Committed], columns: int) -> list[Committed]:

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from groups.history.replay.commit_runs import Place
 from groups.history.state.declared import row
-
-Place = tuple[str, int]
-"""A partition by its topic's name, as commits have it."""
 
 SILENCE_LEAST_MS: Final = 5_000
 """A shorter pause is no silence: it is Kafka's default between two commits, and about what a rebalance takes."""

@@ -24,12 +24,12 @@ from groups.history.evidence.paces import (
     UNMOVED_LEAST,
     Flow,
     Pace,
-    Place,
     Silence,
     Stop,
     bounded,
 )
 from groups.history.evidence.positions import Back, Positions
+from groups.history.replay.commit_runs import Place
 from groups.history.state.declared import As, document
 
 SILENCES_KEPT_MAX: Final = 200
@@ -141,9 +141,18 @@ class Rhythm:
     # -- commits
 
     def commit(
-        self, place: Place, at_ms: int, offset: int, sequence: int, holder_of: Callable[[Place], str | None]
+        self,
+        place: Place,
+        at_ms: int,
+        offset: int,
+        sequence: int,
+        holder_of: Callable[[Place], str | None],
+        between: int = 0,
     ) -> None:
-        """One committed offset; ``holder_of`` tells who has a partition that was never committed before."""
+        """One committed offset; ``holder_of`` tells who has a partition that was never committed before.
+
+        ``between``: commits since the one before it that were thinned; intervals and steps are then the mean of them.
+        """
         pace = self.paces.get(place)
         if pace is None:
             pace = Pace(*place, 1, at_ms, offset, at_ms, offset, sequence)
@@ -161,14 +170,16 @@ class Rhythm:
             self.positions.without_member(place, at_ms, sequence, pace.last_offset, offset)
         elif moved < 0:
             self.positions.went_back(_back(pace, at_ms, sequence, offset))
+        if between:
+            gap, moved = gap // (between + 1), moved // (between + 1)
         if not -NUMBER_MOST < moved < NUMBER_MOST:
             moved = bounded(moved)
         if pace.stop is not None and gap > 0:
             self._settles(pace, gap, moved)
         if pace.silence is not None or (gap > SILENCE_LEAST_MS and pace.is_broken_by(gap)):
             self._stopped(pace, at_ms, moved, sequence)
-        self._flows(place[0], at_ms)
-        pace.count += 1
+        self._flows(place[0], at_ms, goes_on=between > 0)
+        pace.count += 1 + between
         if gap > 0:
             self._learns(pace, gap, moved if moved > 0 else 0)
             if not moved:
@@ -247,12 +258,12 @@ class Rhythm:
         pace.moved += moved - pace.moved // SMOOTHING
         pace.intervals += 1
 
-    def _flows(self, topic: str, at_ms: int) -> None:
+    def _flows(self, topic: str, at_ms: int, *, goes_on: bool = False) -> None:
         flow = self.flows.get(topic)
         if flow is None:
             self.flows[topic] = Flow(at_ms, at_ms)
             return
-        if at_ms - flow.last_ms > SILENCE_LEAST_MS:
+        if at_ms - flow.last_ms > SILENCE_LEAST_MS and not goes_on:
             flow.since_ms = at_ms
         if at_ms > flow.last_ms:
             flow.last_ms = at_ms

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.evidence.commit_runs import CommitRun
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holes import is_hole
 from groups.history.evidence.incidents import Incidents
@@ -25,6 +24,7 @@ from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders
 from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
+from groups.history.replay.commit_runs import CommitRun, run_of
 from groups.history.replay.record_types import OFFSET_TYPES
 from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.declared import As, Named, document
@@ -50,6 +50,7 @@ SOURCES: Final[Mapping[Kind, str]] = {
     Kind.FAULT: "faults",
     Kind.NOTE: "notes",
     Kind.OBSERVATION: "observations",
+    Kind.COMMITS: COMMITS,
 }
 """What a finding calls the entries that it was read from."""
 
@@ -133,6 +134,9 @@ class Finder:
             if step.moves_only:
                 self._add_moves(step, last)
                 return
+        if last.kind is Kind.COMMITS and not step.anomalies:
+            self.add_commits(step.before, step.after, run_of(last))
+            return
         self.reading.add(step)
         hole = self.notes.is_compacted(step, last)
         emptied = self.lives.is_emptied

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from groups.history.entries import Kind
-from groups.history.evidence.commit_runs import CommitRun
 from groups.history.evidence.ownership import Ownership
-from groups.history.evidence.paces import Place
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Key, Step
+from groups.history.replay.commit_runs import CommitRun, Place
 from groups.history.replay.fields import mapping
 from groups.history.replay.offsets import ZERO_TOPIC_ID
 from groups.history.state.group import Protocol, State
@@ -24,20 +23,21 @@ HolderOf = Callable[[Place], str | None]
 def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun, *, emptied: bool) -> None:
     """A run of commits, which begins at ``before``; ``emptied``: whether all members of the group are gone."""
     rhythm.is_empty = _is_empty(before, emptied)
-    if all(before.topic_id(topic) == topic_id for topic, topic_id in run.topic_ids):
+    if not run.between and all(before.topic_id(topic) == topic_id for topic, topic_id in run.topic_ids):
         holder_of = _holder_of(own, before)
         rhythm.commits(run.places, run.value_times_ms, run.committed, run.sequences, holder_of)
         _unowned_of_run(rhythm, own, before, run)
         return
-    # They tell ids of topics as they go.
+    # Topic ids change within the run, or commits of it were thinned.
     ids: dict[str, str] = {}
     can_tell = _can_tell_owners(own, before)
     holder_of = _holder_of(own, before, ids)
-    columns = zip(run.places, run.value_times_ms, run.committed, run.sequences, run.ids, strict=True)
-    for place, at_ms, offset, sequence, topic_id in columns:
+    between = run.between or [0] * len(run.places)
+    columns = zip(run.places, run.value_times_ms, run.committed, run.sequences, run.ids, between, strict=True)
+    for place, at_ms, offset, sequence, topic_id, thinned in columns:
         if topic_id is not None:
             ids[place[0]] = topic_id
-        rhythm.commit(place, at_ms, offset, sequence, holder_of)
+        rhythm.commit(place, at_ms, offset, sequence, holder_of, thinned)
         if can_tell and rhythm.paces[place].holder is None and _is_known(place[0], before, ids):
             rhythm.positions.without_owner(place, at_ms, sequence, offset)
 

@@ -9,6 +9,7 @@ module            what it is for
 ================  ==========================================================================================
 ``partition``     one partition: batches in their order, holes, transactions, the place to go on from
 ``group``         one group: its records as units, with notes; where its life begins and ends
+``commits``       the commits between two other entries, which become one entry
 ``topics``        topics that records mention, with what a cluster calls them
 ================  ==========================================================================================
 """

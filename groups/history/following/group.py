@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
+from groups.history.following.commits import Commits, is_readable_commit, records_of
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
 from groups.history.passes.units import COORDINATOR, LogRecord, units
@@ -63,6 +64,9 @@ class FollowedGroup:
     kept: int = 0
     """Entries at the timeline's beginning that make the group what it was at the end of the one before."""
 
+    commits: Commits = field(default_factory=Commits, init=False)
+    """Those that wait to become one entry; they are not stored with the group."""
+
     @property
     def has_begun(self) -> bool:
         return self.next > FIRST_SEQUENCE
@@ -75,19 +79,23 @@ class FollowedGroup:
         """The entries that these records make. It stops where the group ends: the rest is ``left`` for its next life."""
         first = told.records[0]
         entries: list[Entry] = []
-        if not self.has_begun:
+        if not self.has_begun and not self.commits.lines:
             self.began = first.offset
         hole = log.hole_from(self.covered, until=told.settled)
         if hole is not None:
             entries += self._hole(hole, log, first.at_ms)
         if self.leader_epoch is not None and told.leader_epoch != self.leader_epoch:
-            entries.append(
-                self._note(first.at_ms, {"note": "coordinator", "leader_epoch": told.leader_epoch})
-            )
+            entries += self._note(first.at_ms, {"note": "coordinator", "leader_epoch": told.leader_epoch})
         self.leader_epoch = told.leader_epoch
         self._mention(told.records)
         entries += self.name(topics, first.at_ms)
         for unit in units(told.records):
+            if all(is_readable_commit(record.payload, self.group) for record in unit):
+                entries += self.settle() if not self.commits.takes(unit) else ()
+                self.commits.add(unit)
+                self.at_ms = max(self.at_ms, unit[-1].at_ms)
+                continue
+            entries += self.settle()
             entries += self._unit(unit)
             self._live(unit)
             if self.ended:
@@ -96,6 +104,14 @@ class FollowedGroup:
         self.reached = told.settled + 1
         self.covered = max(self.covered, self.reached)
         return entries
+
+    def settle(self) -> list[Entry]:
+        """The entry of the commits that wait; empty where none do. Every other entry comes after it."""
+        commits, self.commits = self.commits, Commits()
+        if not commits.lines:
+            return []
+        payload = commits.payload(self.partition)
+        return [self._new(Kind.COMMITS, COORDINATOR, commits.last_ms, {**payload})]
 
     def left(self, told: GroupRecords) -> GroupRecords | None:
         """The records of ``told`` behind the end of this life; null where there are none."""
@@ -121,26 +137,26 @@ class FollowedGroup:
 
         Compaction keeps the newest record of each key, but a tombstone only for a day (``delete.retention.ms``).
         """
-        if not self.has_begun or self.ended or log.initial:
+        if not (self.has_begun or self.commits.lines) or self.ended or log.initial:
             return []
         hole = log.hole_from(max(self.covered, self.reached))
         return [] if hole is None else self._hole(hole, log, self.at_ms)
 
     def observe(self, told: GroupDescription, at_ms: int) -> list[Entry]:
         """What its coordinator described at ``at_ms`` of the time between two generations; empty where that is known."""
-        observed = self.phases.take(told, self.next, None)
-        return [] if observed is None else [self._by_watcher(Kind.OBSERVATION, at_ms, observed)]
+        observed = self.phases.take(told, self.next + bool(self.commits.lines), None)
+        return [] if observed is None else self._by_watcher(Kind.OBSERVATION, at_ms, observed)
 
     def set(self, settings: Mapping[str, int]) -> list[Entry]:
         """The group's settings, as its cluster reports them; empty if the timeline contains them."""
         changed = {} if self.ended or not self.has_begun else changed_settings(self.settings, settings)
         self.settings |= changed
-        return [self._note(self.at_ms, settings_note(changed))] if changed else []
+        return self._note(self.at_ms, settings_note(changed)) if changed else []
 
     def gap(self, says: str, at_ms: int) -> list[Entry]:
         """What could not be seen, in a sentence."""
         told = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
-        return [self._note(at_ms, {**told, "says": says})]
+        return self._note(at_ms, {**told, "says": says})
 
     def name(self, topics: Topics, at_ms: int) -> list[Entry]:
         """A note of topics that the group speaks of and that were not told so yet; empty where all is told."""
@@ -156,7 +172,7 @@ class FollowedGroup:
             name: {"id": facts.topic_id, "partitions": facts.partitions}
             for name, facts in sorted(changed.items())
         }
-        return [self._note(at_ms, {"note": "topics", "topics": told, "source": "cluster"})]
+        return self._note(at_ms, {"note": "topics", "topics": told, "source": "cluster"})
 
     def continued(self, latest: Iterable[Entry]) -> list[Entry]:
         """The first entries of the next timeline: the newest record of each key, from the entries of the one before.
@@ -179,11 +195,17 @@ class FollowedGroup:
             "continued": True,
             "says": "The timeline before this one was long enough: this one begins with the newest record of each key",
         }
-        entries = [self._note(kept[0].at_ms, hole), *self.name(told, kept[0].at_ms)]
-        unit = self.next
+        entries = [*self._note(kept[0].at_ms, hole), *self.name(told, kept[0].at_ms)]
+        records: list[Entry] = []
+        commits: list[Entry] = []
         for record in kept:
-            entries.append(self._entry(record.at_ms, record.payload, unit, record is kept[-1], record))
+            (commits if is_readable_commit(record.payload, self.group) else records).append(record)
+        unit = self.next
+        for record in records:
+            entries.append(self._entry(record.at_ms, record.payload, unit, record is records[-1], record))
         entries += self.set(settings)
+        self.commits.add(sorted(commits, key=lambda record: record.at_ms))
+        entries += self.settle()
         self.kept = len(entries)
         return entries
 
@@ -196,7 +218,7 @@ class FollowedGroup:
             "to_offset": hole.last,
             "reason": hole.reason or COMPACTED,
         }
-        return [self._note(at_ms, payload if hole.reason else {**payload, "compacted": True})]
+        return self._note(at_ms, payload if hole.reason else {**payload, "compacted": True})
 
     def _mention(self, records: Iterable[LogRecord]) -> None:
         ids, names = mentioned(records)
@@ -244,15 +266,18 @@ class FollowedGroup:
         self.at_ms = max(self.at_ms, at_ms)
         return entry
 
-    def _note(self, at_ms: int, payload: Payload) -> Entry:
+    def _note(self, at_ms: int, payload: Payload) -> list[Entry]:
         return self._by_watcher(Kind.NOTE, at_ms, payload)
 
-    def _by_watcher(self, kind: Kind, at_ms: int, payload: Payload) -> Entry:
+    def _by_watcher(self, kind: Kind, at_ms: int, payload: Payload) -> list[Entry]:
+        return [*self.settle(), self._new(kind, WATCHER, at_ms, payload)]
+
+    def _new(self, kind: Kind, actor: str, at_ms: int, payload: Payload) -> Entry:
         entry = Entry(
             sequence=self.next,
             at_ms=at_ms,
             kind=kind,
-            actor=WATCHER,
+            actor=actor,
             provenance=Provenance.RECORDED,
             payload=payload,
         )
@@ -260,19 +285,23 @@ class FollowedGroup:
         return entry
 
 
-def newest(entries: Iterable[Entry]) -> list[Entry]:
+def newest(entries: Iterable[Entry], group: str) -> list[Entry]:
     """The newest record of each key that is no tombstone, in the order of the log."""
     kept: dict[str, Entry] = {}
     for entry in entries:
-        if entry.kind is not Kind.RECORD:
-            continue
-        key = repr((entry.payload.get("type"), entry.payload.get("key"), entry.payload.get("key_bytes")))
-        kept.pop(key, None)
-        if entry.payload.get("value") is not None or entry.payload.get("value_bytes") is not None:
-            kept[key] = entry
+        for record in records_of(entry, group) if entry.kind is Kind.COMMITS else (entry,):
+            if record.kind is not Kind.RECORD:
+                continue
+            payload = record.payload
+            key = repr((payload.get("type"), payload.get("key"), payload.get("key_bytes")))
+            kept.pop(key, None)
+            if payload.get("value") is not None or payload.get("value_bytes") is not None:
+                kept[key] = record
     return list(kept.values())
 
 
 def is_commit(entry: Entry) -> bool:
     """Whether nothing of the group changes but what it committed."""
-    return entry.kind is Kind.RECORD and entry.payload.get("type") in OFFSET_TYPES
+    return entry.kind is Kind.COMMITS or (
+        entry.kind is Kind.RECORD and entry.payload.get("type") in OFFSET_TYPES
+    )

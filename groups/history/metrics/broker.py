@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.evidence.commit_runs import CommitRun
 from groups.history.frames.shapes import Frame
 from groups.history.metrics.sampled import Sampled
+from groups.history.replay.commit_runs import CommitRun
 from groups.history.replay.fields import mapping
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,
@@ -93,7 +93,7 @@ class BrokerMetrics:
             began = run.batch_times_ms if run.first_batch != self._batch else run.batch_times_ms[1:]
             self._flush_rate.record_many(1, began)
             self._batch = run.last_batch
-        self._commits += len(run.value_times_ms)
+        self._commits += run.records
         self._commit_rate.record_many(1, run.value_times_ms)
 
     def values(self, now_ms: int, frame: Frame) -> list[tuple[str, dict[str, str], float | int | None]]:

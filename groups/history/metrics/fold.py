@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.evidence.commit_runs import CommitRun
 from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.shapes import AboutMetric, MetricsSheet
 from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.replay.commit_runs import CommitRun, run_of
 from groups.history.state.declared import document
 
 _RECORD: Final = Kind.RECORD
@@ -36,6 +36,8 @@ class Metrics:
         try:
             if entry.kind is _RECORD:
                 self._broker.record(entry)
+            elif entry.kind is Kind.COMMITS:
+                self._broker.add_commits(run_of(entry))
             else:
                 self._add(entry)
         except _MALFORMED:

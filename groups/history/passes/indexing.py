@@ -13,7 +13,6 @@ from typing import Final
 from groups.history.digests.coarse import coarse_members, is_mapped
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.between import step_between
-from groups.history.evidence.commit_runs import CommitRun, replay_commits
 from groups.history.evidence.steps import epoch_of
 from groups.history.findings import Counts, Finder
 from groups.history.frames.frame import frame
@@ -21,12 +20,13 @@ from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
 from groups.history.passes.summaries import Summary, summary_of
+from groups.history.replay.commit_runs import CommitRun, replay_commits
 from groups.history.replay.fold import replay, replay_unit
 from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
 from groups.history.story.entry_groups import Causes, EntryGroup
 
 _SIMULATED: Final = Provenance.SIMULATED
-_BY_ITSELF: Final = frozenset({Kind.RECORD, Kind.NOTE, Kind.OBSERVATION})
+_BY_ITSELF: Final = frozenset({Kind.RECORD, Kind.NOTE, Kind.OBSERVATION, Kind.COMMITS})
 """Kinds of which a log from the world holds entries that nothing else belongs to."""
 
 

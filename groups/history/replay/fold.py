@@ -13,6 +13,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import classic, consumer, offsets, share, streams, volatile
+from groups.history.replay.commit_runs import replay_commits, run_of
 from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,
@@ -30,6 +31,7 @@ FOLD_VERSION: Final = 29
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 _RECORD: Final = Kind.RECORD
+_COMMITS: Final = Kind.COMMITS
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 """What reading a payload of another shape raises; nothing else is caught."""
@@ -41,6 +43,8 @@ def replay(state: State, entry: Entry) -> State:
         before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
         if entry.kind is _RECORD:
             return sealed(_record(before, entry.payload))
+        if entry.kind is _COMMITS:
+            return replay_commits(state, run_of(entry))
         handler = volatile.VOLATILE.get(entry.kind)
         return sealed(handler(before, entry) if handler is not None else before)
     except _MALFORMED as error:

@@ -25,22 +25,26 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     topic, partition = str(key["topic"]), integer(key["partition"])
     if value is None:
         return replace(state, offsets=deleted(state.offsets, topic, partition))
-    topic_id = text(value.get("topicId"))
-    if topic_id == ZERO_TOPIC_ID:
-        topic_id = None
-    expires_ms = integer(value.get("expireTimestamp", -1))
-    offset = Offset(
-        offset=integer(value["offset"]),
-        leader_epoch=integer(value.get("leaderEpoch", -1)),
-        metadata=text(value.get("metadata")) or "",
-        commit_timestamp_ms=integer(value.get("commitTimestamp", -1)),
-        topic_id=topic_id,
-        expire_timestamp_ms=expires_ms if expires_ms >= 0 else None,
-    )
+    offset = offset_of(value)
+    topic_id = offset.topic_id
     if topic_id is not None and state.topic_id(topic) != topic_id:
         state = with_topic(state, topic, topic_id=topic_id)
     offsets = committed(state.offsets, topic, partition, offset)
     return replace(state.with_simple_group(), offsets=offsets)
+
+
+def offset_of(value: Fields) -> Offset:
+    """What is kept of a commit's value."""
+    topic_id = text(value.get("topicId"))
+    expires_ms = integer(value.get("expireTimestamp", -1))
+    return Offset(
+        offset=integer(value["offset"]),
+        leader_epoch=integer(value.get("leaderEpoch", -1)),
+        metadata=text(value.get("metadata")) or "",
+        commit_timestamp_ms=integer(value.get("commitTimestamp", -1)),
+        topic_id=None if topic_id == ZERO_TOPIC_ID else topic_id,
+        expire_timestamp_ms=expires_ms if expires_ms >= 0 else None,
+    )
 
 
 def committed(offsets: Offsets, topic: str, partition: int, offset: Offset) -> Offsets:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import xxhash
 
-from groups.history.evidence.commit_runs import CommitRun
-from groups.history.evidence.paces import Place
+from groups.history.replay.commit_runs import CommitRun, Place
 from groups.history.replay.offsets import ZERO_TOPIC_ID
 from groups.history.state.group import Offset
 from groups.packs.index import PartitionCommits
@@ -168,6 +167,7 @@ def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> Commit
         first_ms=times_ms[0],
         last_ms=times_ms[-1],
         requests=until - unit,
+        records=end - start,
         last_request=last,
         latest=latest,
         topic_ids=_topic_ids(columns, latest, start, end),
