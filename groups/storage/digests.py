@@ -16,7 +16,6 @@ from groups.history.digests.coarse import read_coarse, worst_of
 from groups.history.digests.levels import LEVELS
 from groups.history.digests.packed import Packed
 from groups.history.digests.part import Columns, Digest, Rows, Tracks
-from groups.history.passes.recorder import RecordedBatch
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Digested
 
@@ -45,15 +44,15 @@ class Wanted:
     partitions: bool
 
 
-def store(timeline_id: str, batch: RecordedBatch) -> None:
-    """Rows beside the ``Folded`` of the batch, one for each level."""
+def store(timeline_id: str, first: int, last: int, levels: Iterable[Packed]) -> None:
+    """Rows beside the ``Folded`` of these entries, one for each level."""
     Digested.objects.bulk_create(
         Digested(
             timeline_id=timeline_id,
             fold_version=FOLD_VERSION,
             level=level,
-            first=batch.first,
-            last=batch.last,
+            first=first,
+            last=last,
             begins=packed.begins,
             columns=packed.columns,
             moments=packed.moments,
@@ -64,7 +63,7 @@ def store(timeline_id: str, batch: RecordedBatch) -> None:
             members_start=None if packed.members_start is None else _pressed(packed.members_start),
             partitions_start=None if packed.partitions_start is None else _pressed(packed.partitions_start),
         )
-        for level, packed in enumerate(batch.digests)
+        for level, packed in enumerate(levels)
     )
 
 

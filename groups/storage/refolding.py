@@ -208,7 +208,7 @@ def _store(timeline_id: str, batch: RecordedBatch) -> None:
         moments=batch.moments,
         checkpoint=batch.checkpoint,
     )
-    digests.store(timeline_id, batch)
+    digests.store(timeline_id, batch.first, batch.last, batch.digests)
 
 
 def _lease_end() -> object:

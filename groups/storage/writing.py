@@ -338,7 +338,7 @@ def _store(timeline_id: str, batch: RecordedBatch) -> None:
         moments=batch.moments,
         checkpoint=batch.checkpoint,
     )
-    digests.store(timeline_id, batch)
+    digests.store(timeline_id, batch.first, batch.last, batch.digests)
 
 
 def _running(timeline_id: str) -> QuerySet[Timeline]:

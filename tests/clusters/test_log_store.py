@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 from typing import Any
 
+import orjson
 import pytest
 from django.db import DatabaseError
 from django.utils import timezone
@@ -15,11 +16,14 @@ from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
-from groups.models import Timeline
-from groups.storage import rows_log
+from groups.history.passes.recorder import Recorder
+from groups.models import Folded, Timeline
+from groups.storage import digest_answers, rows_log
 from groups.watching import followed, registry, retention
 from groups.watching.log_storing import LogStore, Taken
 from tests.clusters.day import Day, rebalances_of
+from tests.history.test_followed_commits import busy, followable
+from tests.history.test_followed_commits import followed as runs_of
 from tests.history.test_following import batch, commit, epoch, gone, target
 
 pytestmark = pytest.mark.django_db
@@ -228,7 +232,7 @@ def test_commits_use_up_neither_entries_nor_bytes_and_every_rebalance_stays(
     assert day.records > 15_000
     timelines = list(Timeline.objects.all())
     assert [timeline.last < 200 for timeline in timelines] == [True, True], "one timeline each"
-    states = {each.pk: storage.frame_at(each, each.last) for each in timelines}
+    states = {each.pk: shown(each) for each in timelines}
     before, rebalances = retention.bytes_of(cluster), rebalances_of(cluster)
     assert before < 30 * day.records, "an entry for each commit took 330 bytes"
     monkeypatch.setattr(retention, "BYTES_MOST", before - 1)
@@ -240,11 +244,43 @@ def test_commits_use_up_neither_entries_nor_bytes_and_every_rebalance_stays(
         assert timeline.thinned == timeline.last
         some = list(storage.every_entry(timeline))
         assert [entry["sequence"] for entry in some] == list(range(1, timeline.last + 1))
-        assert storage.frame_at(timeline, timeline.last) == states[timeline.pk]
+        assert shown(timeline) == states[timeline.pk]
+        rows = Folded.objects.filter(timeline=timeline).order_by("first")
+        [chunk, *_] = storage.chunks(timeline)
+        assert [(row.first, row.last) for row in rows if row.first <= chunk.last] == [(1, chunk.last)]
         assert list(storage.entries_before(timeline, 5)) == some[3::-1]
         assert storage.entries_between(timeline, 3, 6) == some[2:6]
         last = next(entry for entry in reversed(some) if entry["kind"] == "commits")
         assert last["payload"]["thinned"] > 0
+
+
+def shown(timeline: Timeline) -> list[Any]:
+    """What a board fetches: the last frame, each chunk, the map in its finest columns, and what came after an entry."""
+    digest_answers._kept.clear()
+    maps = [
+        storage.digest_answer(timeline, of, 1, timeline.last, 4_000)
+        for of in ("members", "partitions", "group")
+    ]
+    chunks = [storage.chunk_text(timeline, chunk.first) for chunk in storage.chunks(timeline)]
+    return [storage.frame_at(timeline, timeline.last), chunks, maps, storage.changes_after(timeline, 5)]
+
+
+def test_rows_of_a_group_with_members_become_one_for_each_chunk_and_show_what_they_showed() -> None:
+    [log] = [each for each in followable() if each.name == "study released-basic kafka"]
+    timeline = storage.create_timeline(title="t", source="live", group=log.group)
+    writer, recorder = storage.open_writer(timeline.pk, "one"), Recorder(group=log.group)
+    for entry in runs_of(log.group, busy(log, 3, apart=False)):
+        recorder.add(entry)
+        if entry.settled and (some := recorder.flush(final=True)) is not None:
+            writer.append(some)
+    writer.finish("complete")
+    timeline.refresh_from_db()
+    before, rows = shown(timeline), Folded.objects.filter(timeline=timeline)
+    assert rows.count() > 50
+    assert len(orjson.loads(before[2][0][0])["ids"]) >= 3, "the map has members"
+    assert list(storage.thin(timeline, 10**15))
+    assert shown(timeline) == before
+    assert rows.count() == len(storage.chunks(timeline)) == 1
 
 
 def test_a_timeline_is_read_to_its_end_while_its_rows_are_merged(
