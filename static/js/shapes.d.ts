@@ -75,6 +75,11 @@ export interface MemberFrame {
   previous_epoch?: number | null;
   /** Kafka's name of the member's state. */
   state?: string | null;
+  /**
+   * Of a classic member in a consumer group (KIP-848): `PreparingRebalance` until it joins again, `CompletingRebalance`
+   * until it is synced, `Stable`. `null` where unknown: SyncGroup leaves no record.
+   */
+  rebalance_state?: string | null;
   client_id: string | null;
   host: string | null;
   instance_id?: string | null;

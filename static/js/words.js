@@ -107,7 +107,7 @@ export const silentSays = (since_ms) =>
  */
 export function memberSays(frame, member, label, silent_ms) {
   const state = frame.members[member];
-  const kafka = state.state ?? '';
+  const kafka = [state.state, state.rebalance_state].filter(Boolean).join(', ');
   const epoch = state.epoch ?? 0;
   const groupEpoch = epochOf(frame) ?? 0;
   const calling = frame.clients?.[member]?.calling;
@@ -149,6 +149,8 @@ export function memberSays(frame, member, label, silent_ms) {
   if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting', 'unreleased_partitions');
   const copies = missingCopies(frame, member);
   if (copies.length) return plain(`Waiting for a copy of ${list(copies.map(label))}`, 'Waiting');
+  if (state.rebalance_state === 'CompletingRebalance')
+    return plain('Joined; receives its assignment with SyncGroup', 'Joined');
   return settled('Owns its target', 'Owns its target', 'target owner');
 }
 

@@ -155,3 +155,22 @@ test('a classic member whose assignment cannot be read is not said to have nothi
     'Member, was assigned nothing: its leader was behind the config topic',
   );
 });
+
+test('a classic member of a consumer group is shown with how far it is with joining again', () => {
+  const of = (rebalance_state) =>
+    memberSays(
+      {
+        ...EMPTY,
+        group_epoch: 23,
+        assignment_epoch: 23,
+        members: { C: { protocol: 'classic', epoch: 23, state: 'STABLE', rebalance_state, assigned: {} } },
+      },
+      'C',
+      String,
+    );
+  assert.equal(of('CompletingRebalance').says, 'Joined; receives its assignment with SyncGroup');
+  assert.deepEqual(
+    ['Stable', 'CompletingRebalance', null].map((state) => of(state).kafka),
+    ['STABLE, Stable', 'STABLE, CompletingRebalance', 'STABLE'],
+  );
+});

@@ -12,7 +12,7 @@ from operator import attrgetter, is_
 from typing import Final, TypeVar, cast
 
 from groups.history.frames.consumption import consumption_part
-from groups.history.frames.members import MEMBER_FRAMES, by_name, pending_assignment
+from groups.history.frames.members import MEMBER_FRAMES, by_name, pending_assignment, rebalance_state
 from groups.history.frames.parts import (
     barrier_part,
     classic_member_part,
@@ -23,7 +23,8 @@ from groups.history.frames.parts import (
     topology_part,
 )
 from groups.history.frames.shapes import Frame, MemberFrame, Partitions
-from groups.history.state.consumer import STABLE, STATE_NAMES, ConsumerMember
+from groups.history.frames.shown import Shown
+from groups.history.state.consumer import STABLE, STATE_NAMES
 from groups.history.state.epochs import ModernMember, Target
 from groups.history.state.group import Protocol, Semantics, State
 from groups.history.state.identity import changed_keys
@@ -51,7 +52,7 @@ class FrameMaker:
     def __init__(self) -> None:
         self._state: State | None = None
         self._frame = _NO_FRAME
-        self._shown = _Shown()
+        self._shown = Shown()
         self.quiet = False
         """Whether the last frame shows nothing else than the one before, but for where and when it is."""
 
@@ -111,6 +112,7 @@ class FrameMaker:
         group = state.modern
         unchanged = old is not None and old.modern is group and _same_topics(old, state)
         members = last["members"] if unchanged else self._members(state, old, last)
+        members = self._rejoining(members, state, old)
         new["state"] = group_state(state, members)
         new["group_epoch"] = group.group_epoch if group.epoch_recorded or not state.partial else None
         told = group.target_epoch_recorded or not state.partial
@@ -132,6 +134,32 @@ class FrameMaker:
         elif state.protocol is Protocol.STREAMS:
             self._streams(new, state, old, last)
         new["members"] = members
+
+    def _rejoining(
+        self, members: Mapping[str, MemberFrame], state: State, old: State | None
+    ) -> Mapping[str, MemberFrame]:
+        """Classic members of a consumer group rejoin by requests, and for what others release: no record of theirs says it."""
+        classic = self._shown.classic
+        if not classic or old is None or state.protocol is not Protocol.CONSUMER:
+            return members
+        group, before = state.consumer, old.consumer
+        asked: set[str] = classic
+        if (
+            group.assignment_epoch == before.assignment_epoch
+            and group.target_epoch_recorded is before.target_epoch_recorded
+            and group.partition_epochs is before.partition_epochs
+            and group.target is before.target
+        ):
+            changed: list[str] = changed_keys(old.clients or {}, state.clients or {})
+            asked = classic.intersection(changed)
+        for member_id in sorted(asked):
+            known, part = group.members.get(member_id), members.get(member_id)
+            if known is None or part is None:
+                continue
+            now = rebalance_state(state, known)
+            if part["rebalance_state"] != now:
+                members = put(members, member_id, cast(MemberFrame, {**part, "rebalance_state": now}))
+        return members
 
     def _share(self, new: Frame, state: State, last: Frame | None) -> None:
         if last is not None:
@@ -221,46 +249,6 @@ class FrameMaker:
 
 _NO_FRAME: Final = cast(Frame, {})
 """Before the first: a frame of which no part can be taken over."""
-
-
-class _Shown:
-    """Members by what of the group's own fields their parts of the frame depend on."""
-
-    def __init__(self) -> None:
-        self.waiting: set[str] = set()
-        """Those with a pending assignment."""
-        self.at_epoch: dict[int, set[str]] = {}
-        self.of_regex: dict[str, set[str]] = {}
-
-    def clear(self) -> None:
-        self.waiting.clear()
-        self.at_epoch.clear()
-        self.of_regex.clear()
-
-    def add(self, member_id: str, member: ModernMember, part: MemberFrame) -> None:
-        self.at_epoch.setdefault(member.epoch, set()).add(member_id)
-        if part["pending_assignment"]:
-            self.waiting.add(member_id)
-        else:
-            self.waiting.discard(member_id)
-        if isinstance(member, ConsumerMember):
-            self.of_regex.setdefault(member.subscribed_topic_regex or "", set()).add(member_id)
-
-    def remove(self, member_id: str, member: ModernMember | None) -> None:
-        if member is None:
-            return
-        self.waiting.discard(member_id)
-        _discard(self.at_epoch, member.epoch, member_id)
-        if isinstance(member, ConsumerMember):
-            _discard(self.of_regex, member.subscribed_topic_regex or "", member_id)
-
-
-def _discard(sets: dict[K, set[str]], key: K, member_id: str) -> None:
-    held = sets.get(key)
-    if held is not None:
-        held.discard(member_id)
-        if not held:
-            del sets[key]
 
 
 class _Targets:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from groups.history.frames.shapes import MemberFrame, Partitions
+from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumer import STABLE, STATE_NAMES, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.epochs import UNKNOWN_STATE_NAME, ModernMember
 from groups.history.state.group import Protocol, State
@@ -38,7 +39,29 @@ def consumer_member(state: State, member: ConsumerMember) -> MemberFrame:
     }
     if member.subscribed_topic_regex:
         new["subscribed_regex"] = member.subscribed_topic_regex
+    if member.uses_classic:
+        new["rebalance_state"] = rebalance_state(state, member)
     return new
+
+
+def rebalance_state(state: State, member: ConsumerMember) -> str | None:
+    """How far a classic member of a consumer group is with joining again (KIP-848, online migration)."""
+    group = state.consumer
+    if _is_unknown(state, member) or (state.partial and not group.target_epoch_recorded):
+        return None
+    if member.epoch < group.assignment_epoch:
+        return PREPARING_REBALANCE
+    client = (state.clients or {}).get(member.member_id)
+    if client is not None and client.rejoined == "JoinGroup":
+        return COMPLETING_REBALANCE
+    waits = [
+        group.is_held(topic_id, partition)
+        for topic_id, partitions in pending_assignment(state, member).items()
+        for partition in partitions
+    ]
+    if member.pending_revocation or (waits and not any(waits)):
+        return PREPARING_REBALANCE
+    return "Stable" if client is not None and client.rejoined == "SyncGroup" else None
 
 
 def share_member(state: State, member: ShareMember) -> MemberFrame:
@@ -116,11 +139,15 @@ def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions
 
 
 def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> _Epochs:
-    """Unknown where only the metadata of a member was seen in a log that does not hold the group's past."""
-    if state.partial and not member.current_recorded and member.epoch == FRESH_EPOCH:
+    if _is_unknown(state, member):
         return _Epochs(epoch=None, previous_epoch=None, state=None)
     told = _member_state(member, waits=waits)
     return _Epochs(epoch=member.epoch, previous_epoch=member.previous_epoch, state=told)
+
+
+def _is_unknown(state: State, member: ModernMember) -> bool:
+    """Whether only the metadata of a member was seen in a log that does not hold the group's past."""
+    return state.partial and not member.current_recorded and member.epoch == FRESH_EPOCH
 
 
 FRESH_EPOCH: Final = 0

@@ -34,6 +34,9 @@ class MemberFrame(TypedDict):
     previous_epoch: NotRequired[int | None]
     state: NotRequired[str | None]
     """Kafka's name of the member's state."""
+    rebalance_state: NotRequired[str | None]
+    """Of a classic member in a consumer group (KIP-848): ``PreparingRebalance`` until it joins again, ``CompletingRebalance`` until
+    it is synced, ``Stable``. ``None`` where unknown: SyncGroup leaves no record."""
     client_id: str | None
     host: str | None
     instance_id: NotRequired[str | None]

@@ -18,6 +18,7 @@ class _Flags(TypedDict, total=False):
     fenced: str | None
     clock_ms: int
     computing: bool
+    rejoined: str | None
 
 
 def with_client(state: State, member_id: str, what: _Flags) -> State:

@@ -40,6 +40,9 @@ FENCES: Final[Mapping[int, str]] = {
 }
 """Answers to a heartbeat after which a consumer gives everything up."""
 
+REJOINS: Final = frozenset({"JoinGroup", "SyncGroup"})
+"""What a member of the classic protocol sends in each of its rebalances."""
+
 JOIN_EPOCH: Final = 0
 """The member epoch of who joins, or joins again."""
 
@@ -90,6 +93,8 @@ def replay_response(state: State, entry: Entry) -> State:
     """A response tells a client what to give up, or all of it; in the classic protocol it ends a phase."""
     body = mapping(entry.payload.get("body"))
     api, member_id = entry.payload["api"], text(entry.payload.get("to"))
+    if api in REJOINS and member_id is not None and member_id in (state.clients or {}):
+        state = with_client(state, member_id, {"rejoined": None if body.get("errorCode") else api})
     if joining.is_classic(state) and api in ("JoinGroup", "SyncGroup", "Heartbeat"):
         state = joining.response(state, entry)
     if api == "LeaveGroup" and state.classic.gone:

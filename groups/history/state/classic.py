@@ -23,8 +23,8 @@ NOT_DESCRIBED: Final = "not_described"
 UNKNOWN_GENERATION: Final = -1
 """Of a group that was described: DescribeGroups does not tell the generation."""
 
-PREPARING_REBALANCE = "PreparingRebalance"
-COMPLETING_REBALANCE = "CompletingRebalance"
+PREPARING_REBALANCE: Final = "PreparingRebalance"
+COMPLETING_REBALANCE: Final = "CompletingRebalance"
 BETWEEN: Final = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
 """States between two generations, which leave no record."""
 

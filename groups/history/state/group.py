@@ -123,6 +123,8 @@ class Client:
     """How far its clock has jumped ahead."""
     computing: bool = False
     """Whether it was asked to run its assignor for the group (KIP-848's client-side assignors)."""
+    rejoined: str | None = None
+    """Of the classic protocol: the last of ``JoinGroup`` and ``SyncGroup`` that was answered without an error."""
 
 
 ANYBODY: Final = "anybody"
