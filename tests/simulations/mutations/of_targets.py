@@ -22,10 +22,10 @@ ASSIGNING: Final = (
     _m(
         "joiner-left-out",
         TARGETS,
-        """    if joiner is not None:
-        order.put(joiner)""",
-        """    if joiner is not None and len(group.members) < 2:
-        order.put(joiner)""",
+        """        if joiner is not None:
+            order.put(joiner)""",
+        """        if joiner is not None and len(group.members) < 2:
+            order.put(joiner)""",
         "a third member that joins is not in the target",
     ),
     _m(

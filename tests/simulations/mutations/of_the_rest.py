@@ -50,8 +50,8 @@ AROUND: Final = (
     _m(
         "leave-keeps-epoch",
         KAFKA_LEAVING,
-        "group.group_epoch + 1, metadata_hash",
-        "group.group_epoch, metadata_hash",
+        "epoch = group.group_epoch + 1",
+        "epoch = group.group_epoch",
         "a leave writes the old group epoch again",
     ),
     _m(
