@@ -58,10 +58,8 @@ def thin(timeline: Timeline, before_ms: int, *, least_ms: int = BLOCK_MS_LEAST) 
 
 
 def _thin_blocks(timeline: Timeline, before_ms: int, least_ms: int) -> Iterator[int]:
-    while block := _block(timeline, before_ms):
+    while block := _block(timeline, before_ms, least_ms):
         rows, entries = block
-        if least_ms and entries[0]["at_ms"] > before_ms - least_ms:
-            return
         for entry in entries:
             if entry["kind"] == "commits":
                 entry["payload"] = thinned(entry["payload"])
@@ -74,15 +72,20 @@ def _thin_blocks(timeline: Timeline, before_ms: int, least_ms: int) -> Iterator[
         yield sum(len(row.entries) for row in rows) - len(text)
 
 
-def _block(timeline: Timeline, before_ms: int) -> tuple[list[Batch], list[EntryLine]] | None:
+def _block(timeline: Timeline, before_ms: int, least_ms: int) -> tuple[list[Batch], list[EntryLine]] | None:
     """The next rows that become one, and their entries; null where the next row is not old enough."""
     stored = Batch.objects.filter(timeline=timeline).order_by("first")
     rows: list[Batch] = []
     entries: list[EntryLine] = []
     size, last = 0, timeline.thinned
-    while len(rows) < ROWS_MOST and (page := list(stored.filter(first__gt=last)[:ROWS_AT_ONCE])):
+    # The first row alone says whether the block is old enough.
+    while len(rows) < ROWS_MOST and (
+        page := list(stored.filter(first__gt=last)[: ROWS_AT_ONCE if rows else 1])
+    ):
         for row in page:
             some = entries_in(row.entries)
+            if not rows and some[0]["at_ms"] > before_ms - least_ms:
+                return None
             if some[-1]["at_ms"] > before_ms or (rows and size + len(row.entries) > BLOCK_BYTES):
                 return (rows, entries) if rows else None
             rows.append(row)
