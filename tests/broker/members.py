@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from . import jars
 from .node import Node, on_a_leash
 from .rpc import RpcError
 
-RDKAFKA_MEMBER = Path(__file__).resolve().parent / "clients" / "rdkafka_member.py"
+PROGRAMS = Path(__file__).resolve().parent / "clients"
+Program = Literal["java", "rdkafka", "exactly_once"]
+"""Which program a member is: of the Java client, of librdkafka, or of librdkafka with offsets in transactions."""
 
 CLIENT_LIMIT_S = 60
 """A consumer is up within 1.5 s on an idle machine, 10 s when several start at once."""
@@ -41,7 +44,7 @@ class Member:
     topic: str
     settings: Mapping[str, object]
     revoke_ms: int = 0
-    rdkafka: bool = False
+    program: Program = "java"
     on_line: Callable[[str], None] | None = None
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
@@ -55,8 +58,9 @@ class Member:
             "auto.offset.reset": "earliest",
             **self.settings,
         }
-        if self.rdkafka:
-            command = [sys.executable, str(RDKAFKA_MEMBER), self.topic]
+        if self.program != "java":
+            name = "rdkafka_member.py" if self.program == "rdkafka" else "rdkafka_exactly_once.py"
+            command = [sys.executable, str(PROGRAMS / name), self.topic]
         else:
             command = [
                 "java",
@@ -78,28 +82,28 @@ class Member:
         return self
 
     def join(self) -> None:
-        self._say("join")
+        self.tell("join")
 
     def commit(self) -> None:
-        self._say("commit")
+        self.tell("commit")
 
     def count(self) -> int:
         """How many records it has read by now."""
         asked = sum(line.startswith("read ") for line in self.lines)
-        self._say("count")
+        self.tell("count")
         return int(self.wait_for("read ", times=asked + 1).split()[1])
 
     def stall(self, length_ms: int) -> None:
         """Does not poll for so long."""
-        self._say(f"stall {length_ms}")
+        self.tell(f"stall {length_ms}")
 
     def subscribe(self, topics: str) -> None:
         """Subscribes to these topics (comma) from now on, or to one ``regex:`` and a pattern."""
-        self._say(f"subscribe {topics}")
+        self.tell(f"subscribe {topics}")
 
     def leave(self) -> None:
         """Leaves the group cleanly and ends."""
-        self._say("leave")
+        self.tell("leave")
         self.wait_for("left")
         self._end()
 
@@ -137,7 +141,8 @@ class Member:
                 if not self._heard.wait(deadline - time.monotonic()):
                     raise RpcError(f"{self.client_id} did not say {start!r} in {limit_s} s: {self.lines}")
 
-    def _say(self, command: str) -> None:
+    def tell(self, command: str) -> None:
+        """Sends a line to the program; GroupMember.java lists them."""
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write(command + "\n")

@@ -322,6 +322,10 @@ def _slot(group: str) -> int:
     return abs(hashed - (1 << 32) if hashed >= 1 << 31 else hashed) % 4
 
 
+def free_port() -> int:
+    return _free_ports()[0]
+
+
 def _free_ports() -> tuple[int, int]:
     with socket.socket() as first, socket.socket() as second:
         first.bind(("127.0.0.1", 0))

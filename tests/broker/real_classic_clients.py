@@ -30,7 +30,7 @@ class ClassicCast(Cast):
 
     def classic_rdkafka(self, client: str, topics: str, assignor: str, **settings: object) -> Member:
         told = self._settings(assignor, settings)
-        return self._start(Member(self.node, client, self.group, topics, told, rdkafka=True))
+        return self._start(Member(self.node, client, self.group, topics, told, program="rdkafka"))
 
     @staticmethod
     def _settings(assignor: str, settings: Mapping[str, object]) -> dict[str, object]:

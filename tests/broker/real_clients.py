@@ -57,7 +57,7 @@ class Cast:
 
     def rdkafka(self, client: str, topics: str, **settings: Any) -> Member:
         return self._start(
-            Member(self.node, client, self.group, topics, {**CONSUMER, **named(settings)}, rdkafka=True)
+            Member(self.node, client, self.group, topics, {**CONSUMER, **named(settings)}, program="rdkafka")
         )
 
     def _start(self, member: Member) -> Member:

@@ -100,7 +100,7 @@ def played(node: Node, case: Case, leftovers: contextlib.ExitStack) -> tuple[flo
         on_line=lambda line: told.append((time.time() * 1000, line)),
     )
     other = {**CLASSIC, "partition.assignment.strategy": case.assignor}
-    second = Member(node, f"{case.group}-b", case.group, case.group, other, rdkafka=True)
+    second = Member(node, f"{case.group}-b", case.group, case.group, other, program="rdkafka")
     for member in (first, second):
         member.start()
         leftovers.callback(member.kill)

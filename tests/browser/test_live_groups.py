@@ -44,7 +44,7 @@ def member(node: Node) -> Iterator[Callable[[str], Member]]:
     started: list[Member] = []
 
     def start(name: str) -> Member:
-        each = Member(node, name, GROUP, TOPIC, CONSUMER, rdkafka=True).start()
+        each = Member(node, name, GROUP, TOPIC, CONSUMER, program="rdkafka").start()
         started.append(each)
         each.wait_for("ready")
         each.join()

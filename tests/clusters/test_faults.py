@@ -91,7 +91,7 @@ def watching_child(server: Served) -> int:
 
 
 def started(node: Node, name: str) -> Member:
-    member = Member(node, name, GROUP, TOPIC, CONSUMER, rdkafka=True).start()
+    member = Member(node, name, GROUP, TOPIC, CONSUMER, program="rdkafka").start()
     member.wait_for("ready")
     member.join()
     member.wait_for("assigned")

@@ -27,7 +27,7 @@ def living(secure: Secure) -> Iterator[Secure]:
             connection.create_topic(topic, partitions)
         static = {**CONSUMER, "group.instance.id": "seat"}
         members = [
-            Member(secure.node, name, group, topic, settings, rdkafka=True).start()
+            Member(secure.node, name, group, topic, settings, program="rdkafka").start()
             for name, group, topic, settings in (
                 ("a", "orders", "foo", CONSUMER),
                 ("b", "orders", "foo", CONSUMER),

@@ -150,7 +150,7 @@ def test_everything_that_the_product_does_reads_and_an_empty_cluster_stays_empty
         with watched.node.connect() as connection:
             connection.create_topic("orders", 4)
         members = [
-            Member(watched.node, name, group, "orders", settings, rdkafka=True).start()
+            Member(watched.node, name, group, "orders", settings, program="rdkafka").start()
             for name, group, settings in (
                 ("anna", "modern", CONSUMER),
                 ("ben", "modern", CONSUMER),

@@ -62,7 +62,7 @@ def members(secure: Secure) -> Iterator[Callable[..., Member]]:
     with contextlib.ExitStack() as leftovers:
 
         def start(name: str, group: str, topic: str, settings: dict[str, Any] = CONSUMER) -> Member:
-            member = Member(secure.node, name, group, topic, settings, rdkafka=True).start()
+            member = Member(secure.node, name, group, topic, settings, program="rdkafka").start()
             leftovers.callback(member.kill)
             member.wait_for("ready")
             member.join()

@@ -29,7 +29,7 @@ class Stage:
     members: list[Member] = field(default_factory=list)
 
     def start(self, name: str, group: str, topic: str, settings: dict[str, object]) -> Member:
-        member = Member(self.node, name, group, topic, settings, rdkafka=True).start()
+        member = Member(self.node, name, group, topic, settings, program="rdkafka").start()
         self.members.append(member)
         member.wait_for("ready")
         member.join()

@@ -47,7 +47,9 @@ def test_a_time_that_is_stable_after_an_incident_is_not_told_as_nothing() -> Non
     story.assign(21_000, {A: (0, 1, 2, 3)})
     [one] = story.found("stable")
     assert (one["throughout"], one["from_ms"]) == (False, 21_000)
-    assert story.verdict().endswith("Stable for 2 min 58 s.")
+    assert story.verdict().endswith(
+        "Nothing happened since 21.0 s: stable for 2 min 58 s, to the end of the log."
+    )
 
 
 def test_an_empty_group_is_not_stable() -> None:

@@ -116,16 +116,16 @@ def test_every_moment_says_what_its_records_support() -> None:
 def test_the_verdict_is_made_of_findings_and_links_to_their_proof() -> None:
     verdict = BATCH.summary["verdict"]
     assert verdict["text"] == (
-        "A, B and C joined one after another (group epochs 2–4). "
+        "A joined (group epoch 2). At 8.0\u202fs B and C joined within 8.0\u202fs. "
         "At 24.0\u202fs B was removed (looks like it left by itself); foo-2 was unassigned for 1.1\u202fs. "
         "At 34.0\u202fs C was removed; the log does not say why; foo-1 was unassigned for 0.3\u202fs. "
         "At 40.0\u202fs A was removed; the log does not say why. "
-        "2 partitions moved. "
+        "4 moves of 2 partitions. "
         "The group is empty at the end."
     )
     assert "".join(clause["text"] for clause in verdict["clauses"]) == verdict["text"]
     linked = {clause["text"]: clause["sequence"] for clause in verdict["clauses"] if clause["sequence"]}
-    assert linked["2 partitions moved"] == 44
+    assert linked["4 moves of 2 partitions"] == 44
     assert linked["foo-2 was unassigned for 1.1\u202fs"] == 33
 
 

@@ -143,7 +143,7 @@ def test_two_that_go_at_once_for_the_same_reason_are_one_event() -> None:
     story.commits((0, 1), 76_000, 120_000)
     assert (
         "At 28.0 s app-a and app-b fell silent (foo-0 and -1), and at 1 min 14 s they were removed "
-        "(looks like its session expired, 45.0 s, assumed)" in story.verdict()
+        "(looks like their sessions expired, 45.0 s, assumed)" in story.verdict()
     )
 
 

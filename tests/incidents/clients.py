@@ -18,6 +18,10 @@ JOIN_LIMIT_S = 90
 """A rebalance takes seconds; a JVM that starts beside nine others may take twenty."""
 
 
+HANGING_MS = 60_000
+"""Longer than a script goes on behind it."""
+
+
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -156,6 +160,42 @@ class Client:
                 clients=[self.client_id],
                 tellable=True,
             )
+
+    def hang(self) -> None:
+        """Polls no more; the process stays. Its client leaves the group when max.poll.interval.ms is over."""
+        at_ms = now_ms()
+        self.member.stall(HANGING_MS)
+        held = self.stage.ledger.stopped(self.client_id, self.life, "poll_overrun", at_ms)
+        self.stage.note(
+            "poll_overrun",
+            f"{self.client_id} polls no more; its process stays.",
+            at_ms=at_ms,
+            clients=[self.client_id],
+            partitions=held,
+            duration_ms=HANGING_MS,
+            tellable=True,
+        )
+
+    def abort(self, times: int) -> None:
+        """Aborts its next transactions, one after the other."""
+        at_ms = now_ms()
+        self.member.tell(f"abort {times}")
+        self.wait_for("aborted", times=times)
+        lines = [line.split()[1:] for line in self.member.lines if line.startswith("aborted")]
+        self.stage.note(
+            "transactions_aborted",
+            f"{self.client_id} aborts {times} transactions with offsets.",
+            at_ms=at_ms,
+            duration_ms=now_ms() - at_ms,
+            partitions=sorted({partition for line in lines for partition in line}),
+            times=times,
+            tellable=True,
+        )
+
+    def hang_transaction(self) -> list[str]:
+        """Sends the offsets of a transaction that it never ends; returns the partitions."""
+        self.member.tell("hang")
+        return self.member.wait_for("hanging").split()[1:]
 
     def _ended(self, at_ms: int) -> None:
         self.process["ended_ms"] = at_ms

@@ -23,6 +23,10 @@ _GONE: dict[Cause, re.Pattern[str]] = {
     ),
     "left": re.compile(r"Member (?P<member>\S+) (?:left the consumer group|has left)"),
 }
+_MADE = re.compile(r"joins group (?P<group>\S+) in .* Created a new member id (?P<member>\S+)")
+_GENERATION = re.compile(
+    r"Assignment received from leader (?P<leader>\S+) for group (?P<group>\S+) for generation (?P<generation>\d+)"
+)
 _CAME = re.compile(r"Member (?P<member>\S+) joins the consumer group using the consumer protocol")
 
 
@@ -32,6 +36,14 @@ class Removal(NamedTuple):
     at_ms: int
     member_id: str
     cause: Cause
+
+
+class Generation(NamedTuple):
+    """A classic group's leader has sent the assignment."""
+
+    at_ms: int
+    leader: str
+    generation: int
 
 
 class Arrival(NamedTuple):
@@ -65,3 +77,23 @@ def arrivals(log: str, group: str) -> list[Arrival]:
         for at_ms, text in lines_of(log, group)
         if (found := _CAME.search(text)) is not None
     ]
+
+
+def generations(log: str, group: str) -> list[Generation]:
+    """Of a classic group, in time order."""
+    return [
+        Generation(at_ms, found["leader"], int(found["generation"]))
+        for at_ms, found in _found(log, _GENERATION)
+        if found["group"] == group
+    ]
+
+
+def classic_arrivals(log: str, group: str) -> list[Arrival]:
+    """Members of the classic protocol that were given a member id."""
+    return [Arrival(at_ms, found["member"]) for at_ms, found in _found(log, _MADE) if found["group"] == group]
+
+
+def _found(log: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    for line in log.splitlines():
+        if (found := pattern.search(line)) is not None:
+            yield int(line.split(" ", 1)[0]), found

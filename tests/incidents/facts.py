@@ -42,6 +42,17 @@ Kind = Literal[
     "compacted",
     "group_deleted",
     "quiet",
+    "quiet_since",
+    "strategy_changed",
+    "rolled_in_rounds",
+    "given",
+    "group_type",
+    "leader",
+    "gone",
+    "transactions_aborted",
+    "transaction_open",
+    "offsets_set",
+    "silent_partition",
 ]
 
 Protocol = Literal["consumer", "classic", "both"]

@@ -159,9 +159,9 @@ def _unread(
             silent_until = until if removal is None else removal
             idle = [each for each in partitions if each.rpartition("-")[0] in stage.idle_topics]
             if busy := [each for each in partitions if each not in idle]:
-                yield _hole_fact("silent", client, stop, busy, start, silent_until)
+                yield _hole_fact("silent", client, stop, busy, start, silent_until, classic=classic)
             if idle:
-                unheard = _hole_fact("silent", client, stop, idle, start, silent_until)
+                unheard = _hole_fact("silent", client, stop, idle, start, silent_until, classic=classic)
                 yield unheard | {"tellable": False, "why_not": IDLE}
             if until - silent_until >= NOTABLE_MS:
                 yield _hole_fact("unassigned", client, stop, partitions, silent_until, until, classic=classic)
@@ -237,8 +237,8 @@ def _hole_fact(
         tellable=True,
         cause=stop,
     )
-    # A static member that left is in the log with member epoch -2, however short it is away.
-    if kind == "silent" and stop != "left" and duration_ms < COMMITS_MISSED * COMMIT_MS:
+    # A static member of the consumer protocol that left is in the log with member epoch -2, however short it is away.
+    if kind == "silent" and (stop != "left" or classic) and duration_ms < COMMITS_MISSED * COMMIT_MS:
         fact |= {"tellable": False, "why_not": SHORT}
     elif kind == "unassigned" and classic:
         fact |= {"tellable": False, "why_not": CLASSIC}

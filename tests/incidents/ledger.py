@@ -79,6 +79,19 @@ class Ledger:
     def held(self, client_id: str, life: int) -> list[str]:
         return sorted(self._held.get((client_id, life), ()))
 
+    def of(self, client_id: str) -> list[Stretch]:
+        return [
+            each for several in self.stretches.values() for each in several if each.client_id == client_id
+        ]
+
+    def owners_since(self, partition: str, since_ms: int) -> list[str]:
+        """Clients that read a partition after that moment, one after the other, without repetitions."""
+        owners: list[str] = []
+        for each in sorted(self.stretches[partition], key=lambda each: each.from_ms):
+            if (each.to_ms is None or each.to_ms > since_ms) and owners[-1:] != [each.client_id]:
+                owners.append(each.client_id)
+        return owners
+
     def first_end(self, client_id: str, after_ms: int) -> int:
         """When a client first stopped to read a partition after that moment."""
         ends = [

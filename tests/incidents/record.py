@@ -19,7 +19,7 @@ from .segments import OFFSETS_PARTITIONS
 from .stage import HEARTBEAT_MS, SESSION_MS, Stage
 from .traffic import Traffic
 
-AT_ONCE = 3
+AT_ONCE = 4
 """Incidents that are played side by side: each has two to six clients of about 150 MB."""
 
 SETTINGS: dict[str, object] = {

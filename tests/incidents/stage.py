@@ -7,14 +7,14 @@ import json
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.broker.acting import HEARD_S
-from tests.broker.members import Member
+from tests.broker.members import Member, Program
 from tests.broker.node import Node, wait_for_coordinator
 
 from .clients import JOIN_LIMIT_S, Client, now_ms
@@ -117,6 +117,37 @@ class Stage:
             "group_deleted", f"Group {self.group} is deleted by an administrator.", at_ms=at_ms, tellable=True
         )
 
+    def reset_offsets(self, topic: str, partitions: int) -> None:
+        """All of the topic to the beginning, by Kafka's own tool."""
+        at_ms = now_ms()
+        self.node.tool(
+            "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+            *("--bootstrap-server", self.node.bootstrap, "--group", self.group, "--topic", topic),
+            *("--reset-offsets", "--to-earliest", "--execute"),
+        )
+        self.note(
+            "offsets_set",
+            f"An administrator sets all committed offsets of {topic} to the beginning; the group is empty.",
+            at_ms=at_ms,
+            duration_ms=now_ms() - at_ms,
+            partitions=[f"{topic}-{number}" for number in range(partitions)],
+            tellable=True,
+        )
+
+    def producer_id(self, client_id: str) -> str:
+        """Of a client that commits in transactions."""
+        listed = self.node.tool(
+            "org.apache.kafka.tools.TransactionsCommand", "--bootstrap-server", self.node.bootstrap, "list"
+        )
+        rows = [line.split() for line in listed.splitlines()]
+        return next(row[2] for row in rows if row and row[0] == f"{self.name}.{client_id}")
+
+    def broker_log(self) -> str:
+        return (self.node.folder / "broker.log").read_text()
+
+    def on_end(self, act: Callable[[], None]) -> None:
+        self._leftovers.callback(act)
+
     def restart_broker(self) -> None:
         """A clean stop and a new start; the clients go on and find it again."""
         at_ms = now_ms()
@@ -148,7 +179,15 @@ class Stage:
         return self._client(client_id, topics, CLASSIC, settings, revoke_ms)
 
     def rdkafka(self, client_id: str, topics: str, **settings: Any) -> Client:
-        return self._client(client_id, topics, CONSUMER, settings, 0, rdkafka=True)
+        return self._client(client_id, topics, CONSUMER, settings, 0, "rdkafka")
+
+    def classic_rdkafka(self, client_id: str, topics: str, **settings: Any) -> Client:
+        return self._client(client_id, topics, CLASSIC, settings, 0, "rdkafka")
+
+    def exactly(self, client_id: str, topics: str, **settings: Any) -> Client:
+        """It commits its offsets in transactions of a producer, whose id is its own."""
+        given = {"transactional_id": f"{self.name}.{client_id}", **settings}
+        return self._client(client_id, topics, CONSUMER, given, 0, "exactly_once")
 
     def _client(
         self,
@@ -157,8 +196,7 @@ class Stage:
         protocol: Mapping[str, object],
         settings: Mapping[str, object],
         revoke_ms: int,
-        *,
-        rdkafka: bool = False,
+        program: Program = "java",
     ) -> Client:
         given = {name.replace("_", "."): value for name, value in settings.items()}
         all_settings = {"auto.commit.interval.ms": COMMIT_MS, **protocol, **given}
@@ -168,12 +206,12 @@ class Stage:
         process = Process(
             client_id=client_id,
             instance_id=None if instance is None else str(instance),
-            library="librdkafka" if rdkafka else "java",
+            library="java" if program == "java" else "librdkafka",
             started_ms=now_ms(),
             ended_ms=None,
             member_ids=[],
         )
-        member = Member(self.node, client_id, self.group, topics, all_settings, revoke_ms, rdkafka)
+        member = Member(self.node, client_id, self.group, topics, all_settings, revoke_ms, program)
         client = Client(member, client_id, life, process, self, str(protocol["group.protocol"]))
         member.on_line = client.hear
         self.processes.append(process)
@@ -213,6 +251,10 @@ class Stage:
         self.steady()
         self.began_ms = now_ms()
 
+    def begin_at_once(self) -> None:
+        """As ``begin``, without a wait: the incident comes while the group has just formed."""
+        self.began_ms = now_ms()
+
     def steady(self, seconds: float = STEADY_S) -> None:
         time.sleep(seconds)
 
@@ -240,7 +282,7 @@ class Stage:
             clients=clients or [],
             partitions=partitions or [],
             duration_ms=duration_ms,
-            tellable=tellable or kind in ("joined", "left"),
+            tellable=tellable or (kind in ("joined", "left") and not why_not),
         )
         if why_not:
             fact["why_not"] = why_not

@@ -62,6 +62,14 @@ def _left(fact: Fact, said: Said, world: World) -> Claim | None:
     return None
 
 
+def _gone(fact: Fact, said: Said, world: World) -> Claim | None:
+    """That it was removed, for whatever reason."""
+    gone = (
+        each for each in _of(said, "removed") if _names(each, fact) and _then(each, fact, after_ms=GOING_MS)
+    )
+    return next(gone, None)
+
+
 def _removed(fact: Fact, said: Said, world: World) -> Claim | None:
     for claim in _of(said, "removed"):
         looks = claim.data.get("why") or claim.data.get("looks_like")
@@ -161,7 +169,97 @@ def _scaled(fact: Fact, said: Said, world: World) -> Claim | None:
 
 
 def _idle(fact: Fact, said: Said, world: World) -> Claim | None:
-    return next((each for each in _of(said, "idle_members") if _names(each, fact)), None)
+    """That it was idle at that time."""
+    for claim in _of(said, "idle_members"):
+        until_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+        if _names(claim, fact) and until_ms >= fact["at_ms"]:
+            return claim
+    return None
+
+
+def _strategy(fact: Fact, said: Said, world: World) -> Claim | None:
+    for claim in _of(said, "strategy_changed"):
+        if claim.data["after"] == fact.get("detail") and _then(claim, fact, after_ms=GOING_MS):
+            return claim
+    return None
+
+
+def _rounds(fact: Fact, said: Said, world: World) -> Claim | None:
+    """Each round, of all these clients."""
+    rounds = [each for each in _of(said, "rolling_restart") if each.data["rounds"] == fact.get("times")]
+    until_ms = fact["at_ms"] + (fact["duration_ms"] or 0) + GOING_MS
+    whole = [
+        each for each in rounds if _names(each, fact) and fact["at_ms"] - LEAD_MS <= each.from_ms <= until_ms
+    ]
+    return (
+        whole[0]
+        if {each.data["round"] for each in whole} == {*range(1, (fact.get("times") or 0) + 1)}
+        else None
+    )
+
+
+def _given(fact: Fact, said: Said, world: World) -> Claim | None:
+    """By one claim, or by a move of each of the partitions to that client."""
+    for claim in _of(said, "first_assigned"):
+        if _names(claim, fact) and _has(claim, fact) and abs(claim.from_ms - fact["at_ms"]) <= RECORD_MS:
+            return claim
+    moves = [
+        each
+        for each in _of(said, "moved")
+        if each.clients[-1:] == tuple(fact["clients"]) and abs(each.from_ms - fact["at_ms"]) <= RECORD_MS
+    ]
+    there = {partition for each in moves for partition in each.partitions}
+    return moves[0] if moves and set(fact["partitions"]) <= there else None
+
+
+def _leader(fact: Fact, said: Said, world: World) -> Claim | None:
+    """Who led last by then."""
+    led = [
+        each for each in _of(said, "group_type", "leader_changed") if each.from_ms <= fact["at_ms"] + LEAD_MS
+    ]
+    last = max(led, key=lambda each: each.from_ms, default=None)
+    return last if last is not None and _names(last, fact) else None
+
+
+def _group_type(fact: Fact, said: Said, world: World) -> Claim | None:
+    types = [each for each in _of(said, "group_type") if each.data["protocol_type"] == fact.get("detail")]
+    return types[0] if types else None
+
+
+def _of_partitions(*kinds: str) -> Finder:
+    """A claim of the kind that has the fact's partitions, within its time, of as many and of the same producer as the fact tells."""
+
+    def find(fact: Fact, said: Said, world: World) -> Claim | None:
+        until_ms = fact["at_ms"] + (fact["duration_ms"] or 0)
+        for claim in _of(said, *kinds):
+            to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+            meets = claim.from_ms <= until_ms + RECORD_MS and to_ms >= fact["at_ms"] - COMMIT_SLACK_MS
+            often = fact.get("times") in (None, claim.data.get("count"))
+            same = claim.data.get("producer") is None or fact.get("detail") in (
+                None,
+                str(claim.data["producer"]),
+            )
+            if (
+                meets
+                and often
+                and same
+                and _has(claim, fact)
+                and set(claim.clients) <= set(fact["clients"] or claim.clients)
+            ):
+                return claim
+        return None
+
+    return find
+
+
+def _quiet_since(fact: Fact, said: Said, world: World) -> Claim | None:
+    for claim in _of(said, "stable"):
+        if (
+            claim.from_ms <= fact["at_ms"] + RECORD_MS
+            and (claim.to_ms or world.end_ms) >= world.end_ms - 2 * RECORD_MS
+        ):
+            return claim
+    return None
 
 
 def _topic(*kinds: str) -> Finder:
@@ -247,7 +345,7 @@ FINDERS: Mapping[Kind, Finder] = {
     "scaled": _scaled,
     "idle_member": _idle,
     "twin_instance": _whole("twin_instance"),
-    "topic_created": _topic("matched", "topics_remade", "partitions_added"),
+    "topic_created": _topic("matched", "topics_remade", "partitions_added", "first_assigned"),
     "topic_grown": _topic("partitions_added"),
     "topic_deleted": _topic("topics_deleted"),
     "coordinator_moved": _moved,
@@ -256,6 +354,17 @@ FINDERS: Mapping[Kind, Finder] = {
     "compacted": _compacted,
     "group_deleted": _deleted,
     "quiet": _quiet,
+    "quiet_since": _quiet_since,
+    "strategy_changed": _strategy,
+    "rolled_in_rounds": _rounds,
+    "given": _given,
+    "group_type": _group_type,
+    "leader": _leader,
+    "gone": _gone,
+    "transactions_aborted": _of_partitions("aborted_transactions"),
+    "transaction_open": _of_partitions("open_transaction"),
+    "offsets_set": _of_partitions("offsets_set"),
+    "silent_partition": _of_partitions("passed_over"),
     # What was done to a process is told by what followed: its silence and its removal.
     "killed": _never,
     "frozen": _never,

@@ -29,6 +29,7 @@ class Traffic:
             }
         )
         self._topics: dict[str, tuple[int, float]] = {}
+        self._dry: set[tuple[str, int]] = set()
         self._owed: dict[str, float] = {}
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -38,6 +39,11 @@ class Traffic:
         """From now on each of the partitions gets so many records a second; 0 leaves the topic idle."""
         with self._lock:
             self._topics[topic] = partitions, per_second
+
+    def dry(self, topic: str, partition: int) -> None:
+        """From now on that one partition gets nothing."""
+        with self._lock:
+            self._dry.add((topic, partition))
 
     def stop(self, topic: str) -> None:
         with self._lock:
@@ -59,12 +65,14 @@ class Traffic:
         while not self._over.wait(TICK_S):
             now = time.monotonic()
             with self._lock:
-                topics = dict(self._topics)
+                topics, dry = dict(self._topics), set(self._dry)
             for topic, (partitions, per_second) in topics.items():
                 owed = self._owed.get(topic, 0.0) + (now - last) * per_second
                 records = int(owed)
                 self._owed[topic] = owed - records
                 for partition in range(partitions):
+                    if (topic, partition) in dry:
+                        continue
                     for _ in range(records):
                         self._write(topic, partition)
             self._producer.poll(0)

@@ -31,15 +31,30 @@ ALWAYS_TRUE = frozenset({"epochs", "commits"})
 """Counts of records: the log's own, compared with Kafka's tools elsewhere."""
 
 
+OF_WORK = frozenset({"moves", "moved", "no_owner", "first_assigned", "idle_members"})
+"""Kinds that are not judged of a group that is no consumer's: its tasks are in no client's callbacks."""
+
+
 CHANGES: frozenset[Kind] = frozenset(
-    {"joined", "rejoined", "left", "removed", "topic_grown", "topic_deleted", "migration", "group_deleted"}
+    {
+        "joined",
+        "rejoined",
+        "left",
+        "removed",
+        "topic_grown",
+        "topic_deleted",
+        "migration",
+        "group_deleted",
+        "strategy_changed",
+        "given",
+    }
 )
 """What ends a time in which a group is stable."""
 
 
 def false_because(claim: Claim, world: World) -> str | None:
     """``None`` if the claim is true."""
-    if claim.kind in ALWAYS_TRUE:
+    if claim.kind in ALWAYS_TRUE or (claim.kind in OF_WORK and world.of("group_type")):
         return None
     rule = RULES.get(claim.kind)
     return rule(claim, world) if rule is not None else f"no rule judges findings of kind {claim.kind}"
@@ -163,8 +178,9 @@ def _rolling(claim: Claim, world: World) -> str | None:
 def _idle(claim: Claim, world: World) -> str | None:
     for client in claim.clients:
         for partition in world.all["readings"]:
+            until_ms = world.end_ms if claim.to_ms is None else claim.to_ms - RECORD_MS
             if any(
-                who == client and span.to_ms > claim.from_ms + RECORD_MS
+                who == client and span.to_ms > claim.from_ms + RECORD_MS and span.from_ms < until_ms
                 for who, span in world.readers(partition)
             ):
                 return f"{client} read {partition}"
@@ -184,10 +200,18 @@ def _migrated(claim: Claim, world: World) -> str | None:
 def _stable(claim: Claim, world: World) -> str | None:
     """No member and no topic came or went in that time; with ``throughout`` nothing at all was done to the group."""
     to_ms = claim.to_ms or world.end_ms
+    # Of a group that was made again: of its second life.
+    since_ms = (
+        max((each["at_ms"] + 1 for each in world.of("group_deleted")), default=0) if claim.timeline > 1 else 0
+    )
     for each in world.incident:
         inside = claim.from_ms + RECORD_MS < each["at_ms"] < to_ms and each["kind"] in CHANGES
         ever = (
-            claim.data.get("throughout") and each["tellable"] and each["kind"] not in ("quiet", "idle_member")
+            claim.data.get("throughout")
+            and each["tellable"]
+            and each["at_ms"] >= since_ms
+            and each["kind"] not in ("quiet", "quiet_since", "idle_member")
+            and not (claim.timeline > 1 and each["kind"] == "rejoined")
         )
         if inside or ever:
             return f"{each['sentence']}"
@@ -201,8 +225,17 @@ def _midway(claim: Claim, world: World) -> str | None:
 def _emptied(claim: Claim, world: World) -> str | None:
     return (
         None
-        if all(each["ended_ms"] is not None for each in world.all["processes"])
+        if all(each["ended_ms"] is not None for each in world.all["processes"]) or _nobody_read(claim, world)
         else _while_reborn(claim, world)
+    )
+
+
+def _nobody_read(claim: Claim, world: World) -> bool:
+    """Whether no client had a partition in all of that time, which has an end."""
+    return claim.to_ms is not None and not any(
+        span.from_ms < claim.to_ms - RECORD_MS and span.to_ms > claim.from_ms + RECORD_MS
+        for partition in world.all["readings"]
+        for _, span in world.readers(partition)
     )
 
 
@@ -216,7 +249,17 @@ def _replaced(claim: Claim, world: World) -> str | None:
 
 
 def _eager(claim: Claim, world: World) -> str | None:
-    known = [each["at_ms"] for each in world.of("eager_rebalance", "left", "joined", "rejoined", "removed")]
+    causes: tuple[Kind, ...] = (
+        "eager_rebalance",
+        "left",
+        "joined",
+        "rejoined",
+        "removed",
+        "topic_grown",
+        "topic_created",
+        "given",
+    )
+    known = [each["at_ms"] for each in world.of(*causes)]
     if world.all["protocol"] == "consumer":
         return "the group is none of the classic protocol"
     for at_ms in claim.steps_ms:
@@ -259,6 +302,30 @@ def _expired(claim: Claim, world: World) -> str | None:
     named = {client for each in gone for client in each["clients"]}
     missing = [client for client in claim.clients if client not in named]
     return f"{', '.join(missing)} was not removed so" if missing else None
+
+
+def _group_type(claim: Claim, world: World) -> str | None:
+    types = [each.get("detail") for each in world.of("group_type")]
+    return None if claim.data["protocol_type"] in types else f"its protocol type is {types or 'consumer'}"
+
+
+def _led(claim: Claim, world: World) -> str | None:
+    """The coordinator took its assignment, and no other's, when the leader was looked at next."""
+    later = [each for each in world.of("leader") if each["at_ms"] >= claim.from_ms - LEAD_MS]
+    return None if later and set(claim.clients) <= set(later[0]["clients"]) else "another one led"
+
+
+def _first_assigned(claim: Claim, world: World) -> str | None:
+    for partition in claim.partitions:
+        topic = partition.rpartition("-")[0]
+        made_ms = max(
+            (each["at_ms"] for each in world.of("topic_created") if each.get("detail") == topic), default=0
+        )
+        since = [(who, span) for who, span in world.readers(partition) if span.from_ms >= made_ms]
+        client, span = next(iter(since), ("nobody", None))
+        if client not in claim.clients or span is None or abs(span.from_ms - claim.from_ms) > 2 * RECORD_MS:
+            return f"{partition} was read first by {client}"
+    return None if claim.partitions else "names no partition"
 
 
 def _churned(claim: Claim, world: World) -> str | None:
@@ -307,10 +374,16 @@ RULES: Mapping[str, Rule] = {
     "deleted": _happened("group_deleted"),
     "offsets_deleted": _happened("topic_deleted", "group_deleted", after_ms=4 * RECORD_MS),
     "offset_back": _always_false,
-    "offsets_set": _always_false,
+    "offsets_set": _happened("offsets_set", after_ms=RECORD_MS),
     "two_writers": _always_false,
     "unowned_commits": _always_false,
-    "open_transaction": _always_false,
+    "open_transaction": _happened("transaction_open"),
+    "aborted_transactions": _happened("transactions_aborted"),
+    "strategy_changed": _happened("strategy_changed", after_ms=GOING_MS),
+    "group_type": _group_type,
+    "leader_changed": _led,
+    "first_assigned": _first_assigned,
+    "passed_over": _happened("silent_partition"),
     "two_owners": _always_false,
     "release_missing": _gap,
     "causeless_rebalances": _always_false,

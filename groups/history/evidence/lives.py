@@ -6,7 +6,7 @@ An incremental fold over steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -27,8 +27,15 @@ COMINGS_KEPT_MAX: Final = 200
 SEEN_MAX: Final = 2_000
 """Members, and lanes, of which is remembered that they were there before; as many as have names."""
 
-FORMING_CALM_MS: Final = 15_000
-"""A group has formed when nothing in it changed for three heartbeats of the default interval."""
+FORMING_CALM_MS: Final = 6_000
+"""A group has formed when nothing in it changed for longer than Kafka's default between two heartbeats (5 s): a member that comes
+later joins a group that has formed."""
+
+IDLE_LEAST_MS: Final = 20_000
+"""A joiner holds nothing for some heartbeats, until others have released what it is to get."""
+
+IDLE_PLACES_MAX: Final = 100
+"""Partitions that are kept of those that ended a member's idleness."""
 
 CLASSIC_HEARTBEAT_MS: Final = 3_000
 """Kafka's default between two heartbeats of a classic member, by one of which it learns of a rebalance."""
@@ -115,6 +122,19 @@ class Empty:
 
 
 @dataclass(slots=True)
+class Idled:
+    """A member that held nothing for a while, until it was gone, or got ``places`` (the first of them; none where it got a connector)."""
+
+    member: str
+    from_ms: int
+    from_sequence: int
+    to_ms: int
+    to_sequence: int
+    places: list[tuple[str, int]]
+    gone: bool
+
+
+@dataclass(slots=True)
 class Passage:
     """The group went over to another protocol."""
 
@@ -170,6 +190,7 @@ class Lives:
     passages: list[Passage] = field(default_factory=list)
     eager: list[Generation] = field(default_factory=list)
     _revoking: dict[str, int] = field(default_factory=dict)
+    idled: list[Idled] = field(default_factory=list)
     _idle: dict[str, list[int]] = field(default_factory=dict)
     _lanes: dict[str, int] = field(default_factory=dict)
     _seen: dict[str, None] = field(default_factory=dict)
@@ -191,7 +212,7 @@ class Lives:
             self._idles(member.member_id, present, step)
         if step.migrates and len(self.passages) < COMINGS_KEPT_MAX and step.before.protocol is not None:
             recorded = step.before.classic.recorded or step.before.modern.epoch_recorded
-            online = bool(_members(step.before)) and bool(_members(step.after))
+            online = bool(members_of(step.before)) and bool(members_of(step.after))
             if recorded:
                 protocol = str(step.after.protocol)
                 self.passages.append(Passage(step.sequence, now_ms, protocol, online))
@@ -199,7 +220,7 @@ class Lives:
 
     def empties(self, step: Step) -> None:
         """A step after which the group has no member, or has one again."""
-        empty, now_ms = not _members(step.after), step.after.at_ms
+        empty, now_ms = not members_of(step.after), step.after.at_ms
         last = self.emptied[-1] if self.emptied else None
         if empty and step.removed:
             if len(self.emptied) >= COMINGS_KEPT_MAX:
@@ -255,9 +276,18 @@ class Lives:
             )
             holds = member is None or unread or member.has_work
         if holds:
-            self._idle.pop(member_id, None)
+            self._ends_idle(member_id, step, None if member is None else member.assigned)
         else:
             self._idle.setdefault(member_id, [step.after.at_ms, step.sequence])
+
+    def _ends_idle(self, member_id: str, step: Step, assigned: Mapping[str, Iterable[int]] | None) -> None:
+        since, now_ms = self._idle.pop(member_id, None), step.after.at_ms
+        if since is None or now_ms - since[0] < IDLE_LEAST_MS or len(self.idled) >= COMINGS_KEPT_MAX:
+            return
+        places = sorted((topic, number) for topic, some in (assigned or {}).items() for number in some)
+        del places[IDLE_PLACES_MAX:]
+        gone = assigned is None
+        self.idled.append(Idled(member_id, since[0], since[1], now_ms, step.sequence, places, gone))
 
     def _rebalances(self, step: Step, now_ms: int) -> None:
         before, after = step.before.classic, step.after.classic
@@ -319,8 +349,8 @@ class Lives:
         self._lingers(going)
         since_ms = self._revoking.pop(going.member, None)
         going.revoking_ms = None if since_ms is None else max(going.at_ms - since_ms, 0)
-        going.others = len(_members(step.after))
-        self._idle.pop(going.member, None)
+        going.others = len(members_of(step.after))
+        self._ends_idle(going.member, step, None)
         self.goings_count += 1
         if len(self.goings) < COMINGS_KEPT_MAX:
             self.goings.append(going)
@@ -360,9 +390,10 @@ def _short_join_phase_ms(step: Step) -> int | None:
     return longest_ms if longest_ms < CLASSIC_HEARTBEAT_MS else None
 
 
-def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+def members_of(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+    """Of a group of any protocol."""
     return state.classic.members if state.protocol is _CLASSIC else state.modern.members
 
 
 def _member(state: State, member_id: str) -> ModernMember | ClassicMember | None:
-    return _members(state).get(member_id)
+    return members_of(state).get(member_id)

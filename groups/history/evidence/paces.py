@@ -37,6 +37,13 @@ UNMOVED_LEAST: Final = 3
 """Commits of the same offset by one owner from which on its client is said to commit also what did not move."""
 
 
+OWNERS_MAX: Final = 20
+"""Owners that are kept of a partition whose offset does not move."""
+
+MISSED_LEAST: Final = 10
+"""Records by which an offset would have moved at its former rate, before it is said to stand still."""
+
+
 def bounded(number: int) -> int:
     return max(-NUMBER_MOST, min(number, NUMBER_MOST))
 
@@ -73,6 +80,11 @@ class Pace:
     """Who held it at the last commit, if another one holds it since."""
     gone_sequence: int = 0
     """Where its offset was deleted last; 0: never."""
+    moved_ms: int = 0
+    moved_sequence: int = 0
+    """When its offset last changed."""
+    passed: list[tuple[str, int]] | None = None
+    """Who held it and gave it up since its offset last moved: member, and from when on it did not move under it."""
 
     @property
     def limit_ms(self) -> int:
@@ -97,6 +109,30 @@ class Pace:
     @property
     def heard_ms(self) -> int:
         return max(self.last_ms, self.taken_ms)
+
+    def gives_up(self) -> None:
+        """Its holder holds it no longer."""
+        if self.holder is None:
+            return
+        if self.passed is None or self.moved_sequence >= self.taken_sequence:
+            self.passed = [(self.holder, self.moved_ms)]
+        elif len(self.passed) < OWNERS_MAX:
+            self.passed.append((self.holder, self.taken_ms))
+
+    def passed_over(self, at_ms: int) -> list[str]:
+        """The members that each had it for longer than its rhythm allows, one after the other, while its offset did not move."""
+        if self.holder is None or self.passed is None or self.moved_sequence >= self.taken_sequence:
+            return []
+        before_ms, since_ms = self.moved_ms - self.first_ms, at_ms - self.moved_ms
+        if before_ms <= 0 or (self.last_offset - self.first_offset) * since_ms // before_ms < MISSED_LEAST:
+            return []
+        spans = [*self.passed, (self.holder, self.taken_ms)]
+        ends = [*(from_ms for _, from_ms in spans[1:]), at_ms]
+        return [
+            member
+            for (member, from_ms), to_ms in zip(spans, ends, strict=True)
+            if self.is_broken_by(to_ms - from_ms)
+        ]
 
     def expected(self, length_ms: int) -> int:
         """How far it usually moves in so long a time."""

@@ -114,6 +114,7 @@ class Rhythm:
             return
         if pace.last_sequence > pace.taken_sequence:
             pace.giver = pace.holder
+        pace.gives_up()
         held = self._held.get(pace.holder)
         if held is not None:
             held.pop(place, None)
@@ -149,13 +150,12 @@ class Rhythm:
         holder_of: Callable[[Place], str | None],
         between: int = 0,
     ) -> None:
-        """One committed offset; ``holder_of`` tells who has a partition that was never committed before.
-
-        ``between``: commits since the one before it that were thinned; intervals and steps are then the mean of them.
-        """
+        """One committed offset; ``holder_of`` gives the holder of a partition without earlier commits. ``between``: commits since the last one
+        that were thinned; intervals and steps are then the mean of them."""
         pace = self.paces.get(place)
         if pace is None:
             pace = Pace(*place, 1, at_ms, offset, at_ms, offset, sequence)
+            pace.moved_ms, pace.moved_sequence = at_ms, sequence
             self.paces[place] = pace
             holder = holder_of(place)
             if holder is not None:
@@ -180,6 +180,8 @@ class Rhythm:
             self._stopped(pace, at_ms, moved, sequence)
         self._flows(place[0], at_ms, goes_on=between > 0)
         pace.count += 1 + between
+        if moved:
+            pace.moved_ms, pace.moved_sequence = at_ms, sequence
         if gap > 0:
             self._learns(pace, gap, moved if moved > 0 else 0)
             if not moved:
@@ -234,7 +236,9 @@ class Rhythm:
             pace.usual = usual + off
             pace.deviation = spread + (off if off > 0 else -off) - spread // SMOOTHING
             pace.moved += moved - pace.moved // SMOOTHING
-            if not moved:
+            if moved:
+                pace.moved_ms, pace.moved_sequence = at_ms, sequence
+            else:
                 pace.unmoved += 1
             pace.intervals += 1
             pace.last_ms, pace.last_offset, pace.last_sequence = at_ms, offset, sequence

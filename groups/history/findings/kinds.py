@@ -39,7 +39,11 @@ class Loop(Lasting):
 
 
 class RollingRestart(Lasting):
+    """``round`` of ``rounds``: the same processes were restarted as often."""
+
     lanes: list[str]
+    round: int
+    rounds: int
 
 
 class ShortRebalanceTimeout(Lasting):
@@ -109,8 +113,7 @@ class NoOwner(BasicFinding):
     length_ms: int
     first: bool
     open: bool
-    forming: NotRequired[bool]
-    """Of one that is over."""
+    forming: bool
     count: int
 
 
@@ -153,6 +156,29 @@ class WaitedFor(BasicFinding):
     slow: bool
 
 
+class Idle(Steps):
+    """Members that hold nothing; ``open`` up to the log's end."""
+
+    from_ms: int
+    open: bool
+
+
+class FirstAssigned(BasicFinding):
+    """Partitions that have an owner for the first time."""
+
+    at_ms: int
+    name: str
+    partitions: list[str]
+    new_topics: list[str]
+
+
+class Stable(BasicFinding):
+    """``throughout``: nothing else happened after the group had formed."""
+
+    from_ms: int
+    throughout: bool
+
+
 class OffsetEvent(BasicFinding):
     """``offset_back``, ``offsets_set``, ``offsets_deleted``: at a time."""
 
@@ -162,7 +188,7 @@ class OffsetEvent(BasicFinding):
 
 
 class OffsetSeries(BasicFinding):
-    """``two_writers``, ``unowned_commits``, ``open_transaction``: for a while."""
+    """``two_writers``, ``unowned_commits``, ``open_transaction``, ``passed_over``: for a while."""
 
     partitions: list[str]
     from_ms: int
@@ -268,12 +294,15 @@ class ByKind(TypedDict, total=False):
     emptied: list[Emptied]
     failed_over: list[Happened]
     fenced: list[Fenced]
+    first_assigned: list[FirstAssigned]
     flapping: list[Lasting]
     formed: list[Formed]
     gap: list[Gap]
     group_stopped: list[GroupStopped]
-    idle_members: list[Steps]
+    group_type: list[BasicFinding]
+    idle_members: list[Idle]
     joined: list[Joined]
+    leader_changed: list[Happened]
     left_and_back: list[Loop]
     lost_batch: list[Happened]
     matched: list[TopicEvent]
@@ -287,6 +316,7 @@ class ByKind(TypedDict, total=False):
     open_transaction: list[OffsetSeries]
     partitions_added: list[TopicEvent]
     partitions_not_assigned: list[Steps]
+    passed_over: list[OffsetSeries]
     refused: list[Fenced]
     removed: list[Removed]
     replaced: list[Happened]
@@ -294,7 +324,8 @@ class ByKind(TypedDict, total=False):
     rolling_restart: list[RollingRestart]
     short_rebalance_timeout: list[ShortRebalanceTimeout]
     silent: list[Silent]
-    stable: list[BasicFinding]
+    stable: list[Stable]
+    strategy_changed: list[Happened]
     stood_still: list[Happened]
     stopped: list[Stopped]
     storm: list[Storm]
@@ -303,6 +334,7 @@ class ByKind(TypedDict, total=False):
     topics_remade: list[TopicEvent]
     twin_instance: list[Lasting]
     two_clients: list[Happened]
+    two_round_cooperative: list[Steps]
     two_owners: list[TwoOwners]
     two_writers: list[OffsetSeries]
     unowned_commits: list[OffsetSeries]

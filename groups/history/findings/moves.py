@@ -23,8 +23,10 @@ def found_moves(facts: Facts) -> list[Finding]:
     noun = facts.wording.noun
     says = f"{counted(count, noun)} moved"
     after = own.moved_count
-    if after and after != len(own.moved):
-        says = f"{counted(after, 'move')} of {counted(len(own.moved), noun)}"
+    # A topic's name may be known only since some of them had moved.
+    distinct = len({(facts.topic_names.get(topic, topic), number) for topic, number in own.moved})
+    if after and after != distinct:
+        says = f"{counted(after, 'move')} of {counted(distinct, noun)}"
     elif after:
         says = f"{counted(after, noun)} moved"
     follows = [lane for lane, moves in own.followed.items() if moves == after] if after else []
@@ -35,7 +37,7 @@ def found_moves(facts: Facts) -> list[Finding]:
         [own.moves_last_sequence],
         count=count,
         after_forming=after,
-        distinct=len(own.moved),
+        distinct=distinct,
         noun=noun,
         released_before_taken=not own.overlapped and not facts.contradicted,
         follows=facts.process(follows[0]) if len(follows) == 1 and after >= 3 else None,

@@ -1,4 +1,4 @@
-"""Rolling restart: several processes that each went and came back once, one after the other.
+"""Rolling restart: several processes that each went and came back once, one after the other; in one round, or in two or three.
 
 Needs: records. Claims: who, from when to when, how long each was away. Static members that leave for now and come back are told
 by their replacements. Cannot know: that somebody meant it.
@@ -6,7 +6,8 @@ by their replacements. Cannot know: that somebody meant it.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
@@ -20,52 +21,95 @@ APART_MOST_MS: Final = 300_000
 
 PROCESSES_LEAST: Final = 2
 
+ROUNDS_MOST: Final = 3
+"""An upgrade takes two (KIP-429); processes that are all restarted more often than this are in trouble."""
+
+
+class Bounce(NamedTuple):
+    """A process that went, and when it was back."""
+
+    at_ms: int
+    sequence: int
+    lane: str
+    back_ms: int
+
 
 def found_rolling_restarts(facts: Facts) -> list[Finding]:
     """``rolling_restart``: each chain; ``steps`` are where the processes went."""
     bounces = [
-        (going.at_ms, going.sequence, going.lane, going.back_ms, going.back_sequence or going.sequence)
+        Bounce(going.at_ms, going.sequence, going.lane, going.back_ms)
         for going in facts.lives.goings
         if going.back_ms is not None
         and not going.back_same_id
         and going.back_ms - going.at_ms <= AWAY_MOST_MS
     ]
     bounces += [
-        (one["at_ms"], one["sequence"], facts.cast.lane(one["new"]), one["at_ms"], one["sequence"])
+        Bounce(one["at_ms"], one["sequence"], facts.cast.lane(one["new"]), one["at_ms"])
         for one in facts.troubles.kept["replaced"]
         if one.get("at_ms") is not None
     ]
     bounces.sort(key=lambda bounce: bounce[:2])
-    chains: list[list[tuple[int, int, str, int, int]]] = []
+    found = []
+    for chain in _chains(bounces):
+        rounds = _rounds(chain, facts)
+        for number, bounced in enumerate(rounds, 1):
+            lanes = [bounce.lane for bounce in bounced]
+            names = [facts.process(lane) for lane in lanes]
+            steps = spans(bounce.sequence for bounce in bounced)
+            which = f" (round {number} of {len(rounds)})" if len(rounds) > 1 else ""
+            found.append(
+                finding(
+                    "rolling_restart",
+                    f"{listed(names)} were restarted one after the other{which}",
+                    steps,
+                    certain=False,
+                    names=names,
+                    lanes=lanes,
+                    from_ms=bounced[0].at_ms,
+                    to_ms=max(bounce.back_ms for bounce in bounced),
+                    count=len(bounced),
+                    steps=steps,
+                    round=number,
+                    rounds=len(rounds),
+                )
+            )
+    return found
+
+
+def _chains(bounces: Iterable[Bounce]) -> list[list[Bounce]]:
+    """Restarts that follow each other."""
+    chains: list[list[Bounce]] = []
     for bounce in bounces:
         last = chains[-1] if chains else None
-        if last is None or bounce[0] - last[-1][0] > APART_MOST_MS:
+        if last is None or bounce.at_ms - last[-1].at_ms > APART_MOST_MS:
             chains.append([bounce])
         else:
             last.append(bounce)
-    found = []
-    for chain in chains:
-        lanes = [bounce[2] for bounce in chain]
-        # Who bounces twice is in trouble of its own; who went at the same moment did not go one after the other.
-        together = len({bounce[1] for bounce in chain}) < len(chain)
-        if len(set(lanes)) < PROCESSES_LEAST or len(set(lanes)) < len(lanes) or together:
-            continue
-        names = [facts.process(lane) for lane in lanes]
-        found.append(
-            finding(
-                "rolling_restart",
-                f"{listed(names)} were restarted one after the other",
-                spans(bounce[1] for bounce in chain),
-                certain=False,
-                names=names,
-                lanes=lanes,
-                from_ms=chain[0][0],
-                to_ms=max(bounce[3] for bounce in chain),
-                count=len(chain),
-                steps=spans(bounce[1] for bounce in chain),
-            )
-        )
-    return found
+    return chains
+
+
+def _rounds(chain: Sequence[Bounce], facts: Facts) -> list[list[Bounce]]:
+    """The chain as one round, or as rounds that each restart every member once; none where it is no rolling restart.
+
+    A process that goes more often than the others is in trouble of its own. Processes that went at the same moment, or were all away
+    together, did not go one after the other.
+    """
+    if len({bounce.sequence for bounce in chain}) < len(chain):
+        return []
+    rounds: list[list[Bounce]] = [[]]
+    for bounce in chain:
+        if bounce.lane in {each.lane for each in rounds[-1]}:
+            rounds.append([])
+        rounds[-1].append(bounce)
+    of_round = [{bounce.lane for bounce in one} for one in rounds]
+    away_together = any(one[-1].at_ms < min(bounce.back_ms for bounce in one) for one in rounds)
+    if len(of_round[0]) < PROCESSES_LEAST or away_together:
+        return []
+    if len(rounds) == 1:
+        return rounds
+    members = {facts.cast.lane(member) for member in facts.members}
+    same = all(lanes == of_round[0] for lanes in of_round) and members <= of_round[0]
+    return rounds if same and len(rounds) <= ROUNDS_MOST else []
 
 
 FINDER: Final = Declared(
@@ -74,7 +118,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("rolling_restart",),
-            says="two processes or more that each went and came back once, one after the other",
+            says="two processes or more that each went and came back once, one after the other; `round` of `rounds` where every member was restarted two or three times so",
             incident=True,
             section=Section.PATTERNS,
         ),

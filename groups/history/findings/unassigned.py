@@ -68,6 +68,7 @@ def found_unassigned(facts: Facts) -> list[Finding]:
                 open=True,
                 count=len(own.free),
                 noun=noun,
+                forming=False,
             )
         )
     return found

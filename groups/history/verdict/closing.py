@@ -7,7 +7,7 @@ from typing import Final
 
 from groups.history.findings.kinds import ByKind, WaitedFor
 from groups.history.verdict.intervals import told_waits
-from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, looping_names, unassigned_words
+from groups.history.verdict.phrases import is_hand_over, looping_names, unassigned_words
 from groups.history.verdict.text import Part
 from groups.history.words import counted, duration, listed_partitions
 
@@ -28,7 +28,7 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
     yield _still_unassigned(by_kind)
     for one in (
         *by_kind.get("eager_rebalance", ()),
-        *by_kind.get("idle_members", ()),
+        *(each for each in by_kind.get("idle_members", ()) if each["open"]),
         *by_kind.get("topic_not_assigned", ()),
         *by_kind.get("partitions_not_assigned", ()),
         *by_kind.get("assigned_unsubscribed", ()),
@@ -36,7 +36,13 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
         inferred = "" if one["certain"] else " (inferred)"
         yield [Part(one["says"], one["sequences"][0], one["steps"]), Part(inferred)]
     for stable in by_kind.get("stable", ()):
-        yield [Part(stable["says"], stable["sequences"][0])]
+        since = (
+            []
+            if stable["throughout"]
+            else [Part("nothing happened since "), Part("", at_ms=stable["from_ms"]), Part(": ")]
+        )
+        says = stable["says"] if stable["throughout"] else stable["says"].lower()
+        yield [*since, Part(says, stable["sequences"][0])]
     for deleted in by_kind.get("deleted", ()):
         yield [Part("The group is deleted at the end", deleted["sequences"][-1])]
     for emptied in by_kind.get("emptied", ()):
@@ -81,7 +87,7 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
         and one["length_ms"] >= TOLD_LEAST_MS
         and not (after and one["forming"])
     ]
-    if not free or (free[0]["length_ms"] >= UNASSIGNED_LEAST_MS and not free[0]["forming"]):
+    if not free or not is_hand_over(free[0], by_kind):
         # An event tells it.
         return []
     says = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])

@@ -37,10 +37,25 @@ TOGETHER_MS: Final = 3_000
 JOINED_TOGETHER_MS: Final = 30_000
 """Joins this close to each other are one scale-up; if they are further apart than ``TOGETHER_MS``, its length is stated."""
 
+SETTLING_MS: Final = 10_000
+"""Partitions go back to a process that was restarted within so long."""
+
 LOOKS: Final = {
     "poll_overrun": "max.poll.interval.ms exceeded",
     "stalled": "a pause, or max.poll.interval.ms exceeded",
 }
+
+OF_SEVERAL: Final = {
+    "it left by itself": "they left by themselves",
+    "its session expired": "their sessions expired",
+    "its process ended or froze": "their processes ended or froze",
+    "it was frozen or did not poll in time": "they were frozen or did not poll in time",
+    "it had no time": "they had no time",
+    "its rebalance timeout": "their rebalance timeout",
+    "its own record": "their own records",
+    "its last commit": "their last commits",
+}
+"""What a removal looks like, of several members."""
 
 PATTERN: Final = 10**9
 """The weight of a pattern: it stands for many events."""
@@ -82,7 +97,13 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
         if not set(storm["names"]) <= looping:
             found.append(_pattern(storm, [Part(small(storm["says"]), storm["steps"][0], storm["steps"])]))
     follows = {moves["follows"] for moves in by_kind.get("moves", ())}
-    flapping = by_kind.get("flapping", ()) if not (follows & looping) and not by_kind.get("migrated") else ()
+    told_otherwise = follows & looping or by_kind.get("migrated")
+    flapping = [
+        one
+        for one in (() if told_otherwise else by_kind.get("flapping", ()))
+        if not rolled
+        or not rolled[0]["from_ms"] <= one["from_ms"] <= one["to_ms"] <= rolled[-1]["to_ms"] + SETTLING_MS
+    ]
     for each in (*flapping, *by_kind.get("twin_instance", ())):
         found.append(_pattern(each, [Part(each["says"], each["steps"][0], each["steps"])]))
     for two in by_kind.get("two_owners", ()):
@@ -211,7 +232,10 @@ def _removal(group: Sequence[Removed], by_kind: ByKind) -> Event:
             )
         )
     if first["looks_like"] is not None:
-        parts.append(Part(f" (looks like {first['short']})"))
+        short = first["short"] or ""
+        for one, of_several in OF_SEVERAL.items() if several else ():
+            short = short.replace(one, of_several)
+        parts.append(Part(f" (looks like {short})"))
     elif silent and first["why"] is None:
         parts.append(Part(f" ({unknown_words(polled=first['polled'])})"))
     cost, worst_ms = _cost(set(steps), silent, kills, by_kind)

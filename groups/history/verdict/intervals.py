@@ -9,6 +9,7 @@ from groups.history.findings.kinds import ByKind, NoOwner, Silent, Unread, Waite
 from groups.history.findings.repeated import several
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
+    is_hand_over,
     looping_names,
     small,
     unassigned_words,
@@ -56,8 +57,8 @@ def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterabl
         yield Event(some[0]["from_ms"], steps[0], parts, weight=weight, kind="silent")
     yield from _silent_once(once)
     for stop in by_kind.get("group_stopped", ()):
-        parts = [Part(small(stop["says"]), stop["steps"][0], stop["steps"])]
-        yield Event(stop["from_ms"], stop["steps"][0], parts, weight=stop["length_ms"], kind="group_stopped")
+        part = Part(small(stop["says"]), stop["steps"][0], stop["steps"])
+        yield Event(stop["from_ms"], stop["steps"][0], [part], weight=stop["length_ms"], kind="group_stopped")
 
 
 def _silent_once(once: list[Silent]) -> Iterable[Event]:
@@ -143,10 +144,10 @@ def unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Eve
             for one in by_kind.get("no_owner", ())
             if one["first"] is first
             and not one["open"]
-            and not one["forming"]
+            and not is_hand_over(one, by_kind)
             and one["sequences"][0] not in (grown if first else told | steps)
         ]
-        if not free or free[0]["length_ms"] < UNASSIGNED_LEAST_MS:
+        if not free:
             continue
         longest = free[0]
         alike = [one for one in free if one["sequences"] == longest["sequences"]]

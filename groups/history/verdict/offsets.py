@@ -25,6 +25,7 @@ def offsets(by_kind: ByKind) -> Iterable[Event]:
         *by_kind.get("open_transaction", ())[:NAMED_MAX],
         *by_kind.get("two_writers", ())[:NAMED_MAX],
         *by_kind.get("unowned_commits", ()),
+        *by_kind.get("passed_over", ())[:NAMED_MAX],
     ):
         yield _lasting(lasting, WENT_BACK)
 

@@ -48,6 +48,8 @@ def differences(by_kind: ByKind) -> Iterable[list[Part]]:
 
 def opening(by_kind: ByKind) -> Iterable[list[Part]]:
     yield from _log(by_kind)
+    for one in by_kind.get("group_type", ()):
+        yield [Part(one["says"], one["sequences"][0])]
     began = by_kind.get("began", ())
     midway = by_kind.get("midway", ())
     there = [Part(began[0]["says"], began[0]["sequences"][0])] if began else []

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from groups.history.findings.kinds import Anomaly, ByKind, Fenced, Happened, TopicEvent
+from groups.history.findings.kinds import Anomaly, ByKind, Fenced, FirstAssigned, Happened, TopicEvent
 from groups.history.verdict.intervals import first_owner_words
 from groups.history.verdict.offsets import offsets
 from groups.history.verdict.phrases import (
     UNASSIGNED_LEAST_MS,
+    small,
     unassigned_words,
     unread_of,
     unread_parts,
 )
 from groups.history.verdict.text import Event, Part
-from groups.history.words import listed
+from groups.history.words import counted, listed, listed_partitions
 
 NAMED_MAX: Final = 3
 
 TOLD_ANOMALIES: Final = frozenset({"epoch_jump"})
+
+TOGETHER_MS: Final = 10_000
+"""New partitions that get owners within so long are of one growth: members of the consumer protocol get them one heartbeat after another."""
 
 NEWS: Final = 1
 """The weight of what is no harm by itself."""
@@ -39,7 +43,11 @@ def others(by_kind: ByKind, told: set[int]) -> list[Event]:
         *_each(by_kind, by_kind.get("failed_over", ()), "", "the coordinator failed over {:,} times"),
         *_each(by_kind, by_kind.get("coordinator_moved", ()), "", "the coordinator moved {:,} times"),
         *_each(by_kind, by_kind.get("lost_batch", ()), "", "batches were lost {:,} times"),
+        *_each(by_kind, by_kind.get("strategy_changed", ()), "", "the group's assignor changed {:,} times"),
+        *_each(by_kind, by_kind.get("leader_changed", ()), "", "the leader changed {:,} times"),
+        *_idled(by_kind),
         *_topics(by_kind),
+        *_first_assigned(by_kind),
         *_migrated(by_kind),
         *_first(by_kind.get("two_clients", ())),
         *_anomalies(by_kind),
@@ -55,7 +63,7 @@ def _each(by_kind: ByKind, found: Sequence[Happened], of_one: str, of_many: str)
     """A few one by one; more of them as one. ``of_one`` names whom it happened to, where it happened to somebody."""
     if found and found[0]["count"] <= NAMED_MAX:
         for one in found:
-            says = one["says"][0].lower() + one["says"][1:] if one["says"].startswith("The ") else one["says"]
+            says = small(one["says"])
             unread = unread_of({one["sequences"][0]}, by_kind)
             # That nobody else read on while it was paused needs no words.
             cost, unread_ms = unread_parts([each for each in unread if each["after"] != each["member"]])
@@ -123,6 +131,44 @@ def _topics(by_kind: ByKind) -> Iterable[Event]:
             yield _event(some[0], parts)
 
 
+def _idled(by_kind: ByKind) -> Iterable[Event]:
+    """Members that were idle and are not any more: the last ones."""
+    for one in [one for one in by_kind.get("idle_members", ()) if not one["open"]][-NAMED_MAX:]:
+        parts = [Part(one["says"], one["sequences"][0], one["steps"])]
+        yield Event(one["from_ms"], one["sequences"][0], parts, weight=NEWS, kind="idle_members")
+
+
+def _first_assigned(by_kind: ByKind) -> Iterable[Event]:
+    """Who got new partitions, of each growth as one."""
+    groups: list[list[FirstAssigned]] = []
+    for one in by_kind.get("first_assigned", ()):
+        if groups and one["at_ms"] - groups[-1][-1]["at_ms"] <= TOGETHER_MS:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    for some in groups[-NAMED_MAX:]:
+        owners: dict[str, list[str]] = {}
+        for one in some:
+            owners.setdefault(one["name"], []).extend(one["partitions"])
+        steps = [one["sequences"][0] for one in some]
+        who = [
+            f"{name} got {listed_partitions(sorted(places))}"
+            for name, places in list(owners.items())[:NAMED_MAX]
+        ]
+        more = f", and {counted(len(owners) - NAMED_MAX, 'more member')}" if len(owners) > NAMED_MAX else ""
+        topics = sorted({topic for one in some for topic in one["new_topics"]})
+        are_new = "is new" if len(topics) == 1 else "are new"
+        what = (
+            f"{listed(topics, NAMED_MAX)} {are_new} to the group"
+            if topics
+            else "new partitions were assigned"
+        )
+        says = f"{what}: {listed(who)}{more}"
+        yield Event(
+            some[0]["at_ms"], steps[0], [Part(says, steps[0], steps)], weight=NEWS, kind="first_assigned"
+        )
+
+
 def _alike(found: Iterable[TopicEvent], *, by_topic: bool) -> Iterable[tuple[list[TopicEvent], list[Part]]]:
     """Those of each topic, or of one sentence, as one; the last ones."""
     groups: dict[str, list[TopicEvent]] = {}
@@ -180,4 +226,4 @@ def _first(found: Sequence[Happened]) -> Iterable[Event]:
 def _anomalies(by_kind: ByKind) -> Iterable[Event]:
     for one in by_kind.get("anomaly", ()):
         if one["anomaly"] in TOLD_ANOMALIES:
-            yield _event(one, [Part(one["says"].rstrip("."), one["sequences"][0])])
+            yield _event(one, [Part(small(one["says"].rstrip(".")), one["sequences"][0])])

@@ -13,6 +13,17 @@ UNASSIGNED_LEAST_MS: Final = 2_000
 """A hand-over from one member to the next takes up to a heartbeat; a shorter interval is told among the sums."""
 
 
+TWO_ROUNDS_MOST_MS: Final = 10_000
+"""Between the two rounds of a cooperative rebalance lie a heartbeat and a join phase; a longer interval is news."""
+
+
+def is_hand_over(one: NoOwner, by_kind: ByKind) -> bool:
+    """Whether a partition was unassigned between two owners for no longer than its protocol takes for that."""
+    second = {step for each in by_kind.get("two_round_cooperative", ()) for step in each["steps"]}
+    most_ms = TWO_ROUNDS_MOST_MS if one["sequences"][-1] in second else UNASSIGNED_LEAST_MS
+    return one["forming"] or one["length_ms"] < most_ms
+
+
 def unassigned_words(free: Sequence[NoOwner]) -> str:
     """``foo-1 and foo-2 were unassigned for 0.8 s``, of intervals of one length."""
     names = sorted({one["partition"] for one in free})

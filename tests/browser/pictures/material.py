@@ -216,7 +216,7 @@ class Material:
             connection.create_topic("orders", 6)
         wait_for_topic(node, "orders", "orders-enrich")
         for name, group in (("anna", "orders-enrich"), ("ben", "orders-enrich"), ("cleo", "invoices")):
-            member = Member(node, name, group, "orders", CONSUMER, rdkafka=True).start()
+            member = Member(node, name, group, "orders", CONSUMER, program="rdkafka").start()
             self._ends.callback(member.kill)
             member.wait_for("ready")
             member.join()

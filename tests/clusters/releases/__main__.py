@@ -48,7 +48,7 @@ class Story:
     def joins(
         self, name: str, group: str, topic: str, settings: Mapping[str, object], *, waits: bool = True
     ) -> Member:
-        member = Member(self.node, name, group, topic, settings, rdkafka=True).start()
+        member = Member(self.node, name, group, topic, settings, program="rdkafka").start()
         self.leftovers.callback(member.kill)
         member.wait_for("ready")
         member.join()

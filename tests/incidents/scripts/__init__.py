@@ -9,7 +9,24 @@ from typing import NamedTuple
 from tests.incidents.facts import Protocol
 from tests.incidents.stage import Stage
 
-from . import brokers, classics, compaction, deaths, deploys, migrations, quiet, scaling, seats, slow, topics
+from . import (
+    brokers,
+    classics,
+    compaction,
+    connects,
+    deaths,
+    deploys,
+    early,
+    growth,
+    migrations,
+    positions,
+    quiet,
+    scaling,
+    seats,
+    slow,
+    topics,
+    upgrades,
+)
 
 
 class Incident(NamedTuple):
@@ -79,5 +96,46 @@ INCIDENTS: dict[str, Incident] = {
         "Flapping: two clients leave and come back", "consumer", scaling.flapping_leaves
     ),
     "quiet-hour": Incident("A quiet hour", "consumer", quiet.quiet_hour),
+    "kip429-upgrade": Incident(
+        "From range to cooperative-sticky in two rounds", "classic", upgrades.kip429_upgrade
+    ),
+    "kip429-static": Incident(
+        "Static members from range to cooperative-sticky", "classic", upgrades.kip429_static
+    ),
+    "strategy-rolled-back": Incident(
+        "From cooperative-sticky back to range", "classic", upgrades.strategy_rolled_back
+    ),
+    "strategy-restart": Incident(
+        "A stop, and a start with another assignor", "classic", upgrades.strategy_restart
+    ),
+    "to-consumer": Incident("To the consumer protocol, online", "both", upgrades.to_consumer),
+    "to-classic": Incident("Back to the classic protocol, online", "both", upgrades.to_classic),
+    "two-deploys": Incident("Two deploys, one after the other", "consumer", upgrades.two_deploys),
+    "early-kill": Incident("kill -9 in a group that has just formed", "consumer", early.early_kill),
+    "early-leave": Incident("A leave in a group that has just formed", "classic", early.early_leave),
+    "late-member": Incident("A member that comes late", "consumer", early.late_member),
+    "kill-then-quiet": Incident("kill -9, and nothing since", "consumer", early.kill_then_quiet),
+    "leave-after-commit": Incident("A leave 0.8 s after a commit", "classic", early.leave_after_commit),
+    "overrun-no-return": Incident("A poll that never comes", "classic", early.overrun_no_return),
+    "idle-classic": Incident("More members than partitions", "classic", growth.idle_classic),
+    "idle-consumer": Incident("A new partition for an idle member", "consumer", growth.idle_consumer),
+    "grown-classic": Incident("A topic of a classic group grows", "classic", growth.grown_classic),
+    "regex-librdkafka": Incident(
+        "A regular expression of librdkafka meets a new topic", "classic", growth.regex_librdkafka
+    ),
+    "regex-two-topics": Incident(
+        "A regular expression meets two new topics", "consumer", growth.regex_two_topics
+    ),
+    "silent-partition": Incident("A partition for which nobody commits", "consumer", growth.silent_partition),
+    "aborted-transactions": Incident("Aborted transactions", "consumer", positions.aborted_transactions),
+    "transaction-timeout": Incident(
+        "A transaction that times out", "consumer", positions.transaction_timeout
+    ),
+    "open-transaction": Incident("A transaction without an end", "consumer", positions.open_transaction),
+    "offsets-reset": Incident("An administrator sets offsets back", "consumer", positions.offsets_reset),
+    "connect-grows": Incident("A third Kafka Connect worker", "classic", connects.connect_grows),
+    "connect-leader-leaves": Incident(
+        "The leader of Kafka Connect's workers leaves", "classic", connects.connect_leader_leaves
+    ),
 }
 """Name (the group's, too) → what is played."""

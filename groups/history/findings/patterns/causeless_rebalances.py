@@ -38,7 +38,7 @@ from groups.history.replay.record_types import (
     TARGET_MEMBER,
     meaning,
 )
-from groups.history.state.classic import ClassicMember
+from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Protocol
 from groups.history.words import counted, duration, listed
@@ -156,6 +156,13 @@ def _has_no_cause(step: Step) -> bool:
     old, new = step.before.classic, step.after.classic
     if new.generation != old.generation + 1 or not new.members or old.protocol_name != new.protocol_name:
         return False
+    if new.protocol_type != CONSUMER_PROTOCOL_TYPE:
+        # What others than consumers put into their metadata and assignments is their own: as bytes it is another one.
+        return old.leader == new.leader and all(
+            (old.members[one].subscription, old.members[one].assignment)
+            == (member.subscription, member.assignment)
+            for one, member in new.members.items()
+        )
     if COOPERATIVE in (new.protocol_name or "") and any(change.gained for change in step.members):
         return False
     same = all(old.members[one].subscribed == member.subscribed for one, member in new.members.items())

@@ -1,0 +1,78 @@
+"""Passed over: partitions whose committed offset did not move under several owners, one after the other, while others of their topic did.
+
+Needs: offset commits in the log, and topics whose names are known. Claims: which partition, since when, up to the log's end, and who
+had it meanwhile. Inferred. Cannot know: whether records come; whether one of them is read and fails each time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.evidence.paces import Pace
+from groups.history.findings.declaring import Declared, Row
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.words import duration, listed
+
+TOLD_MAX: Final = 100
+"""As many as of silences, the longest ones."""
+
+
+def found_passed_over(facts: Facts) -> list[Finding]:
+    """``passed_over``: each partition."""
+    told = [
+        (pace, owners, names)
+        for pace, owners in _standing(facts)
+        if len(names := list(dict.fromkeys(facts.process(member) for member in owners))) > 1
+    ]
+    told.sort(key=lambda one: (one[0].moved_ms, one[0].topic, one[0].partition))
+    found = []
+    for pace, owners, names in told[:TOLD_MAX]:
+        name, length_ms = facts.partition(pace.topic, pace.partition), facts.last_ms - pace.moved_ms
+        found.append(
+            finding(
+                "passed_over",
+                f"The committed offset of {name} has not moved from {pace.last_offset:,} for {duration(length_ms)}, across "
+                f"{len(names)} owners ({listed(names)}), while others of its topic moved: no record came, or none of them got past one",
+                [pace.moved_sequence],
+                certain=False,
+                partition=name,
+                partitions=[name],
+                names=names,
+                members=owners,
+                from_ms=pace.moved_ms,
+                to_ms=None,
+                length_ms=length_ms,
+                open=True,
+                count=len(told),
+            )
+        )
+    return found
+
+
+def _standing(facts: Facts) -> list[tuple[Pace, list[str]]]:
+    """Partitions whose offsets have not moved under several owners, while others of their topic did until now."""
+    paces, newest = facts.rhythm.paces.values(), dict[str, int]()
+    for pace in paces:
+        newest[pace.topic] = max(newest.get(pace.topic, 0), pace.moved_ms)
+    return [
+        (pace, owners)
+        for pace in paces
+        if len(set(owners := pace.passed_over(facts.last_ms))) > 1
+        and facts.last_ms - newest[pace.topic] <= pace.limit_ms
+        and not pace.sparse
+    ]
+
+
+FINDER: Final = Declared(
+    place=111,
+    find=found_passed_over,
+    rows=(
+        Row(
+            kinds=("passed_over",),
+            says="a partition whose committed offset has not moved since `from_ms` under several owners (`names`), while others of its topic moved",
+            needs="commits",
+            incident=True,
+        ),
+    ),
+)
