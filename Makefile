@@ -77,6 +77,10 @@ demo: .venv/all  ## a real broker with real consumers that rebalance, watched by
 	@mkdir -p -m 700 var
 	@exec $(VENV)/python -m tests.demo --port $(PORT)
 
+.PHONY: releases
+releases: .venv/all  ## the exchanges on a real broker of each release of Kafka, RELEASES="4.3.1 4.4.0", judged; goes on where it ended
+	$(VENV)/python -m tests.broker.releases $(RELEASES)
+
 MINUTES ?= 10
 .PHONY: fuzz
 fuzz: .venv/fuzz  ## hostile bytes for every decoder, for MINUTES=10 on every core

@@ -25,6 +25,7 @@ from groups.clusters.offsets import committed_of, may_read_settings, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
 from groups.history.state.declared import As, document
+from groups.releases import bounds_of_apis
 
 DESCRIBE_OPERATION: Final = 8
 """``AclOperation.DESCRIBE``'s code: its bit in ``authorizedOperations``."""
@@ -142,6 +143,8 @@ def _until(
             )
         else:
             says = "A broker answered; consumer groups are described with their epochs."
+        if connection is not None:
+            says += f" It runs Kafka {bounds_of_apis(connection.versions).named}."
         steps.append(Step(name="versions", state="ok", says=says, sent=sent))
     if "login" in done:
         login = settings.sasl

@@ -6,7 +6,7 @@ version numbers: the coordinator, the fold, the findings, the checkers and the p
 
 from __future__ import annotations
 
-from groups.releases.evidence import Bounds, RecordEvidence, release_by
+from groups.releases.evidence import Bounds, RecordEvidence, bounds_of_apis, release_by
 from groups.releases.release import (
     ALIASES,
     EARLIER,
@@ -30,6 +30,7 @@ __all__ = [
     "Rule",
     "Rules",
     "UnknownRelease",
+    "bounds_of_apis",
     "release_by",
     "release_of",
 ]

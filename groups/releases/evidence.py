@@ -22,6 +22,17 @@ TRANSACTION_FIELD: Final = "a TxnOffsetCommit in the request log has the field g
 TRANSACTION_OLD_FIELD: Final = "a TxnOffsetCommit in the request log has the field generationId"
 NEW_VERSION: Final = "the request log has a version of an API that only later releases have"
 
+NEWEST_APIS: Final = (
+    (28, 6, "4.4", "TxnOffsetCommit 6"),
+    (8, 10, "4.2", "OffsetCommit 10"),
+    (76, 1, "4.1", "ShareGroupHeartbeat 1"),
+    (68, 1, "4.0", "ConsumerGroupHeartbeat 1"),
+)
+"""By API key and version, the first release that offers it, the newest first: what ApiVersions shows of a broker's release.
+
+4.2 and 4.3 offer the same. The finalized ``metadata.version`` is no sign: it stays behind while brokers are rolled.
+"""
+
 _SINCE: Final[Mapping[str, str]] = {
     EMPTIED_WITH: "4.4",
     TIMED_TARGET: "4.3",
@@ -74,6 +85,17 @@ class Bounds:
         if self.before is not None:
             told.append(f"older than {self.before}, as {self.before_why}")
         return "; ".join(told) or "the release cannot be known from it"
+
+    @property
+    def named(self) -> str:
+        """``4.2 or 4.3``, ``4.4 or later``, ``older than 4.0``: the releases that it can be."""
+        if self.since is None:
+            return f"older than {self.before}" if self.before is not None else "any release"
+        if self.before is None:
+            return f"{self.since} or later"
+        major, minor = version_of(self.before)
+        last = f"{major}.{minor - 1}"
+        return self.since if self.since == last else f"{self.since} to {last}"
 
     def _may_be(self, version: Version) -> bool:
         return (self.since is None or version_of(self.since) <= version) and (
@@ -136,6 +158,17 @@ class RecordEvidence:
         self._emptied = False
         follows = record_type == TARGET_EPOCH and value is not None and not value.get("assignmentTimestamp")
         return EMPTIED_WITH if follows else EMPTIED_WITHOUT
+
+
+def bounds_of_apis(versions: Mapping[int, tuple[int, int]]) -> Bounds:
+    """What a broker's ApiVersions shows: by API key the least and the greatest version that it offers."""
+    before = before_why = None
+    for key, version, since, name in NEWEST_APIS:
+        if key in versions and versions[key][1] >= version:
+            why = f"it offers {name}"
+            return Bounds(since=since, since_why=why, before=before, before_why=before_why)
+        before, before_why = since, f"it does not offer {name}"
+    return Bounds(before=before, before_why=before_why)
 
 
 def release_by(bounds: Bounds) -> tuple[Release, str]:

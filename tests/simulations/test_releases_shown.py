@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from groups.history.entries import Entry, Kind, RecordPayload
-from groups.releases import Bounds, RecordEvidence, Release, release_by
+from groups.releases import Bounds, RecordEvidence, Release, bounds_of_apis, release_by
 from groups.releases.evidence import (
     EMPTIED_WITH,
     NEW_VERSION,
@@ -102,6 +102,23 @@ def test_a_request_log_shows_the_release_by_its_fields_and_versions(
 ) -> None:
     shown = bounds_of([request_], {})
     assert seen in (shown.since_why, shown.before_why)
+
+
+@pytest.mark.parametrize(
+    ("versions", "named"),
+    [
+        ({28: (0, 6), 8: (2, 10), 76: (1, 1), 68: (0, 1)}, "4.4 or later"),
+        ({28: (0, 5), 8: (2, 10), 76: (1, 1), 68: (0, 1)}, "4.2 to 4.3"),
+        ({28: (0, 5), 8: (2, 9), 76: (1, 1), 68: (0, 1)}, "4.1"),
+        ({28: (0, 5), 8: (2, 9), 68: (0, 1)}, "4.0"),
+        ({28: (0, 5), 8: (2, 9), 68: (0, 0)}, "older than 4.0"),
+        ({}, "older than 4.0"),
+    ],
+)
+def test_a_broker_shows_its_release_by_the_versions_that_it_offers(
+    versions: dict[int, tuple[int, int]], named: str
+) -> None:
+    assert bounds_of_apis(versions).named == named
 
 
 def test_conform_states_the_release_that_it_judges_by_and_why(capsys: pytest.CaptureFixture[str]) -> None:
