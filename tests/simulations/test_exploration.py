@@ -154,17 +154,18 @@ def test_two_processes_find_what_one_does(name: str, semantics: Semantics, budge
     assert shared == alone
 
 
-def gives_what_others_hold(self: Reconciliation, member: Any) -> tuple[dict[str, list[int]], bool]:
+def gives_what_others_hold(self: Reconciliation, member: Any) -> tuple[dict[str, dict[int, int]], bool]:
     """A mistake: nobody is waited for."""
-    free: dict[str, list[int]] = {}
+    free: dict[str, dict[int, int]] = {}
     for topic_id in self.target:
         held = member.assigned.get(topic_id, {})
-        free[topic_id] = [partition for partition in self._wanted(topic_id) if partition not in held]
-    return {topic_id: numbers for topic_id, numbers in free.items() if numbers}, False
+        numbers = [partition for partition in self._wanted(topic_id) if partition not in held]
+        free[topic_id] = dict.fromkeys(numbers, self.target_epoch)
+    return {topic_id: epochs for topic_id, epochs in free.items() if epochs}, False
 
 
 def mistaken_gift(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Reconciliation, "_free", gives_what_others_hold)
+    patch.setattr(Reconciliation, "_free_and_held", gives_what_others_hold)
 
 
 def mistaken_refusal(patch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ the group epoch goes up              ``consumer.released.advancing``; ``consumer
 regular expressions                  ``consumer.expressions``, ``consumer.regexes``; ``consumer.proposal.regexes``
 the target assignment                ``consumer.targets``; ``consumer.proposal.computing``, ``consumer.proposal.client_mode``
 a member on its way to its target    ``consumer.reconciliation``
+the order of its partitions          ``consumer.java_maps``
 a new coordinator                    ``consumer.loading``; ``consumer.proposal.metadata``
 offsets                              ``consumer.commits``, ``fetching``, ``deletion``
 a group described and listed         ``describing``

@@ -13,8 +13,8 @@ from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.group import Protocol
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import HashOrder, string_hash, uuid_hash
+from simulations.protocol.coordinator.consumer.java_maps import in_memory
 from simulations.protocol.coordinator.consumer.outcome import Context
-from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.subscriptions import described_assignor
 from simulations.protocol.coordinator.consumer.targets import timeline_order
 from simulations.protocol.messages.errors import ErrorCode

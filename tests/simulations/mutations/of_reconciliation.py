@@ -102,8 +102,8 @@ RECONCILING: Final = (
     _m(
         "epochs-of-kept-renewed",
         RECONCILIATION,
-        "epochs = {topic_id: dict(known) for topic_id, known in kept.items()}",
-        "epochs = {topic_id: dict.fromkeys(known, epoch) for topic_id, known in kept.items()}",
+        "part.setdefault(topic_id, {})[partition] = epoch\n",
+        "part.setdefault(topic_id, {})[partition] = self.target_epoch\n",
         "a kept partition gets a new assignment epoch",
     ),
     _m(

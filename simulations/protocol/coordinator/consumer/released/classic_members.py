@@ -21,6 +21,7 @@ from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
 from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended, ParkedAnswer
+from simulations.protocol.coordinator.consumer.java_maps import in_memory
 from simulations.protocol.coordinator.consumer.outcome import (
     JOIN,
     SESSION,
@@ -31,7 +32,6 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerCommand,
     TimerStart,
 )
-from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.released import downgrading
 from simulations.protocol.coordinator.consumer.released.advancing import NotAdvanced, advance
 from simulations.protocol.coordinator.consumer.released.leaving import remove

@@ -17,6 +17,7 @@ from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.java_maps import in_memory
 from simulations.protocol.coordinator.consumer.outcome import (
     SESSION,
     Context,
@@ -25,7 +26,6 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerCommand,
     TimerStart,
 )
-from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.released import upgrading
 from simulations.protocol.coordinator.consumer.released.advancing import NotAdvanced, advance, rebalance_timer
 from simulations.protocol.coordinator.consumer.released.leaving import not_consumer
