@@ -53,6 +53,11 @@ class Cluster(models.Model):
         return self.name
 
 
+def is_recorded(group: str) -> bool:
+    """Whether a group of this name can be known again by its row. Kafka takes longer names, and U+0000 in them."""
+    return len(group) <= GROUP_NAME_LENGTH_MOST and "\0" not in group
+
+
 class WatchedGroup(models.Model):
     """A group of a cluster as it was last seen, and the timeline that records it."""
 

@@ -6,7 +6,8 @@ import contextlib
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,11 @@ LOCK: Final = 0x5245_4241_4C41_4E43
 """The number of the advisory lock in PostgreSQL: "REBALANC"."""
 
 LOCK_FILE: Final = "preparing.lock"
+
+SERVERS_START_S: Final = 300.0
+"""A server that starts first makes the tables within seconds; an update of large ones takes longer."""
+
+LOOK_EVERY_S: Final = 1.0
 
 _within = threading.RLock()
 _depth = 0
@@ -95,6 +101,19 @@ def prepare(*, change_servers: bool = False) -> None:
                 call_command("migrate", interactive=False, verbosity=0)
     except DatabaseError as error:
         raise CommandError(unreachable(error), returncode=BAD_USAGE) from error
+
+
+def prepare_after_servers(say: Callable[[str], object]) -> None:
+    """As ``prepare``, for a process that starts together with servers: it waits for the one that changes the tables."""
+    until_s = time.monotonic() + SERVERS_START_S
+    is_told = False
+    with contextlib.suppress(DatabaseError):
+        while connection.vendor != "sqlite" and _is_behind() and time.monotonic() < until_s:
+            if not is_told:
+                say("The database is not up to date: waiting for a server that updates it.")
+                is_told = True
+            time.sleep(LOOK_EVERY_S)
+    prepare()
 
 
 def _is_behind() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,6 +28,8 @@ SESSION_SETTINGS: Final[Mapping[GroupKind, str]] = {
     GroupKind.STREAMS: "streams.session.timeout.ms",
 }
 """A group's setting; the broker's has the same name after ``group.``."""
+
+_MILLISECONDS = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,23 +172,25 @@ async def session_timeouts(cluster: Brokers, groups: Mapping[str, GroupKind]) ->
     for first in range(0, len(wanted), GROUPS_A_REQUEST):
         names = list(wanted)[first : first + GROUPS_A_REQUEST]
         told = await _configs(cluster, [(GROUP_RESOURCE, name, [wanted[name]]) for name in names])
-        found |= {name: numbers for name, configs in told.items() if (numbers := _numbers(configs))}
+        for name in names:
+            if (length_ms := _milliseconds(told.get(name), wanted[name])) is not None:
+                found[name] = {wanted[name]: length_ms}
     rest = {group: name for group, name in wanted.items() if group not in found}
     if rest and cluster.brokers:
         node = str(min(cluster.brokers))
-        brokers = {f"group.{name}" for name in rest.values()}
-        told = await _configs(cluster, [(BROKER_RESOURCE, node, sorted(brokers))])
-        numbers = _numbers(told.get(node))
-        found |= {
-            group: {name: numbers[f"group.{name}"]}
-            for group, name in rest.items()
-            if f"group.{name}" in numbers
-        }
+        told = await _configs(
+            cluster, [(BROKER_RESOURCE, node, sorted({f"group.{name}" for name in rest.values()}))]
+        )
+        for group, name in rest.items():
+            if (length_ms := _milliseconds(told.get(node), f"group.{name}")) is not None:
+                found[group] = {name: length_ms}
     return found
 
 
-def _numbers(configs: Mapping[str, str] | None) -> dict[str, int]:
-    return {name: int(value) for name, value in (configs or {}).items() if value.isdigit()}
+def _milliseconds(configs: Mapping[str, str] | None, name: str) -> int | None:
+    """A setting's value; null if the broker gave none, or something that is no number of milliseconds."""
+    value = (configs or {}).get(name, "")
+    return int(value) if _MILLISECONDS.fullmatch(value) else None
 
 
 async def may_read_settings(cluster: Brokers, group: str) -> bool:

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from groups import storage
-from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
+from groups.cluster_models import Cluster, WatchedGroup, is_recorded
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
@@ -171,7 +171,7 @@ class LogStore:
             return known
         if self.wanted is not None and group not in self.wanted:
             return None
-        if len(self.followed) >= RECORDED_MOST or len(group) > GROUP_NAME_LENGTH_MOST:
+        if len(self.followed) >= RECORDED_MOST or not is_recorded(group):
             if len(self.left_out) < RECORDED_MOST:
                 self.left_out.add(group)
             return None

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 
 from groups import storage
-from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
+from groups.cluster_models import Cluster, WatchedGroup, is_recorded
 from groups.clusters.brokers import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
@@ -192,7 +192,7 @@ class Store:
         new: list[Recording] = []
         for name, listed in seen.listing.groups.items():
             told = seen.told.get(name)
-            if told is None or name in self.recordings or len(name) > GROUP_NAME_LENGTH_MOST:
+            if told is None or name in self.recordings or not is_recorded(name):
                 continue
             if len(new) == room:
                 break

@@ -258,10 +258,10 @@ class Services:
 def services() -> Iterator[Services]:
     with servers.temporary_folder() as folder:
         made = Services(folder)
-        with servers.postgresql(folder) as url, servers.redis_server(folder) as redis_url:
+        with servers.postgresql(folder) as database, servers.redis_server(folder) as redis_url:
             # Their own contexts know the first process of each; from here on they are ours to kill.
             data = folder / "postgresql"
-            port = url.rpartition(":")[2].partition("/")[0]
+            url, port = database.url, str(database.port)
             program = str(servers.newest_postgresql() / "postgres")
             made.commands = {
                 "postgresql": [

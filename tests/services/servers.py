@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -27,12 +28,12 @@ class Absent(Exception):
 @contextlib.contextmanager
 def services() -> Iterator[dict[str, str]]:
     """Both servers; yields the settings that lead to them."""
-    with temporary_folder() as folder, postgresql(folder) as database_url, redis_server(folder) as redis_url:
-        yield {"DATABASE_URL": database_url, "REDIS_URL": redis_url}
+    with temporary_folder() as folder, postgresql(folder) as database, redis_server(folder) as redis_url:
+        yield {"DATABASE_URL": database.url, "REDIS_URL": redis_url}
 
 
 @contextlib.contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
+def postgresql(folder: Path) -> Iterator[PostgreSQL]:
     programs = newest_postgresql()
     data = folder / "postgresql"
     data.mkdir()
@@ -59,20 +60,49 @@ def postgresql(folder: Path) -> Iterator[str]:
         cwd=data,
         **options,
     )
-    port = free_port()
-    # What is lost in a crash of the machine was only a test's.
-    fast = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
-    where = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(data)]
-    with (folder / "postgresql.log").open("wb") as log:
-        process = subprocess.Popen(
-            [programs / "postgres", "-D", data, *where, *fast], stdout=log, stderr=log, cwd=data, **options
-        )
-    url = f"postgresql://explorer@127.0.0.1:{port}/postgres"
+    found = PostgreSQL(data, folder / "postgresql.log", programs / "postgres", options)
+    found.start()
     try:
-        wait_for(lambda: psycopg.connect(url, connect_timeout=2).close(), process, folder / "postgresql.log")
-        yield url
+        yield found
     finally:
-        end(process)
+        found.stop()
+
+
+@dataclass(slots=True)
+class PostgreSQL:
+    """A server that may be stopped, which ends its connections, and started again at the same port."""
+
+    data: Path
+    log: Path
+    program: Path
+    options: dict[str, str]
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://explorer@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        self.port = self.port or free_port()
+        # What is lost in a crash of the machine was only a test's.
+        fast = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+        where = ["-c", "listen_addresses=127.0.0.1", "-p", str(self.port), "-k", str(self.data)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.program, "-D", self.data, *where, *fast],
+                stdout=log, stderr=log, cwd=self.data, **self.options,
+            )  # fmt: skip
+        try:
+            wait_for(lambda: psycopg.connect(self.url, connect_timeout=2).close(), self.process, self.log)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        if self.process is not None:
+            end(self.process)
+            self.process = None
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ import pytest
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import OFFSET_FETCH, ask
 from groups.clusters.connection import OLDEST_RELEASE, Connection
-from groups.clusters.offsets import committed_of
-from groups.history.polls.description import GroupDescription, with_names
+from groups.clusters.offsets import committed_of, session_timeouts
+from groups.history.polls.description import GroupDescription, GroupKind, with_names
 from groups.history.polls.reading import consumer_groups
 from groups.history.polls.recording import PolledGroup
 from groups.watching import registry as clusters
@@ -115,3 +115,31 @@ def test_a_rule_that_cannot_fire_says_so() -> None:
     polled, followed = {"follow": {"mode": "polling"}}, {"follow": {"mode": "following"}}
     assert blocked(silent, **polled) == "It cannot fire: it needs commits, which polls do not contain."
     assert blocked(silent, **followed) is None
+
+
+class Settings:
+    """Answers DescribeConfigs: for a group what ``of_group`` has, for the broker 7 s."""
+
+    def __init__(self, of_group: dict[str, str | None]) -> None:
+        self.of_group, self.brokers = of_group, {3: None}
+
+    async def ask_any(self, key: int, body: dict[str, Any]) -> dict[str, Any]:
+        rows = []
+        for asked in body["resources"]:
+            [name] = asked["configurationKeys"]
+            value = self.of_group.get(asked["resourceName"]) if asked["resourceType"] == 32 else "7000"
+            configs = [{"name": name, "value": value}]
+            error = 30 if asked["resourceName"] == "hidden" else 0
+            rows.append({"errorCode": error, "resourceName": asked["resourceName"], "configs": configs})
+        unasked = {"errorCode": 0, "resourceName": "unasked", "configs": [{"name": name, "value": "1"}]}
+        return {"results": [*rows, unasked]}
+
+
+def test_session_timeouts_are_the_groups_else_the_brokers_and_what_is_no_number_is_none() -> None:
+    values = {"own": "6000", "words": "²", "long": "9" * 5_000, "none": None, "hidden": "1"}
+    cluster: Any = Settings(values)
+    kinds = dict.fromkeys(values, GroupKind.CONSUMER) | {"classic": GroupKind.CLASSIC}
+    name = "consumer.session.timeout.ms"
+    assert asyncio.run(session_timeouts(cluster, kinds)) == {"own": {name: 6000}} | {
+        each: {name: 7000} for each in ("words", "long", "none", "hidden")
+    }

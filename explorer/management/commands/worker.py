@@ -54,11 +54,15 @@ class Command(TerminalCommand):
             )
         os.umask(0o077)
         check_redis()
-        database.prepare()
+        database.prepare_after_servers(self.warn)
         worker = Worker(queues=queues, concurrency=options["concurrency"])
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: worker.ask_to_end())
         worker.run(lambda: self.say(queues))
+
+    def warn(self, line: str) -> None:
+        self.stderr.write(line)
+        self.stderr.flush()
 
     def say(self, queues: list[str]) -> None:
         self.stdout.write(f"Working on what waits in the queues {' and '.join(queues)}  (Ctrl-C ends it)")

@@ -125,9 +125,6 @@ def run(release: str, count: int, reconciling: int, folder: Path) -> dict[str, A
         "group.consumer.migration.policy": "bidirectional",
         "group.max.session.timeout.ms": 60_000,
     }
-    if release.startswith("3.9."):
-        # Its consumer groups are switched off unless they are named.
-        settings["group.coordinator.rebalance.protocols"] = "classic,consumer"
     has_new_kinds = release == RELEASES[0]
     node = Node(
         folder / release, settings | (share_and_streams.SETTINGS if has_new_kinds else {}), release=release
@@ -144,7 +141,8 @@ def run(release: str, count: int, reconciling: int, folder: Path) -> dict[str, A
                 connection.create_topic("orders", 6)
             story = Story(node, sampler, leftovers)
             story.old(count)
-            if node.has_dynamic_quorum:
+            # Before 4.0 consumer groups are a preview, of which librdkafka does not know the requests.
+            if not release.startswith(("2.", "3.")):
                 story.modern(count, reconciling)
         samplers = [sampler]
         if has_new_kinds:

@@ -1,0 +1,58 @@
+"""A client or a group whose name has the character U+0000, which Kafka takes and PostgreSQL keeps nowhere, is watched as any other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from groups import storage
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.watching import registry
+from groups.watching.storing import Store
+from groups.without_nul import json_without_nul, without_nul
+from tests.watching.rounds import BEGIN_MS, described, round_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OWNER = "test"
+WHOLE = {"an\0na": ((0, 1, 2, 3), (0, 1, 2, 3))}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    made = registry.add("prod", {"bootstrap.servers": "kafka-1.example:9092"})
+    assert registry.take(made.pk, OWNER)
+    return made
+
+
+def test_a_polled_member_and_group_with_such_names_are_recorded_and_other_groups_too(
+    cluster: Cluster,
+) -> None:
+    store = Store(cluster, OWNER)
+    for second, epoch in enumerate((3, 4)):
+        told = [described(name, WHOLE, epoch=epoch) for name in ("orders", "pay\0ments")]
+        store.take(round_of(BEGIN_MS + 1000 * second, *told, replace(told[0], group="other")))
+    rows = {row.group: row for row in WatchedGroup.objects.select_related("timeline")}
+    # One that its row could not name is left out.
+    assert set(rows) == {"orders", "other"}
+    for row in rows.values():
+        assert row.timeline is not None
+        assert storage.get(row.timeline.pk).last > 3
+    members = WHOLE.keys()
+    sign = "an\N{SYMBOL FOR NULL}na" if connection.vendor == "postgresql" else "an\0na"
+    assert rows["orders"].polled["last"]["members"][0]["member_id"] == sign
+    # Entries are bytes: they have the names as they are.
+    timeline = storage.get(rows["orders"].timeline_id)
+    frame = storage.frame_at(timeline, timeline.last)
+    assert frame is not None
+    assert frame["members"].keys() == members
+
+
+def test_texts_and_documents_have_the_sign_and_backslashes_stay() -> None:
+    assert without_nul("a\0b") == "a\N{SYMBOL FOR NULL}b"
+    for text in ("a\0b", "\\u0000", "\\\0", "plain"):
+        stored = json.loads(json_without_nul(json.dumps({text: [text]}).encode()))
+        assert stored == {without_nul(text): [without_nul(text)]}
