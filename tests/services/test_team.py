@@ -1,0 +1,182 @@
+"""A team's processes, as in "Run it for a team": servers that start together, and each part restarted in the middle of the work."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groups.places import ROOT
+from tests.benchmarks.generated.mixes import typical
+from tests.services.servers import Absent, PostgreSQL, free_port, postgresql, temporary_folder
+from tests.tasks.test_redis_restart import Redis
+
+pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
+
+RECORDS = int(os.environ.get("TEAM_RECORDS") or 100_000)
+LIMIT_S = 600.0
+AWAY_S = 2.0
+
+TOKEN = "a-token-of-the-teams-own"
+
+
+COMINGS = "".join(
+    f"  - {{at: {20 * number + 10}s, join: B}}\n  - {{at: {20 * number + 20}s, leave: B}}\n"
+    for number in range(250)
+)
+SCENARIO = f"""\
+name: long
+topics: {{foo: {{partitions: 6}}}}
+members:
+  A: {{subscribe: [foo]}}
+  B: {{subscribe: [foo]}}
+script:
+  - {{at: 0s, join: A}}
+{COMINGS}until: 6000s
+"""
+"""Simulates for some seconds: B comes and goes, hundreds of times."""
+
+
+class Team:
+    """Three servers, a worker for runs and one for imports, on one database, one Redis and one folder."""
+
+    def __init__(self, folder: Path, database: PostgreSQL, redis: Redis) -> None:
+        self.folder, self.database, self.redis = folder, database, redis
+        self.environment = {
+            **os.environ, "DATABASE_URL": database.url, "REDIS_URL": redis.url, "REBALANCE_VAR": str(folder / "var"),
+            "ACCESS_TOKEN": TOKEN, "SECRET_KEY": "a-secret-of-twenty-letters", "CLUSTERS_KEY": "a-key-of-twenty-letters",
+            "DEBUG": "0", "WATCH_CLUSTERS": "0", "LOG_LEVEL": "WARNING",
+        }  # fmt: skip
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.ports = [free_port() for _ in range(3)]
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def start(self, name: str, *words: str) -> None:
+        with self.log(name).open("ab") as out:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "manage.py", *words], cwd=ROOT, env=self.environment, stdout=out, stderr=out
+            )
+
+    def start_worker(self, queue: str) -> None:
+        self.start(queue, "worker", "--queues", queue, "--concurrency", "1")
+
+    def restart_worker(self, queue: str) -> None:
+        self.processes[queue].send_signal(signal.SIGTERM)
+        self.processes[queue].wait(60)
+        self.start_worker(queue)
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            process.kill()
+
+    def ask(self, server: int, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
+        """The answer of one server; null while it cannot answer, as it may not while the database is away."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.ports[server]}{path}", data=body)
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+        if body is not None:
+            request.add_header("Content-Type", kind)
+        with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+        return None
+
+    def upload(self, server: int, files: list[Path]) -> Any:
+        mark = uuid.uuid4().hex
+        parts = [
+            f'--{mark}\r\nContent-Disposition: form-data; name="paths"\r\n\r\n{file.parent.name}/{file.name}\r\n'.encode()
+            + f'--{mark}\r\nContent-Disposition: form-data; name="files"; filename="{file.name}"\r\n\r\n'.encode()
+            + file.read_bytes()
+            + b"\r\n"
+            for file in files
+        ]
+        body = b"".join(parts) + f"--{mark}--\r\n".encode()
+        return self.ask(server, "/api/imports", body, f"multipart/form-data; boundary={mark}")
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        if found := holds():
+            return found
+        time.sleep(0.2)
+    raise AssertionError("it did not come about in time")
+
+
+@pytest.fixture
+def team() -> Iterator[Team]:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder())
+        try:
+            database = stack.enter_context(postgresql(folder))
+        except Absent as absent:
+            if os.environ.get("REQUIRE_ALL"):
+                raise
+            pytest.skip(str(absent))
+        redis = Redis(free_port())
+        redis.start(until)
+        stack.callback(redis.stop)
+        made = Team(folder, database, redis)
+        stack.callback(made.end)
+        for number, port in enumerate(made.ports):
+            made.start(f"server-{number}", "serve", "--port", str(port))
+        for queue in ("runs", "imports"):
+            made.start_worker(queue)
+        for queue in ("runs", "imports"):
+            until(lambda queue=queue: "Working on" in made.log(queue).read_text())
+        for number in range(3):
+            until(lambda number=number: "plays at" in made.log(f"server-{number}").read_text())
+        yield made
+
+
+def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_restart_meanwhile(
+    team: Team, tmp_path: Path
+) -> None:
+    run = team.ask(0, "/api/runs", json.dumps({"scenario": SCENARIO}).encode())["id"]
+    found = team.upload(1, [Path(each) for each in typical(tmp_path / "log", RECORDS).files])["id"]
+
+    def facts(path: str) -> Any:
+        """As another server has it."""
+        return team.ask(2, path) or {"status": "away", "last": 0, "progress": {}}
+
+    until(lambda: facts(f"/api/timelines/{run}")["last"] > 0)
+    until(lambda: facts(f"/api/imports/{found}")["status"] == "running")
+    team.redis.stop()
+    time.sleep(AWAY_S)
+    team.redis.start(until)
+    team.restart_worker("runs")
+    team.database.stop()
+    time.sleep(AWAY_S)
+    team.database.start()
+    before = facts(f"/api/imports/{found}")
+    assert before["status"] in ("running", "complete", "away"), before
+    team.restart_worker("imports")
+    ended = until(
+        lambda: (seen := facts(f"/api/imports/{found}"))["status"] in ("complete", "failed") and seen
+    )
+    if ended["status"] == "failed":
+        # The page says why, and what to do.
+        assert ended["problem"]
+        assert ended["repeatable"], ended
+        team.ask(0, f"/api/imports/{found}/repeat", b"{}")
+        until(lambda: facts(f"/api/imports/{found}")["status"] == "complete")
+    simulated = until(
+        lambda: (seen := facts(f"/api/timelines/{run}"))["status"] not in ("running", "away") and seen
+    )
+    assert simulated["status"] == "complete", simulated["problem"]
+    assert all(process.poll() is None for process in team.processes.values())
