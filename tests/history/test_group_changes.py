@@ -205,5 +205,5 @@ def test_the_quiet_end_of_a_log_says_since_when_nothing_happened() -> None:
     [stable] = story.found("stable")
     assert (stable["throughout"], stable["from_ms"]) == (False, 30_000)
     assert story.verdict().endswith(
-        "Nothing happened since 30.0 s: stable for 28.5 s, to the end of the log."
+        "No change in the group since 30.0 s: stable for 28.5 s, to the end of the log."
     )

@@ -48,7 +48,7 @@ def test_a_time_that_is_stable_after_an_incident_is_not_told_as_nothing() -> Non
     [one] = story.found("stable")
     assert (one["throughout"], one["from_ms"]) == (False, 21_000)
     assert story.verdict().endswith(
-        "Nothing happened since 21.0 s: stable for 2 min 58 s, to the end of the log."
+        "No change in the group since 21.0 s: stable for 2 min 58 s, to the end of the log."
     )
 
 

@@ -102,7 +102,16 @@ def _removed(claim: Claim, world: World) -> str | None:
 
 def _silent(claim: Claim, world: World) -> str | None:
     for partition in claim.partitions:
-        if not is_stopped(claim, world, partition):
+        held = [
+            each
+            for each in world.of("transactions_aborted", "transaction_open")
+            if partition in each["partitions"] and claim.from_ms <= each["at_ms"] + RECORD_MS
+        ]
+        # Whoever gets a partition whose offset a transaction holds waits, and reads nothing.
+        waits = claim.kind == "stopped" and any(
+            (claim.to_ms or world.end_ms) >= each["at_ms"] for each in held
+        )
+        if not waits and not is_stopped(claim, world, partition):
             return f"{partition} was read"
     return None if claim.partitions else "names no partition"
 

@@ -167,7 +167,8 @@ def test_markers_end_transactions_and_are_no_records_of_a_group(tmp_path: Path) 
     rows = rows_of(segment.write(tmp_path))
 
     [block] = blocks(rows)
-    assert block.commits[["offset", "producer", "committed"]].tolist() == [(2, -1, 2)]
+    # An aborted one is marked by its producer (-2 - 7), and is not in force.
+    assert block.commits[["offset", "producer", "committed"]].tolist() == [(0, -9, 1), (2, -1, 2)]
     assert facts(rows).aborted == [1, 0, 0]
     assert facts(rows).ends == [[7, 1, ABORTED]]
     assert (facts(rows).read, facts(rows).decoded) == (4, 4)

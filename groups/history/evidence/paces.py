@@ -110,6 +110,10 @@ class Pace:
     def heard_ms(self) -> int:
         return max(self.last_ms, self.taken_ms)
 
+    def lives_on(self, at_ms: int) -> None:
+        """Its holder committed it in a transaction that was aborted: a sign of life, and no commit."""
+        self.last_ms = max(self.last_ms, at_ms)
+
     def gives_up(self) -> None:
         """Its holder holds it no longer."""
         if self.holder is None:

@@ -180,7 +180,15 @@ class Facts:
             timeouts = self._timeouts(told[number]) if number in told else []
             if one.is_believed(timeouts, self.rhythm.is_idle):
                 believed.append(one)
+        # Commits that an open transaction holds are no silence.
+        held = {
+            (topic, number)
+            for one in self.notes.transactions
+            for topic, numbers in one["partitions"].items()
+            for number in numbers
+        }
         still = self.rhythm.still_silent(self.last_ms, self.last_sequence)
+        still = [one for one in still if not all((stop.topic, stop.partition) in held for stop in one.stops)]
         return split([*believed, *still], self.lives.eager)
 
     def _timeouts(self, going: Going) -> list[int]:

@@ -18,7 +18,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import POLLS, Began, Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.following import follow_commits, follow_holders, follow_run
+from groups.history.findings.following import follow_aborted, follow_commits, follow_holders, follow_run
 from groups.history.findings.log_notes import LogNotes
 from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders
@@ -150,6 +150,7 @@ class Finder:
         self.ownership.add(step, left=left, hole=hole, forming=forming, stirred=self._stirred)
         follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
         follow_commits(self.rhythm, self.ownership, step, emptied=emptied)
+        follow_aborted(self.rhythm, step)
         self.epochs.add(step)
         self.notes.add(step)
         self._notes_source(last)

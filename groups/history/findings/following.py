@@ -12,6 +12,7 @@ from groups.history.entries import Kind
 from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Key, Step
+from groups.history.findings.log_notes import ABORTED
 from groups.history.replay.commit_runs import CommitRun, Place
 from groups.history.replay.fields import mapping
 from groups.history.replay.offsets import ZERO_TOPIC_ID
@@ -146,3 +147,15 @@ def _place(step: Step, key: Key) -> Place:
     topic, partition = key
     after = step.after
     return after.names.get(topic) or after.former.get(topic, topic), partition
+
+
+def follow_aborted(rhythm: Rhythm, step: Step) -> None:
+    """Commits that were aborted with their transaction are signs of life of the member that has the partitions."""
+    last = step.entries[-1]
+    if last.kind is not Kind.NOTE or last.payload.get("note") != ABORTED:
+        return
+    for topic, numbers in mapping(last.payload.get("partitions")).items():
+        for number in numbers if isinstance(numbers, list) else ():
+            pace = rhythm.paces.get((topic, number))
+            if pace is not None:
+                pace.lives_on(last.at_ms)

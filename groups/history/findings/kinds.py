@@ -279,6 +279,7 @@ class Anomaly(BasicFinding):
 class ByKind(TypedDict, total=False):
     """The findings of a timeline that its verdict is made of."""
 
+    aborted_transactions: list[OffsetSeries]
     anomaly: list[Anomaly]
     assigned_unsubscribed: list[Steps]
     away: list[Away]

@@ -20,6 +20,7 @@ GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
 
 TRANSACTION: Final = "transaction"
+ABORTED: Final = "aborted"
 
 SETTINGS_MAX: Final = 1_000
 """Settings that are remembered; Kafka has fewer."""
@@ -71,6 +72,17 @@ class OpenTransaction(TypedDict):
     sequence: int
 
 
+class AbortedCommits(TypedDict):
+    """Requests of one producer whose commits were aborted with their transactions, and what they would have committed."""
+
+    producer: int
+    count: int
+    from_ms: int
+    to_ms: int
+    partitions: dict[str, list[int]]
+    sequences: list[int]
+
+
 class Growth(TypedDict):
     """A topic that got more partitions: how many it had, and has."""
 
@@ -96,6 +108,9 @@ class LogNotes:
     anomalies: dict[str, KnownAnomaly] = field(default_factory=dict)
     grown: list[Growth] = field(default_factory=list)
     transactions: list[OpenTransaction] = field(default_factory=list)
+    aborted: list[AbortedCommits] = field(default_factory=list)
+    aborted_of: int = 0
+    """How many requests with aborted commits the log has, of which the first are among ``aborted``."""
 
     def add(self, step: Step) -> None:
         """Fold one settled step."""
@@ -173,6 +188,30 @@ class LogNotes:
             }
         )
 
+    def _aborts(self, step: Step, last: Entry) -> None:
+        """A note of aborted commits; one that is not as it should be is passed over."""
+        producer, partitions, of = (last.payload.get(name) for name in ("producer", "partitions", "of"))
+        if not isinstance(producer, int) or not isinstance(partitions, dict):
+            return
+        self.aborted_of = max(self.aborted_of, of if isinstance(of, int) else 0)
+        known = next((one for one in self.aborted if one["producer"] == producer), None)
+        if known is None:
+            if len(self.aborted) >= GAPS_TOLD_MAX:
+                return
+            at_ms = last.at_ms
+            known = AbortedCommits(
+                producer=producer, count=0, from_ms=at_ms, to_ms=at_ms, partitions={}, sequences=[]
+            )
+            self.aborted.append(known)
+        known["count"] += 1
+        known["to_ms"] = max(known["to_ms"], last.at_ms)
+        if len(known["sequences"]) < GAPS_TOLD_MAX:
+            known["sequences"].append(step.sequence)
+        for topic, numbers in partitions.items():
+            if isinstance(numbers, list):
+                had = known["partitions"].setdefault(str(topic), [])
+                had += [number for number in numbers if isinstance(number, int) and number not in had]
+
     def _read(self, step: Step, last: Entry) -> None:
         """What the last entry itself tells: callbacks, commits, gaps, settings."""
         if last.kind is Kind.CALLBACK and not step.anomalies and len(self.overlaps) < COMINGS_KEPT_MAX:
@@ -191,6 +230,8 @@ class LogNotes:
             self.commits_sequence = step.sequence
         elif last.kind is Kind.NOTE and last.payload.get("note") == TRANSACTION:
             self._holds(step, last)
+        elif last.kind is Kind.NOTE and last.payload.get("note") == ABORTED:
+            self._aborts(step, last)
         elif is_gap(last):
             if last.payload.get("compacted"):
                 self.compacted_to = last.payload.get("to_offset")

@@ -27,6 +27,7 @@ def found_stable(facts: Facts) -> list[Finding]:
     if length < STABLE_LEAST_MS or any(one.ended == "open" for one in facts.silences):
         return []
     nothing = lives.is_forming(lives.changed_sequence) and not lives.goings and not facts.silences
+    nothing = nothing and not facts.notes.aborted and not facts.notes.transactions
     says = f"Stable for {duration(length)}{', nothing changed' if nothing else ', to the end of the log'}"
     return [
         finding(

@@ -1,4 +1,4 @@
-"""Transactions that hold offsets: a producer committed partitions in a transaction that has no end.
+"""Transactions that hold offsets: a producer committed partitions in a transaction that has no end, or that was aborted.
 
 Needs: the markers of transactions, which the log of the group's partition contains.
 Claims: which producer, since when, which partitions at which offsets. A consumer that asks for stable offsets of them waits.
@@ -12,7 +12,7 @@ from typing import Final
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import duration, listed_partitions
+from groups.history.words import counted, duration, listed_partitions
 
 
 def found_open(facts: Facts) -> list[Finding]:
@@ -51,13 +51,58 @@ def found_open(facts: Facts) -> list[Finding]:
     return found
 
 
+def found_aborted(facts: Facts) -> list[Finding]:
+    """``aborted_transactions``: those of each producer."""
+    found = []
+    for one in facts.notes.aborted:
+        names = facts.partitions(
+            (topic, number) for topic, numbers in one["partitions"].items() for number in numbers
+        )
+        many = one["count"] > 1
+        first = f", of {facts.notes.aborted_of:,} in all" if facts.notes.aborted_of > _kept(facts) else ""
+        found.append(
+            finding(
+                "aborted_transactions",
+                f"{counted(one['count'], 'commit')} of {listed_partitions(names)} by producer {one['producer']} "
+                f"{'were' if many else 'was'} aborted with {'their transactions' if many else 'its transaction'}{first}: never in force",
+                one["sequences"],
+                needs=["records", "notes"],
+                severity="warning",
+                partitions=names,
+                from_ms=one["from_ms"],
+                to_ms=one["to_ms"],
+                length_ms=one["to_ms"] - one["from_ms"],
+                steps=one["sequences"],
+                look_at=["why the producer aborts: its application's log, transaction.timeout.ms"],
+                cannot_know="whether the application or the coordinator aborted it, and its transactional id",
+                count=one["count"],
+                more={"producer": one["producer"]},
+            )
+        )
+    return found
+
+
+def _kept(facts: Facts) -> int:
+    return sum(one["count"] for one in facts.notes.aborted)
+
+
+def found_transactions(facts: Facts) -> list[Finding]:
+    return [*found_open(facts), *found_aborted(facts)]
+
+
 FINDER: Final = Declared(
     place=113,
-    find=found_open,
+    find=found_transactions,
     rows=(
         Row(
             kinds=("open_transaction",),
             says="a `producer` holds `partitions` in a transaction without an end, since `from_ms`; `committed` has the offsets",
+            needs="the markers of transactions",
+            incident=True,
+        ),
+        Row(
+            kinds=("aborted_transactions",),
+            says="commits of a `producer` that were aborted with their transactions, `count` requests: never in force",
             needs="the markers of transactions",
             incident=True,
         ),

@@ -309,7 +309,7 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", COORDINATOR, _feature_words(entry.payload))
     if note == "broker":
         return Sentence("note", COORDINATOR, _broker_words(entry.payload))
-    if note == "transaction":
+    if note in ("transaction", "aborted"):
         return Sentence("note", COORDINATOR, transaction_words(entry.payload))
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))

@@ -8,7 +8,7 @@ from groups.history.words import listed_partitions
 
 
 def transaction_words(payload: Payload) -> str:
-    """``Producer 4001 commits in-0 in a transaction that never ends in this log``."""
+    """``Producer 4001 commits in-0 in a transaction that never ends in this log``, or ``… that is aborted``."""
     held = [
         f"{topic}-{number}"
         for topic, numbers in sorted(mapping(payload.get("partitions")).items())
@@ -16,4 +16,5 @@ def transaction_words(payload: Payload) -> str:
         for number in numbers
     ]
     what = listed_partitions(held)
-    return f"Producer {payload.get('producer')} commits {what} in a transaction that never ends in this log"
+    ends = "is aborted" if payload.get("note") == "aborted" else "never ends in this log"
+    return f"Producer {payload.get('producer')} commits {what} in a transaction that {ends}"

@@ -39,7 +39,7 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
         since = (
             []
             if stable["throughout"]
-            else [Part("nothing happened since "), Part("", at_ms=stable["from_ms"]), Part(": ")]
+            else [Part("no change in the group since "), Part("", at_ms=stable["from_ms"]), Part(": ")]
         )
         says = stable["says"] if stable["throughout"] else stable["says"].lower()
         yield [*since, Part(says, stable["sequences"][0])]

@@ -21,6 +21,8 @@ def offsets(by_kind: ByKind) -> Iterable[Event]:
     for one in by_kind.get("offsets_set", ())[:NAMED_MAX]:
         yield _event(one, WENT_BACK if one["why"] in ("back", "both") else 1)
     yield from _each(by_kind.get("offsets_deleted", ()), 1)
+    for aborted in by_kind.get("aborted_transactions", ())[:NAMED_MAX]:
+        yield _lasting(aborted, 1)
     for lasting in (
         *by_kind.get("open_transaction", ())[:NAMED_MAX],
         *by_kind.get("two_writers", ())[:NAMED_MAX],

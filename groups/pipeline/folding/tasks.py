@@ -21,8 +21,8 @@ from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
 from groups.pipeline.folding.timelines import TimelineFolding
-from groups.pipeline.folding.transactions import OpenTransactions
-from groups.pipeline.reading.group_blocks import CommitRows, GroupBlock, OtherRecord
+from groups.pipeline.folding.transactions import Transactions
+from groups.pipeline.reading.group_blocks import NO_PRODUCER, CommitRows, GroupBlock, OtherRecord
 from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
 from groups.pipeline.times import TimedFiles, Times
 from groups.pipeline.topics.facts import FACT_TYPES, GroupFacts
@@ -136,7 +136,7 @@ class GroupFolding:
         self.slow = False
         self.number = 0
         self.timeline: TimelineFolding | None = None
-        self.transactions = OpenTransactions()
+        self.transactions = Transactions()
 
     def add(self, block: GroupBlock) -> None:
         self._settle(block)
@@ -150,6 +150,7 @@ class GroupFolding:
                 return
             self.plan = plan(self.facts, self.context.known)
             self.open = list(self.transactions.notes(self.last_ms or 0))
+            self.open += self.transactions.aborted_notes()
             for run, records in self.spool:
                 yield from self._second_pass(run, records)
             yield from self._close_timeline()
@@ -159,7 +160,7 @@ class GroupFolding:
     def _settle(self, block: GroupBlock) -> None:
         """Resolves what the reading task left open; what still is counts as not in force."""
         self.transactions.read(block)
-        producers = block.commits["producer"] >= 0
+        producers = block.commits["producer"] != NO_PRODUCER
         if not producers.any() and all(other.producer < 0 for other in block.others):
             return
         ends = self.context.ends.get(log_of(block.partition, block.source), Ends())

@@ -1,12 +1,13 @@
-"""Commits of one group that a transaction still holds back at the end of what was read."""
+"""Commits of one group that a transaction still holds back at the end of what was read, and those that were aborted with theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.pipeline.reading.group_blocks import GroupBlock
+from groups.pipeline.reading.group_blocks import NO_PRODUCER, GroupBlock
+from groups.pipeline.reading.transactions import aborted_by
 from groups.pipeline.topics.naming import Note
 
 PRODUCERS_MOST: Final = 100
@@ -14,6 +15,9 @@ PRODUCERS_MOST: Final = 100
 
 COMMITS_MOST: Final = 1_000
 """Commits that are kept of one producer."""
+
+ABORTED_MOST: Final = 100
+"""Requests with aborted commits that are kept of a group: each becomes an entry, the rest is counted."""
 
 OPEN_LEAST_MS: Final = 10_000
 """A shorter transaction at the end of a log is at work; Kafka ends one by itself after a minute (transaction.timeout.ms)."""
@@ -29,8 +33,8 @@ class Held:
     committed: int
 
 
-class OpenTransactions:
-    """Those of one group, by producer."""
+class Transactions:
+    """Those of one group that are not in force, by producer."""
 
     def __init__(self) -> None:
         self._held: dict[int, list[Held]] = {}
@@ -38,6 +42,9 @@ class OpenTransactions:
         """By file the offsets that it holds back."""
         self._spans: dict[int, tuple[int, int]] = {}
         """By file the first and the last offset that it has of the group."""
+        self._aborted: dict[int, tuple[int, list[Held]]] = {}
+        """By request (its batch's offset) the producer and the commits."""
+        self._more_aborted: set[int] = set()
 
     def read(self, block: GroupBlock) -> None:
         """Takes in which offsets a file has of the group."""
@@ -49,7 +56,8 @@ class OpenTransactions:
             self._spans[block.source] = min(first, *offsets), max(last, *offsets)
 
     def add(self, block: GroupBlock) -> None:
-        """Takes in the commits of a block whose transactions have no end."""
+        """Takes in the commits of a block whose transactions have no end, or were aborted."""
+        self._add_aborted(block)
         for row in block.commits[block.commits["producer"] >= 0]:
             producer = int(row["producer"])
             if producer not in self._held and len(self._held) >= PRODUCERS_MOST:
@@ -59,6 +67,34 @@ class OpenTransactions:
                 place = block.tables.keys[row["key"]]
                 held.append(Held(int(row["offset"]), int(row["at_ms"]), place, int(row["committed"])))
                 self._by_source.setdefault(block.source, set()).add(int(row["offset"]))
+
+    def _add_aborted(self, block: GroupBlock) -> None:
+        for row in block.commits[block.commits["producer"] < NO_PRODUCER]:
+            batch = int(row["batch"])
+            if batch not in self._aborted and len(self._aborted) >= ABORTED_MOST:
+                self._more_aborted.add(batch)
+                continue
+            _, held = self._aborted.setdefault(batch, (aborted_by(int(row["producer"])), []))
+            one = Held(
+                int(row["offset"]), int(row["at_ms"]), block.tables.keys[row["key"]], int(row["committed"])
+            )
+            # Another copy of the log has it, too.
+            if len(held) < COMMITS_MOST and one not in held:
+                held.append(one)
+
+    def aborted_notes(self) -> Iterator[Note]:
+        """A note for each request whose commits were aborted, at its place."""
+        for _, (producer, held) in sorted(self._aborted.items()):
+            committed = {one.place: one.committed for one in held}
+            payload = {
+                "note": "aborted",
+                "producer": producer,
+                "from_ms": held[0].at_ms,
+                "of": len(self._aborted) + len(self._more_aborted),
+                "partitions": _partitions(committed),
+                "committed": [offset for _, offset in sorted(committed.items())],
+            }
+            yield Note(offset=held[0].offset, at_ms=None, topics={}, source="", payload=payload)
 
     def _is_open(self, offset: int) -> bool:
         """Whether each file that has this offset holds it back: a copy may have been cut before the transaction's end."""
@@ -78,15 +114,19 @@ class OpenTransactions:
             if last_ms - from_ms < OPEN_LEAST_MS:
                 continue
             committed = {one.place: one.committed for one in left}
-            partitions: dict[str, list[int]] = {}
-            for topic, partition in sorted(committed):
-                partitions.setdefault(topic, []).append(partition)
             payload: dict[str, Any] = {
                 "note": "transaction",
                 "producer": producer,
                 "from_ms": from_ms,
                 "from_offset": first,
-                "partitions": partitions,
+                "partitions": _partitions(committed),
                 "committed": [offset for _, offset in sorted(committed.items())],
             }
             yield Note(offset=first, at_ms=None, topics={}, source="", payload=payload)
+
+
+def _partitions(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    partitions: dict[str, list[int]] = {}
+    for topic, partition in sorted(places):
+        partitions.setdefault(topic, []).append(partition)
+    return partitions

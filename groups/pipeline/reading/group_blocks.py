@@ -35,7 +35,8 @@ COMMIT: Final = np.dtype(
     ]
 )
 """A commit; ``key``, ``metadata`` and ``topic_id`` are indexes into the tables beside it (−1: no topic id is told),
-``producer`` is −1 outside of transactions whose end is still to be found."""
+``producer`` is −1 (``NO_PRODUCER``) where a commit is in force, below it where it was aborted, and above where its transaction's end is still
+to be found."""
 
 
 def joined(parts: Sequence[CommitRows]) -> CommitRows:

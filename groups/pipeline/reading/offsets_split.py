@@ -287,7 +287,8 @@ class OffsetsReading(SplitReading):
         for block in self.held:
             block.commits, block.others, some_open = settled(block.commits, block.others, self.ends, left_out)
             if some_open:
-                still_open.update(np.unique(block.commits["producer"]).tolist())
+                producers = block.commits["producer"]
+                still_open.update(np.unique(producers[producers > NO_PRODUCER]).tolist())
                 still_open.update(other.producer for other in block.others)
             yield from self._block_rows(block)
         self.facts.open = sorted(still_open - {NO_PRODUCER})

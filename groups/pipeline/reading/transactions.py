@@ -9,11 +9,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from groups.pipeline.reading.group_blocks import CommitRows, OtherRecord
+from groups.pipeline.reading.group_blocks import NO_PRODUCER, CommitRows, OtherRecord
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,12 @@ OPEN: Final = -1
 
 PLAIN: Final = 2
 """A record outside of any transaction."""
+
+
+def aborted_by(producer: Any) -> Any:
+    """A producer as the column has it of a commit that was aborted (below ``NO_PRODUCER``), and back; of one, or of a whole column."""
+    return -2 - producer
+
 
 Log = tuple[str, int]
 """A partition of the topic, or a file whose partition nobody told: ``("partition", 17)``, ``("file", 3)``."""
@@ -92,17 +98,18 @@ class LeftOut:
 def settled(
     commits: CommitRows, others: Iterable[OtherRecord], ends: Ends, left_out: Mapping[int, LeftOut]
 ) -> tuple[CommitRows, list[OtherRecord], bool]:
-    """The records without those that were aborted; committed ones as plain ones. Whether some are still open.
+    """The records with committed ones as plain ones, and of aborted ones the commits alone, marked. Whether some are still open.
 
-    ``left_out`` counts what is dropped, by outcome.
+    ``left_out`` counts what is not in force, by outcome.
     """
     outcomes = ends.of_rows(commits)
-    for offset in commits["offset"][outcomes == ABORTED].tolist():
+    aborted = outcomes == ABORTED
+    for offset in commits["offset"][aborted].tolist():
         left_out[ABORTED].add(offset)
     if (outcomes != PLAIN).any():
-        kept = outcomes != ABORTED
-        commits, outcomes = commits[kept].copy(), outcomes[kept]
-        commits["producer"][outcomes == COMMITTED] = -1
+        commits = commits.copy()
+        commits["producer"][outcomes == COMMITTED] = NO_PRODUCER
+        commits["producer"][aborted] = aborted_by(commits["producer"][aborted])
     some_open = bool((outcomes == OPEN).any())
     found: list[OtherRecord] = []
     for other in others:
@@ -118,7 +125,7 @@ def settled(
 def without_open(
     commits: CommitRows, others: Iterable[OtherRecord], left_out: LeftOut
 ) -> tuple[CommitRows, list[OtherRecord]]:
-    """What is left once nothing more can be learned: open transactions are not in force."""
+    """What is in force once nothing more can be learned: neither open transactions nor aborted ones."""
     for offset in commits["offset"][commits["producer"] >= 0].tolist():
         left_out.add(offset)
     found = []
@@ -127,4 +134,4 @@ def without_open(
             left_out.add(other.offset)
         else:
             found.append(other)
-    return commits[commits["producer"] < 0], found
+    return commits[commits["producer"] == NO_PRODUCER], found
