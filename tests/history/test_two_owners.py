@@ -56,11 +56,17 @@ def released(log: Log, at_ms: int = 27_800, epoch: int = 2) -> None:
     log.at(at_ms).write(R.current("B", epoch, 1, STABLE, {2: 1, 3: 1}))
 
 
-def test_two_owners_open_the_verdict_with_both_members_all_partitions_and_times() -> None:
+def held_twice() -> Log:
+    """A gets what B is still revoking, for 7.8 s."""
     log = before()
     told_to_revoke(log)
     taken(log)
     released(log)
+    return log
+
+
+def test_two_owners_open_the_verdict_with_both_members_all_partitions_and_times() -> None:
+    log = held_twice()
     [one] = found(log, "two_owners")
     assert one["says"] == "Two owners: A got foo-0 and -1 while B still had them, for 7.8\u202fs"
     assert (one["from_ms"], one["to_ms"], one["partitions"]) == (20_000, 27_800, ["foo-0", "foo-1"])

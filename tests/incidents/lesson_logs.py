@@ -15,6 +15,7 @@ from typing import Final
 import orjson
 
 from tests.history.test_fence_loop import looped
+from tests.history.test_two_owners import held_twice
 from tests.pipeline.folds import fold_paths
 
 from .claims import mine
@@ -34,8 +35,8 @@ BUNDLED: Final = {
 }
 """The name beside the lessons → the recording. Names of its group, topic and clients that give the answer away are replaced."""
 
-BY_HAND: Final = {"fenced-again": 8}
-"""What no release that runs here does any more, written down entry by entry: the log, and how often it happens."""
+BY_HAND: Final = {"fenced-again": lambda: looped(8), "held-twice": held_twice}
+"""What no release that runs here does any more, or ever did: logs that are written down entry by entry."""
 
 INSTEAD: Final = ((b".orders", b"orders"), (b"crashy-", b"worker-"), (b"seat-", b"worker-"))
 
@@ -55,7 +56,7 @@ def lines_of(name: str) -> bytes:
 
 def lines_by_hand(name: str) -> bytes:
     """The entries of a log that was written by hand."""
-    entries = looped(BY_HAND[name]).entries
+    entries = BY_HAND[name]().entries
     return b"".join(orjson.dumps(entry.to_json(), option=orjson.OPT_APPEND_NEWLINE) for entry in entries)
 
 
