@@ -145,7 +145,7 @@ def orphans() -> Iterator[str]:
     found = []
     for process in PROC.iterdir():
         # What this run starts has a higher number than it has.
-        if process.name.isdigit() and int(process.name) > os.getpid():
+        if process.name.isascii() and process.name.isdigit() and int(process.name) > os.getpid():
             with contextlib.suppress(OSError, IndexError):
                 parent = (process / "stat").read_bytes().rpartition(b") ")[2].split()[1]
                 if parent == b"1" and mark in (process / "environ").read_bytes().split(b"\0"):

@@ -102,7 +102,12 @@ def positions(folder: Path) -> dict[int, Position]:
     """Of all partitions that are archived, by number."""
     found = {}
     for file in (folder / POSITIONS).glob("*.json"):
-        if file.stem.isdigit() and (position := position_of(folder, int(file.stem))) is not None:
+        name = file.stem
+        if (
+            name.isascii()
+            and name.isdigit()
+            and (position := position_of(folder, int(file.stem))) is not None
+        ):
             found[int(file.stem)] = position
     return dict(sorted(found.items()))
 

@@ -225,7 +225,7 @@ class Brokers:
             if isinstance(answer, ClusterError):
                 out |= dict.fromkeys(groups, answer)
             else:
-                out |= {told.group: told for told in answer}
+                out |= {told.group: told for told in answer if told.group in groups}
         return out
 
     async def find(self, group: str) -> Told | ClusterError:
@@ -240,6 +240,8 @@ class Brokers:
                 if connection.version(key) is None:
                     continue
                 for told in described(kind, await self.describe_raw(node, kind, [group])):
+                    if told.group != group:
+                        continue
                     # 3.7 to 3.9 know the request of a kind that is switched off, and refuse it.
                     if not isinstance(told, Undescribed) or told.code not in (
                         GROUP_ID_NOT_FOUND,

@@ -171,7 +171,7 @@ def _address(text: str) -> Address:
 def _timeout(text: str | None) -> int:
     if text is None:
         return TIMEOUT_MS
-    if not text.strip().isdigit() or not 100 <= int(text) <= 120_000:
+    if not re.fullmatch(r"[0-9]{3,6}", text.strip()) or not 100 <= int(text) <= 120_000:
         raise _wrong(f"request.timeout.ms={text!r:.40} must be a whole number from 100 to 120000.")
     return int(text)
 

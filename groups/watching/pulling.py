@@ -192,7 +192,11 @@ class Puller:
                 self._answers.pop(place, None)
                 return
             self._answers[place] = answer.data[4:]
+            wanted = frozenset(groups)
             for told in answers:
+                if told.group not in wanted:
+                    # An answer about what was not asked for is passed over.
+                    continue
                 each = with_names(told, self._names) if isinstance(told, GroupDescription) else told
                 found[each.group] = each
                 if isinstance(each, GroupDescription):

@@ -64,7 +64,7 @@ class Losses:
             for name, each in groups.items()
             if isinstance(at_ms := each.facts.get("lost_ms"), int) and self._known.get(name) != at_ms
         }
-        self._known |= new
+        self._known = {name: at_ms for name, at_ms in self._known.items() if name in groups} | new
         for name, at_ms in sorted(new.items(), key=lambda one: one[1]):
             if self._lost and at_ms - max(self._lost.values()) > APART_MS:
                 self._lost = {}

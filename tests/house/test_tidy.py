@@ -48,6 +48,11 @@ def test_nothing_is_left_for_later_in_the_code() -> None:
     )
 
 
+def test_digits_that_are_read_as_a_number_are_ascii() -> None:
+    """``"²".isdigit()`` holds, and ``int("²")`` raises."""
+    assert offences(r"^(?!.*isascii).*\.isdigit\(\).*\bint\((?!told\) if told)", suffixes={".py"}) == []
+
+
 def test_pages_fetch_nothing_from_other_hosts() -> None:
     assert (
         offences(

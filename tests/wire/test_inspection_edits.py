@@ -64,6 +64,8 @@ def test_a_tagged_field_that_was_at_its_default_can_be_set_and_unset():
         ("members.0.rebalanceTimeout", "soon", "members.0.rebalanceTimeout: 'soon' is not an int32"),
         ("members.0.subscription.topics.0", None, "members.0.subscription.topics.0: None is not a string"),
         ("members.3.memberId", "x", "members.3: there is no such element; the list has 1"),
+        ("members.².memberId", "x", "members.²: there is no such element; the list has 1"),
+        (f"members.{'9' * 5000}", "x", f"members.{'9' * 5000}: there is no such element; the list has 1"),
         ("epoch", 3, "version 3 has no field 'epoch'"),
         ("generation.0", 3, "generation.0: there is no such field"),
         ("version", 9, "GroupMetadataValue has no version 9 here; known are 0 to 4"),

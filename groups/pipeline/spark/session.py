@@ -265,7 +265,7 @@ def scratch(cache: Path) -> Path:
 def remove_leftovers(cache: Path) -> None:
     """Removes what imports left behind that were killed: their process is gone."""
     for folder in (cache / "scratch").glob("*"):
-        if folder.name.isdigit() and not _is_alive(int(folder.name)):
+        if folder.name.isascii() and folder.name.isdigit() and not _is_alive(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
     for written in cache.glob(f"*{UNFINISHED}.*"):
         if not _is_alive(int(written.suffix[1:])):

@@ -73,7 +73,7 @@ def _set(tree: Value, nodes: list[Node], path: list[str], value: Value) -> None:
 def _place(tree: Value, name: str, node: Node | None) -> Value:
     """The index or the name to set in ``tree``; a field that is not there may be a tagged one at its default."""
     if isinstance(tree, list):
-        if name.isdigit() and int(name) < len(tree):
+        if re.fullmatch(r"[0-9]{1,9}", name) and int(name) < len(tree):
             return int(name)
         raise UnencodableError(f"there is no such element; the list has {len(tree)}")
     if isinstance(tree, dict) and (node is not None or re.fullmatch(r"[A-Za-z]+", name)):

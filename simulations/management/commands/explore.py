@@ -182,7 +182,7 @@ def dumped(value: object) -> str:
 def number(option: str, told: str | None, usual: int, most: int, *, least: int = 1) -> int:
     if told is None:
         return usual
-    if told.isascii() and told.isdigit() and least <= int(told) <= most:
+    if told.isascii() and told.isdigit() and len(told) <= 18 and least <= int(told) <= most:
         return int(told)
     raise usage(f"{option} {told}: expected a whole number from {least} to {most}")
 
