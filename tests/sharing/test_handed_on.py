@@ -8,10 +8,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.http import HttpRequest
 
 from explorer.figures.epochs import collect, figure
@@ -259,3 +263,27 @@ def test_a_page_opens_at_the_moment_that_was_shared(stored: Stored) -> None:
     for wrong in (-1, timeline.last + 1, True, "7"):
         with pytest.raises(BadRequest, match="at="):
             wanted_of({"at": wrong}, timeline)
+
+
+def test_the_command_writes_a_page_that_opens_at_an_entry(stored: Stored, tmp_path: Path) -> None:
+    timeline = stored(a_day_of_three())
+    out = tmp_path / "page.html"
+    call_command("timeline", "export", timeline.id, "--at", "7", "--out", str(out), stdout=StringIO())
+    assert blocks(out.read_text(encoding="utf-8"))["timeline"]["opens"] == 7
+    for words, said in (
+        (("--at", str(timeline.last + 1)), f"has entries 1 to {timeline.last}"),
+        (("--at", "7", "--format", "data"), "--at is where a page opens"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("timeline", "export", timeline.id, *words, "--out", str(out))
+
+
+def test_a_page_with_names_hidden_has_the_diagnosis_of_the_one_that_shows_them(stored: Stored) -> None:
+    """Sentences have as many words, findings are of the same kinds at the same entries."""
+    timeline = stored(a_day_of_three())
+    shown, hidden = (blocks(page(timeline, key=key))["timeline"]["summary"] for key in (None, fresh_key()))
+    assert [(one["kind"], one["sequences"]) for one in hidden["findings"]] == [
+        (one["kind"], one["sequences"]) for one in shown["findings"]
+    ]
+    assert len(hidden["verdict"]["text"].split()) == len(shown["verdict"]["text"].split())
+    assert "orders" not in orjson.dumps(hidden).decode()

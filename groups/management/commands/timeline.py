@@ -94,6 +94,9 @@ class Command(TerminalCommand):
             metavar="MS",
             help="of several: compare them from so many milliseconds after each one's beginning on",
         )
+        export.add_argument(
+            "--at", type=whole_number, metavar="SEQUENCE", help="of html: the entry at which the page opens"
+        )
         export.add_argument("--view", choices=("reader", "investigator"), default="investigator")
         export.add_argument(
             "--hide-names",
@@ -215,8 +218,17 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
     if options["first"] is not None or options["last"] is not None:
         first = 1 if options["first"] is None else options["first"]
         stretch = Stretch(first=first, last=timeline.last if options["last"] is None else options["last"])
+    at = options["at"]
+    if at is not None and options["format"] != "html":
+        raise CommandError(
+            f"--at is where a page opens; --format {options['format']} has none.", returncode=BAD_USAGE
+        )
+    if at is not None and at > timeline.last:
+        raise CommandError(
+            f"--at {at}: {timeline.id} has entries 1 to {timeline.last}.", returncode=BAD_USAGE
+        )
     key = exporting.fresh_key() if options["hide_names"] else None
-    wanted = exporting.Wanted(made=timezone.now(), stretch=stretch, key=key, view=options["view"])
+    wanted = exporting.Wanted(made=timezone.now(), stretch=stretch, key=key, view=options["view"], at=at)
     try:
         export = exporting.EXPORTERS[options["format"]](timeline, wanted)
         if key is not None:
@@ -230,7 +242,7 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
 
 def compared_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
     """The same of several timelines, side by side."""
-    for name, given in (("--from", options["first"]), ("--to", options["last"])):
+    for name, given in (("--from", options["first"]), ("--to", options["last"]), ("--at", options["at"])):
         if given is not None:
             raise CommandError(f"{name} is for one timeline; several have --from-ms.", returncode=BAD_USAGE)
     if options["format"] not in exporting.COMPARERS:
