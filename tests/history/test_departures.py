@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -146,6 +147,24 @@ def test_a_rebalance_timeout_that_leaves_no_time_to_rejoin_opens_the_verdict(
     assert "died" not in verdict
     assert found(log, "crash_loop") == []
     assert {each["looks_like"] for each in found(log, "removed")} == {"rebalance_timeout"}
+
+
+def subscribed_to(topic: str) -> str:
+    """A subscription of version 0, as a client of that age writes it."""
+    name = topic.encode()
+    return base64.b64encode(bytes(5) + b"\1" + bytes([0, len(name)]) + name + b"\xff" * 4).decode()
+
+
+def test_members_that_are_alone_in_their_generations_read_their_own_topics_alone() -> None:
+    log = alone(-1)
+    for entry in log.entries:
+        [member] = entry.payload["value"]["members"]
+        member["subscription"] = subscribed_to(f"topic-{member['clientId']}")
+    [one] = found(log, "short_rebalance_timeout")
+    assert one["topics"] == ["topic-x", "topic-y", "topic-z"]
+    assert one["says"].endswith("of its own members alone, of topic-x, topic-y and topic-z")
+    [same] = found(alone(-1), "short_rebalance_timeout")
+    assert (same["topics"], "alone, of" in same["says"]) == ([], False)
 
 
 def test_one_member_with_enough_time_gives_all_of_them_time() -> None:

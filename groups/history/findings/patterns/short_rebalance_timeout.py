@@ -8,14 +8,19 @@ Cannot know: whether one of these removals had another cause as well.
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
+from groups.history.entries import Kind
 from groups.history.evidence.lives import CLASSIC_HEARTBEAT_MS, Going
+from groups.history.evidence.steps import Step
+from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import several, spans
+from groups.history.state.group import Protocol
 from groups.history.words import counted, lasting, listed
 
 PATTERN: Final = Pattern(
@@ -36,6 +41,30 @@ PATTERN: Final = Pattern(
 )
 
 
+TOPICS_MAX: Final = 100
+"""Topics that are kept of those that no generation reads all of."""
+
+
+@dataclass(slots=True)
+class UnreadTopics(Watch):
+    """Topics to which members that were removed subscribed, and nobody who stayed."""
+
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
+    sees_moves: ClassVar[bool] = False
+
+    topics: list[str] = field(default_factory=list)
+
+    def add(self, step: Step) -> None:
+        if not step.removed or step.after.protocol is not Protocol.CLASSIC or not step.after.classic.members:
+            return
+        before, after = step.before.classic.members, step.after.classic.members.values()
+        kept = {topic for member in after for topic in member.subscribed}
+        for member_id in step.removed:
+            for topic in before[member_id].subscribed if member_id in before else ():
+                if topic not in kept and topic not in self.topics and len(self.topics) < TOPICS_MAX:
+                    self.topics.append(topic)
+
+
 def found_short(facts: Facts) -> list[Finding]:
     """``short_rebalance_timeout``: all of a log as one; ``lanes`` are its processes, ``steps`` its removals."""
     goings = [one for one in facts.lives.goings if had_no_time(facts, one)]
@@ -52,17 +81,24 @@ def found_short(facts: Facts) -> list[Finding]:
     number = 1 + sum(first.sequence <= one["sequence"] <= last.sequence for one in facts.epochs.starts)
     sizes = {going.others for going in goings}
     of = f" of {counted(sizes.pop(), 'member')} each" if len(sizes) == 1 else ""
+    topics = sorted(facts.watch(UnreadTopics).topics)
+    alone = (
+        f"; each generation reads the topics of its own members alone, of {listed(topics)}"
+        if len(topics) > 1
+        else ""
+    )
     over = lasting(last.at_ms - first.at_ms, " in ")
     return [
         PATTERN.found(
             f"{longest_ms:,} ms in all members' records, so each join phase ends {ends}; {listed(names)} had no time to "
-            f"rejoin {several(len(goings))}{over} ({counted(number, 'generation')}{of}), and came back {several(back)}",
+            f"rejoin {several(len(goings))}{over} ({counted(number, 'generation')}{of}), and came back {several(back)}{alone}",
             steps,
             needs=[RECORDS],
             certain=longest_ms <= 0,
             names=names,
             lanes=lanes,
             timeout_ms=longest_ms,
+            topics=topics,
             count=len(goings),
             from_ms=first.at_ms,
             to_ms=last.at_ms,
@@ -80,4 +116,6 @@ def had_no_time(facts: Facts, going: Going) -> bool:
     return guess is not None and guess.looks_like == "rebalance_timeout"
 
 
-FINDER: Final = DeclaredPattern(place=55, find=found_short, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = DeclaredPattern(
+    place=55, find=found_short, rows=(PATTERN.row(),), watch=UnreadTopics, pattern=PATTERN
+)
