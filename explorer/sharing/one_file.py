@@ -51,17 +51,17 @@ class Kind:
 
 TIMELINE: Final = Kind(
     template="sharing/incident.html",
-    entry="js/page-board.js",
+    entry="js/pages/board.js",
     sheets=("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/bytes.css", "css/reading.css", "css/incident.css"),
 )  # fmt: skip
 COMPARISON: Final = Kind(
     template="sharing/comparison.html",
-    entry="js/page-compare.js",
+    entry="js/pages/compare.js",
     sheets=("css/base.css", "css/matrix.css", "css/compare.css", "css/incident.css"),
 )
 LABORATORY: Final = Kind(
     template="sharing/laboratory.html",
-    entry="js/page-shared-laboratory.js",
+    entry="js/pages/shared-laboratory.js",
     sheets=("css/base.css", "css/matrix.css", "css/laboratory.css", "css/incident.css"),
 )
 

@@ -161,7 +161,7 @@ def moments_as_text(incident: Incident) -> dict[str, Any]:
 
 
 CLOCK_FROM_MS: Final = 86_400_000 * 365
-"""Later times are those of a clock, earlier ones seconds of a simulation (as in ``static/js/times.js``)."""
+"""Later times are those of a clock, earlier ones seconds of a simulation (as in ``static/js/shared/times.js``)."""
 
 
 def _when(at_ms: int, first_ms: int, *, clock: bool) -> str:

@@ -1,4 +1,4 @@
-"""``{% preloads 'js/page-home.js' %}``: a browser asks for all of a page's modules at once."""
+"""``{% preloads 'js/pages/home.js' %}``: a browser asks for all of a page's modules at once."""
 
 from __future__ import annotations
 

@@ -29,5 +29,5 @@ register.filter("or_title", or_title)
 
 @register.simple_tag
 def glossary_data() -> SafeString:
-    """The glossary as data for ``static/js/terms.js``."""
+    """The glossary as data for ``static/js/shared/terms.js``."""
     return inlined("glossary-data", orjson.dumps(terms()))

@@ -1,6 +1,6 @@
 """Times of day on the server: always in UTC and with its name; the browser then shows the zone that its reader chose.
 
-The one place in Python that prints a time of day, as ``static/js/times.js`` is in the browser.
+The one place in Python that prints a time of day, as ``static/js/shared/times.js`` is in the browser.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from groups.history.state.plain import from_plain
 from groups.incidents.pieces import Piece, frames_at_moments
 
 CLIENTS_MOST: Final = 8
-"""Columns of the page's table (``static/js/metrics-panel.js``)."""
+"""Columns of the page's table (``static/js/figures/metrics-panel.js``)."""
 
 MOMENTS_MOST: Final = 5_000
 """Moments that are measured: two seconds of folding, and half a megabyte. Of more, none are."""

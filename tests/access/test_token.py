@@ -159,7 +159,7 @@ ELSEWHERE = [
         ("GET", "/api/timelines"),
         ("GET", "/laboratory"),
         ("GET", "/"),
-        ("GET", "/static/js/page-board.js"),
+        ("GET", "/static/js/pages/board.js"),
         ("POST", "/api/runs"),
         ("DELETE", "/api/timelines/x"),
         ("POST", "/import/"),

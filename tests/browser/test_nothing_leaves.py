@@ -159,7 +159,7 @@ ATTEMPTS = """async (url) => {
   await attempt('sample', async () => (await fetch(`${url}/api/imports`, { ...simple, mode: 'no-cors', body: '{"sample": true}' })).text() || null);
   await attempt('socket', () => socket('/ws/timelines/kip848-basic'));
   await attempt('script', () => element('script', { src: `${url}/api/timelines` }));
-  await attempt('module', () => element('script', { type: 'module', src: `${url}/static/js/words.js` }));
+  await attempt('module', () => element('script', { type: 'module', src: `${url}/static/js/frame/words.js` }));
   await attempt('picture', () => element('img', { src: `${url}/static/img/mark.svg` }));
   await attempt('frame', async () => {
     const frame = document.createElement('iframe');

@@ -1,4 +1,4 @@
-"""The map of a large group and the board of a small one show the same: its digest's cells are those of ``static/js/view.js``."""
+"""The map of a large group and the board of a small one show the same: its digest's cells are those of ``static/js/frame/view.js``."""
 
 from __future__ import annotations
 

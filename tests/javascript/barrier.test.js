@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { barrierSays, doesWhat, missingOf, placeOf, waitsAtBarrier } from '../../static/js/barrier.js';
-import { partitionsOf, unowned } from '../../static/js/view.js';
+import { barrierSays, doesWhat, missingOf, placeOf, waitsAtBarrier } from '../../static/js/frame/barrier.js';
+import { partitionsOf, unowned } from '../../static/js/frame/view.js';
 
 const name = (member) => member;
 const counted = (count) => `${count} partitions`;

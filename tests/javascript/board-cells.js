@@ -1,13 +1,13 @@
 /**
  * What the board shows of logs, as JSON Lines: each line in is one log (`frame`, `changes`, and the sequences of its moments, `rests`);
  * each line out has of its first frame and of each moment the partitions (`[owner, mode]` by key) and the members (`[owned, revoking,
- * wanted]`), by the rules of static/js/view.js and of ownership.js, which follows the changes.
+ * wanted]`), by the rules of static/js/frame/view.js and of ownership.js, which follows the changes.
  */
 import { createInterface } from 'node:readline';
 
-import { apply } from '../../static/js/changes.js';
-import { Ownership } from '../../static/js/ownership.js';
-import { columnsOf, partitionsOf, unowned, widen } from '../../static/js/view.js';
+import { apply } from '../../static/js/frame/changes.js';
+import { Ownership } from '../../static/js/frame/ownership.js';
+import { columnsOf, partitionsOf, unowned, widen } from '../../static/js/frame/view.js';
 
 /** @param {import('../../static/js/types').Frame} frame @param {Map<string, number>} counts @param {Ownership} ownership */
 function shown(frame, counts, ownership) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
+import { Cast } from '../../static/js/frame/cast.js';
 
 const frame = (members) => ({
   sequence: 1,

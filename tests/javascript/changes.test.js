@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { apply, unapply } from '../../static/js/changes.js';
+import { apply, unapply } from '../../static/js/frame/changes.js';
 import { CHANGES, EMPTY, FRAMES } from './fixtures/basic.js';
 
 test('applying all changes gives the last frame, and taking them back gives the first', () => {

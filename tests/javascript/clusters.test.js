@@ -2,15 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { FIELDS, aboutSays, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
-import {
-  HOUR_MS,
-  binned,
-  listed,
-  rebalancing,
-  stateSays,
-  taken,
-  watchedSays,
-} from '../../static/js/clusters/groups.js';
+import { HOUR_MS, binned, listed, rebalancing, stateSays, taken, watchedSays } from '../../static/js/live/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {

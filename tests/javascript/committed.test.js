@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { commitsWithin, shadesOf } from '../../static/js/committed-card.js';
-import { committedSays, longestFlat, pathOf, rises } from '../../static/js/committed.js';
-import { scale } from '../../static/js/timeline-view/scale.js';
+import { commitsWithin, shadesOf } from '../../static/js/panels/committed-card.js';
+import { committedSays, longestFlat, pathOf, rises } from '../../static/js/frame/committed.js';
+import { scale } from '../../static/js/timeline/scale.js';
 
-/** @type {import('../../static/js/committed.js').Commit[]} */
+/** @type {import('../../static/js/frame/committed.js').Commit[]} */
 const POINTS = [
   [1, 0, 10],
   [2, 1_000, 20],

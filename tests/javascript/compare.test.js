@@ -11,9 +11,9 @@ import {
   recordsOf,
   seenAt,
   seenFrom,
-} from '../../static/js/compare.js';
-import { when } from '../../static/js/words.js';
-import { consumedAt, consumedWords, readTwiceSince } from '../../static/js/consumption.js';
+} from '../../static/js/compare/compare.js';
+import { when } from '../../static/js/frame/words.js';
+import { consumedAt, consumedWords, readTwiceSince } from '../../static/js/frame/consumption.js';
 
 /** @param {number} at_ms @param {object} owned @param {number} generation */
 const seen = (at_ms, owned, generation = 1) => ({

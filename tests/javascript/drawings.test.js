@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { columnsIn } from '../../static/js/board/block-rows.js';
-import { stepsIn, WINDOW_STEPS } from '../../static/js/timeline-view/scale.js';
-import { rem } from '../../static/js/text-size.js';
+import { stepsIn, WINDOW_STEPS } from '../../static/js/timeline/scale.js';
+import { rem } from '../../static/js/shared/text-size.js';
 
 const ROW = { head: 196, named: 68 };
 

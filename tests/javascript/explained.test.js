@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { wordsIn } from '../../static/js/explained.js';
+import { wordsIn } from '../../static/js/panels/explained.js';
 
 const glossary = readFileSync(new URL('../../docs/reference/glossary.md', import.meta.url), 'utf8').toLowerCase();
 const has = (word) => glossary.includes(word);

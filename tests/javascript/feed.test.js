@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Feed, SILENCE_MS, SUMMARY_EVERY_MS } from '../../static/js/feed.js';
-import { FIRST_WAIT_MS, LONGEST_WAIT_MS, Socket, seldom } from '../../static/js/socket.js';
-import { Timeline } from '../../static/js/timeline.js';
+import { Feed, SILENCE_MS, SUMMARY_EVERY_MS } from '../../static/js/live/feed.js';
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, Socket, seldom } from '../../static/js/shared/socket.js';
+import { Timeline } from '../../static/js/timeline/timeline.js';
 import { FRAMES, chunks, delta } from './fixtures/basic.js';
 
 /** A server and a clock that stand still until told otherwise. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
+import { Cast } from '../../static/js/frame/cast.js';
 import {
   coordinatorSays,
   expressionOf,
@@ -13,9 +13,9 @@ import {
   stillReads,
   troubledOf,
   violationsOf,
-} from '../../static/js/hardships.js';
-import { Labels } from '../../static/js/labels.js';
-import { Spans } from '../../static/js/spans.js';
+} from '../../static/js/frame/hardships.js';
+import { Labels } from '../../static/js/frame/labels.js';
+import { Spans } from '../../static/js/frame/spans.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const FRAME = FRAMES[8];

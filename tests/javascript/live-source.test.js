@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { ServerClock, recordedSays, sourceSays } from '../../static/js/live-source.js';
+import { ServerClock, recordedSays, sourceSays } from '../../static/js/live/live-source.js';
 
 const NOW = 1_795_000_000_000;
 const LIVE = {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { walk } from '../../static/js/board/grid-keys.js';
-import { Cast } from '../../static/js/cast.js';
-import { Labels } from '../../static/js/labels.js';
+import { Cast } from '../../static/js/frame/cast.js';
+import { Labels } from '../../static/js/frame/labels.js';
 import { ABSENT, ofFlags, SETTLED } from '../../static/js/map/modes.js';
 import { NO_HUE } from '../../static/js/map/paint.js';
 import { Plot } from '../../static/js/map/plot.js';
@@ -12,7 +12,7 @@ import { Roster } from '../../static/js/map/roster.js';
 import { holdUps } from '../../static/js/map/say.js';
 import { Scale } from '../../static/js/map/scale.js';
 import * as flags from '../../static/js/source/flags.js';
-import { Timeline } from '../../static/js/timeline.js';
+import { Timeline } from '../../static/js/timeline/timeline.js';
 import { StorySource } from './fixtures/map-source.js';
 import { story } from './fixtures/map-story.js';
 

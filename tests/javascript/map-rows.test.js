@@ -15,11 +15,11 @@ import {
   UNASSIGNED,
   WAITING,
 } from '../../static/js/map/modes.js';
-import { characters, isolated, parted } from '../../static/js/map/names.js';
+import { characters, isolated, parted } from '../../static/js/frame/names.js';
 import { PINS_MOST, Roster } from '../../static/js/map/roster.js';
 import { found, haystack, linesOf } from '../../static/js/map/rows.js';
-import { Cast } from '../../static/js/cast.js';
-import { Labels } from '../../static/js/labels.js';
+import { Cast } from '../../static/js/frame/cast.js';
+import { Labels } from '../../static/js/frame/labels.js';
 import * as flags from '../../static/js/source/flags.js';
 import { StorySource } from './fixtures/map-source.js';
 import { nameOf, story } from './fixtures/map-story.js';

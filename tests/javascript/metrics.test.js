@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { proposedAs, rowsOf, shown, titled } from '../../static/js/metrics-panel.js';
+import { proposedAs, rowsOf, shown, titled } from '../../static/js/figures/metrics-panel.js';
 
 test('whole numbers have their thousands apart, others two digits, and what was not measured is NaN', () => {
   assert.equal(shown(12345), '12,345');

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { cameSays, choiceOf, choices, differsSays, movedSays, nextSays } from '../../static/js/next-assignment.js';
+import {
+  cameSays,
+  choiceOf,
+  choices,
+  differsSays,
+  movedSays,
+  nextSays,
+} from '../../static/js/frame/next-assignment.js';
 
 const name = (id) => id.toUpperCase();
 const moved = { partition: 'foo-1', before: 'a', after: 'b' };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
-import { arrivesBy, obstacleOf, ofIt, receivesNext, untilNamed } from '../../static/js/next-heartbeat.js';
-import { partitionsOf } from '../../static/js/view.js';
-import { memberSays, nowSays } from '../../static/js/words.js';
+import { Cast } from '../../static/js/frame/cast.js';
+import { arrivesBy, obstacleOf, ofIt, receivesNext, untilNamed } from '../../static/js/frame/next-heartbeat.js';
+import { partitionsOf } from '../../static/js/frame/view.js';
+import { memberSays, nowSays } from '../../static/js/frame/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const label = (key) => key;

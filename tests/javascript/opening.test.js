@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { leadIn, missingMoment, openingOf, opensAtWorst } from '../../static/js/opening.js';
+import { leadIn, missingMoment, openingOf, opensAtWorst } from '../../static/js/timeline/opening.js';
 
 const timeline = { origin: 0, last: 90 };
 const imported = /** @type {any} */ ({ source: 'import', status: 'complete', worst: 42 });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Ownership } from '../../static/js/ownership.js';
-import { Timeline } from '../../static/js/timeline.js';
-import { columnsOf, distance, partitionsOf, unowned, waitsOf, widen } from '../../static/js/view.js';
+import { Ownership } from '../../static/js/frame/ownership.js';
+import { Timeline } from '../../static/js/timeline/timeline.js';
+import { columnsOf, distance, partitionsOf, unowned, waitsOf, widen } from '../../static/js/frame/view.js';
 import { chunksOf, random, randomLog } from './fixtures/random-log.js';
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);

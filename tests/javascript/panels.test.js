@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { epochTicks, staircase } from '../../static/js/epochs-drawing.js';
-import { untilItEnds } from '../../static/js/epochs-words.js';
+import { epochTicks, staircase } from '../../static/js/figures/epochs-drawing.js';
+import { untilItEnds } from '../../static/js/figures/epochs-words.js';
 import { metricsAt, panelsOf, valueAt } from '../../static/js/source/panels.js';
 
 const MEASURED = {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
-import { chainOf } from '../../static/js/events.js';
-import { parseExactly } from '../../static/js/exact.js';
-import { fieldsOf, recordName } from '../../static/js/fields.js';
-import { keyName, mayTake } from '../../static/js/keys.js';
-import { Labels } from '../../static/js/labels.js';
-import { Player, STEP_MS } from '../../static/js/player.js';
-import { scale, windowOf } from '../../static/js/timeline-view/scale.js';
-import { nameable } from '../../static/js/topic-names.js';
-import { momentOf, withMoment } from '../../static/js/url.js';
+import { Cast } from '../../static/js/frame/cast.js';
+import { chainOf } from '../../static/js/panels/events.js';
+import { parseExactly } from '../../static/js/shared/exact.js';
+import { fieldsOf, recordName } from '../../static/js/panels/fields.js';
+import { keyName, mayTake } from '../../static/js/shared/keys.js';
+import { Labels } from '../../static/js/frame/labels.js';
+import { Player, STEP_MS } from '../../static/js/timeline/player.js';
+import { scale, windowOf } from '../../static/js/timeline/scale.js';
+import { nameable } from '../../static/js/panels/topic-names.js';
+import { momentOf, withMoment } from '../../static/js/shared/url.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const settle = () =>

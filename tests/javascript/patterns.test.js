@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { patternsOf } from '../../static/js/patterns.js';
+import { patternsOf } from '../../static/js/panels/patterns.js';
 
 const finding = (kind, rank, severity, pattern = true) => ({
   kind,

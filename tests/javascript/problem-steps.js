@@ -5,9 +5,9 @@
 
 import { createInterface } from 'node:readline';
 
-import { isMereCommit } from '../../static/js/key-steps.js';
-import { beginsIn, ProblemSteps } from '../../static/js/problems.js';
-import { Timeline } from '../../static/js/timeline.js';
+import { isMereCommit } from '../../static/js/shared/key-steps.js';
+import { beginsIn, ProblemSteps } from '../../static/js/panels/problems.js';
+import { Timeline } from '../../static/js/timeline/timeline.js';
 
 /** @param {any} log @param {(moment: import('../../static/js/types').Moment) => boolean} rests */
 async function visited({ troubles, ...chunk }, rests) {
@@ -16,7 +16,7 @@ async function visited({ troubles, ...chunk }, rests) {
   const steps = new ProblemSteps(troubles);
   const found = [];
   for (let count = 0; count <= troubles.length; count += 1) {
-    const { moment, sequence } = /** @type {import('../../static/js/timeline.js').Rest} */ (timeline.rest);
+    const { moment, sequence } = /** @type {import('../../static/js/timeline/timeline.js').Rest} */ (timeline.rest);
     const index = steps.next({ first: moment?.first ?? sequence, last: sequence }, 1);
     if (index < 0) break;
     const rest = await timeline.seek(troubles[index].sequence);

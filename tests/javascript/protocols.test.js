@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chipSays } from '../../static/js/board/chips.js';
-import { fieldsOf, recordName } from '../../static/js/fields.js';
-import { Labels } from '../../static/js/labels.js';
-import { distance, partitionsOf, readingChanges, unowned, waitsOf, widen } from '../../static/js/view.js';
-import { memberSays, nowSays, stateMeans } from '../../static/js/words.js';
+import { fieldsOf, recordName } from '../../static/js/panels/fields.js';
+import { Labels } from '../../static/js/frame/labels.js';
+import { distance, partitionsOf, readingChanges, unowned, waitsOf, widen } from '../../static/js/frame/view.js';
+import { memberSays, nowSays, stateMeans } from '../../static/js/frame/words.js';
 
 const member = (more) => ({ epoch: 3, state: 'STABLE', assigned: {}, ...more });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { viewOf, withView } from '../../static/js/reading.js';
+import { viewOf, withView } from '../../static/js/panels/reading.js';
 
 test('a case study opens for a reader, an import for an investigator', () => {
   assert.equal(viewOf('', 'case-study', null), 'reader');

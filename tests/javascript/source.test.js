@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
+import { Cast } from '../../static/js/frame/cast.js';
 import { membersOf } from '../../static/js/source/answers.js';
 import { WindowSource } from '../../static/js/source/source.js';
 import { stretchesOf } from '../../static/js/source/stretches.js';

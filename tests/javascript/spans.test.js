@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Cast } from '../../static/js/cast.js';
-import { Causes } from '../../static/js/causes.js';
-import { bands, Spans } from '../../static/js/spans.js';
-import { pack } from '../../static/js/timeline-view/tracks.js';
+import { Cast } from '../../static/js/frame/cast.js';
+import { Causes } from '../../static/js/frame/causes.js';
+import { bands, Spans } from '../../static/js/frame/spans.js';
+import { pack } from '../../static/js/timeline/tracks.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
 function spansOf() {

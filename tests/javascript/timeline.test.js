@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { countUpTo, Timeline } from '../../static/js/timeline.js';
+import { countUpTo, Timeline } from '../../static/js/timeline/timeline.js';
 import { EMPTY, FRAMES, MOMENTS, chunks, delta } from './fixtures/basic.js';
 
 /** A timeline whose chunks are fetched from the fixture; `asked` tells which. */

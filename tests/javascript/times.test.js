@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { choose, clock, day, isZone, offset, onZone, stamp, stretch, zoneName } from '../../static/js/times.js';
+import { choose, clock, day, isZone, offset, onZone, stamp, stretch, zoneName } from '../../static/js/shared/times.js';
 
 const SUMMER = Date.UTC(2026, 6, 1, 22, 5, 1);
 const WINTER = Date.UTC(2026, 0, 1, 22, 5, 1);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isMereCommit, keySteps } from '../../static/js/key-steps.js';
-import { beginsIn, ProblemSteps } from '../../static/js/problems.js';
-import { troubledOf } from '../../static/js/hardships.js';
-import { silentOf, unreadOf, unreadSays } from '../../static/js/unread.js';
-import { duration, memberSays } from '../../static/js/words.js';
+import { isMereCommit, keySteps } from '../../static/js/shared/key-steps.js';
+import { beginsIn, ProblemSteps } from '../../static/js/panels/problems.js';
+import { troubledOf } from '../../static/js/frame/hardships.js';
+import { silentOf, unreadOf, unreadSays } from '../../static/js/frame/unread.js';
+import { duration, memberSays } from '../../static/js/frame/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const last = FRAMES[FRAMES.length - 1];

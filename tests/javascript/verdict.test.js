@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { nextStep } from '../../static/js/verdict.js';
+import { nextStep } from '../../static/js/panels/verdict.js';
 
 test('a clause that counts several things leads from each to the next, and round again', () => {
   const told = [];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Ownership } from '../../static/js/ownership.js';
-import { columnsOf, distance, givingUp, partitionsOf, unowned, waitsOf, widen } from '../../static/js/view.js';
-import { memberSays } from '../../static/js/words.js';
+import { Ownership } from '../../static/js/frame/ownership.js';
+import { columnsOf, distance, givingUp, partitionsOf, unowned, waitsOf, widen } from '../../static/js/frame/view.js';
+import { memberSays } from '../../static/js/frame/words.js';
 import { EMPTY, FRAMES } from './fixtures/basic.js';
 
 const modes = (frame) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { badgeOf, Cast } from '../../static/js/cast.js';
-import { duration, list, memberSays, nowSays, shortened, shownName, when } from '../../static/js/words.js';
-import { partitionsOf } from '../../static/js/view.js';
+import { badgeOf, Cast } from '../../static/js/frame/cast.js';
+import { duration, list, memberSays, nowSays, shortened, shownName, when } from '../../static/js/frame/words.js';
+import { partitionsOf } from '../../static/js/frame/view.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const plain = (text) => text.replaceAll('\u202f', ' ');

@@ -89,9 +89,9 @@ def test_an_empty_timeline_has_a_page(stored: Store, client: Client) -> None:
 
 
 def test_every_module_that_a_page_imports_is_asked_for_at_once() -> None:
-    found = modules("js/page-board.js")
-    assert found[0] == "js/page-board.js"
-    assert {"js/timeline.js", "js/changes.js", "js/board/lanes.js", "js/timeline-view/view.js"} <= set(found)
+    found = modules("js/pages/board.js")
+    assert found[0] == "js/pages/board.js"
+    assert {"js/timeline/timeline.js", "js/frame/changes.js", "js/board/lanes.js", "js/timeline/view.js"} <= set(found)
     assert all(finders.find(path) for path in found)
 
 

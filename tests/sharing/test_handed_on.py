@@ -250,7 +250,7 @@ def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.Monke
     script.cache_clear()
     monkeypatch.setattr(bundle, "_read", lambda path: "import * as all from './api.js';\n")
     with pytest.raises(CannotBundle, match=r"import \* as all"):
-        script("js/page-board.js")
+        script("js/pages/board.js")
     script.cache_clear()
 
 

@@ -1,7 +1,7 @@
 """Who holds, gives up and should hold each partition, kept up to date change by change.
 
 What a change costs follows the partitions that it names, never the size of the group. The rules are those by which the
-board draws a frame (``static/js/view.js``):
+board draws a frame (``static/js/frame/view.js``):
 
 * a partition is held by the member that it is assigned to (while a classic group's joining phase is known: by the member whose
   client reads it), and by the one that was asked to revoke it and has not confirmed;

@@ -5,8 +5,8 @@
  *   width: number, hue: string, says: string}} Block
  */
 
-import { s } from '../dom.js';
-import { characters } from '../map/names.js';
+import { s } from '../shared/dom.js';
+import { characters } from '../frame/names.js';
 
 export const SIDE = 11;
 /** High enough for a name between its lines. */

@@ -5,19 +5,19 @@
  * Whoever is in trouble stands above the others, with words: among a hundred rows nobody looks for it. Rows that are short stand in
  * columns beside each other, and are read down one column after another.
  *
- * @typedef {import('../cast.js').Cast} Cast
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
  * @typedef {import('./lanes.js').Scene} Scene
  * @typedef {import('./block.js').Block} Block
  * @typedef {{left: number, head: number, width: number, y: number}} Place of a row: where its column begins, how wide its head is, where the
  *   column ends
  */
 
-import { h, s, sized } from '../dom.js';
-import { expressionOf, replacedBy, stillReads, troubledOf } from '../hardships.js';
-import { onTextSize, textSize } from '../text-size.js';
-import { epochOf, keysOf } from '../view.js';
-import { memberSays, plural } from '../words.js';
+import { h, s, sized } from '../shared/dom.js';
+import { expressionOf, replacedBy, stillReads, troubledOf } from '../frame/hardships.js';
+import { onTextSize, textSize } from '../shared/text-size.js';
+import { epochOf, keysOf } from '../frame/view.js';
+import { memberSays, plural } from '../frame/words.js';
 import { BETWEEN, columnsIn, rowsOf } from './block-rows.js';
 import { clip, drawn, GAP, patterns, TALL, widthOf } from './block.js';
 import { blockOf, firstOf, heldBlocks } from './held-blocks.js';
@@ -221,7 +221,7 @@ export class Blocks {
    * @param {Scene} scene
    * @param {string} member
    * @param {Block[]} blocks
-   * @param {import('../hardships.js').Troubled | undefined} trouble
+   * @param {import('../frame/hardships.js').Troubled | undefined} trouble
    * @param {Place} place
    */
   #row({ frame, moment, violation, silent }, member, blocks, trouble, place) {

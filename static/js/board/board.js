@@ -3,15 +3,15 @@
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {import('../types').Column} Column
- * @typedef {import('../timeline.js').Rest} Rest
- * @typedef {import('../spans.js').Spans} Spans
- * @typedef {import('../cast.js').Cast} Cast
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @typedef {import('../frame/spans.js').Spans} Spans
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
  */
 
-import { textSize } from '../text-size.js';
-import { silentOf, unreadOf } from '../unread.js';
-import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
+import { textSize } from '../shared/text-size.js';
+import { silentOf, unreadOf } from '../frame/unread.js';
+import { columnsOf, partitionsOf, unowned, widen } from '../frame/view.js';
 import { Blocks } from './blocks.js';
 import { Lanes } from './lanes.js';
 
@@ -38,7 +38,7 @@ export class Board {
    * @param {Cast} options.cast
    * @param {Labels} options.labels
    * @param {(key: string) => void} [options.onPick]
-   * @param {(moment: import('../types').Moment) => import('../hardships.js').Violation | null} [options.violationAt]
+   * @param {(moment: import('../types').Moment) => import('../frame/hardships.js').Violation | null} [options.violationAt]
    * @param {() => import('../types').SilentSpan[]} [options.silences] of the timeline
    */
   constructor(root, { cast, labels, onPick, violationAt = () => null, silences = () => [] }) {

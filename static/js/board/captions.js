@@ -3,10 +3,10 @@
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/labels.js').Labels} Labels
  */
 
-import { duration } from '../words.js';
+import { duration } from '../frame/words.js';
 import { named } from './notes.js';
 
 /** What stands under a chip that is assigned and not read. @type {{[why: string]: string}} */
@@ -14,7 +14,7 @@ export const UNREAD = { killed: 'not read', paused: 'not read', silent: '○ no 
 
 /**
  * @param {PartitionView | undefined} view
- * @param {{cast: import('../cast.js').Cast, labels: Labels}} by
+ * @param {{cast: import('../frame/cast.js').Cast, labels: Labels}} by
  * @param {{free_ms: number | null, released: boolean}} how how long it has had no owner, and whether its owner released it
  * @returns {(string | Node)[]}
  */

@@ -8,7 +8,7 @@
  * @typedef {import('../types').PartitionView} PartitionView
  */
 
-import { calm, h } from '../dom.js';
+import { calm, h } from '../shared/dom.js';
 
 /** Several chips start one after another, so that each is seen. */
 const APART_MS = 60;

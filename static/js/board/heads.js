@@ -2,10 +2,10 @@
  * What stands over the columns of the matrix: each partition, and over narrow columns its topic once.
  *
  * @typedef {import('../types').Column} Column
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/labels.js').Labels} Labels
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { face } from './chips.js';
 
 /** @param {Column[]} columns @param {Labels} labels */

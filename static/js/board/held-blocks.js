@@ -4,10 +4,10 @@
  *
  * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('./block.js').Block} Block
- * @typedef {{cast: import('../cast.js').Cast, labels: import('../labels.js').Labels}} Names
+ * @typedef {{cast: import('../frame/cast.js').Cast, labels: import('../frame/labels.js').Labels}} Names
  */
 
-import { stillReads } from '../hardships.js';
+import { stillReads } from '../frame/hardships.js';
 import { SIDE, widthOf } from './block.js';
 import { chipSays } from './chips.js';
 

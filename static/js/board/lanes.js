@@ -6,17 +6,17 @@
  * @typedef {import('../types').Moment} Moment
  * @typedef {import('../types').Column} Column
  * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../cast.js').Cast} Cast
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
- *   since: (key: string) => number | null, forward: boolean, violation?: import('../hardships.js').Violation | null,
+ *   since: (key: string) => number | null, forward: boolean, violation?: import('../frame/hardships.js').Violation | null,
  *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>}} Scene `silent`: ms since a member's last commit
  */
 
-import { h, s } from '../dom.js';
-import { outsiders, stillReads } from '../hardships.js';
-import { textSize } from '../text-size.js';
-import { isShare, readingChanges } from '../view.js';
+import { h, s } from '../shared/dom.js';
+import { outsiders, stillReads } from '../frame/hardships.js';
+import { textSize } from '../shared/text-size.js';
+import { isShare, readingChanges } from '../frame/view.js';
 import { captionOf, poolSays, UNREAD } from './captions.js';
 import { chip, chipSays, measure, travel } from './chips.js';
 import { columnHeads, topicHeads } from './heads.js';
@@ -196,7 +196,7 @@ export class Lanes {
     for (const key of stillReads(frame, member)) stillRead(key, member, this.#grid);
   }
 
-  /** The members and partitions of a broken invariant, in red. @param {import('../hardships.js').Violation} violation */
+  /** The members and partitions of a broken invariant, in red. @param {import('../frame/hardships.js').Violation} violation */
   #broken({ members, keys }) {
     for (const member of members)
       if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add('broken');

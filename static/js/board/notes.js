@@ -3,13 +3,21 @@
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../cast.js').Cast} Cast
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
  */
 
-import { placeOf, waitsAtBarrier } from '../barrier.js';
-import { h, s } from '../dom.js';
-import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
+import { placeOf, waitsAtBarrier } from '../frame/barrier.js';
+import { disc } from '../frame/disc.js';
+import { h, s } from '../shared/dom.js';
+import {
+  coordinatorSays,
+  expressionOf,
+  hardshipsOf,
+  outsiderSays,
+  replacedBy,
+  stillReads,
+} from '../frame/hardships.js';
 import {
   arrivesBy,
   NEXT_TARGET,
@@ -19,9 +27,19 @@ import {
   rejoins,
   toRevoke,
   untilWhat,
-} from '../next-heartbeat.js';
-import { epochOf, givingUp, hasStopped, heldBy, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
-import { capital, duration, holdingSays, list, memberSays, plural, silentSays } from '../words.js';
+} from '../frame/next-heartbeat.js';
+import {
+  epochOf,
+  givingUp,
+  hasStopped,
+  heldBy,
+  isClassic,
+  isShare,
+  keysOf,
+  readingChanges,
+  waitsOf,
+} from '../frame/view.js';
+import { capital, duration, holdingSays, list, memberSays, plural, silentSays } from '../frame/words.js';
 import { deadlines, ring } from './ring.js';
 
 /** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
@@ -29,12 +47,6 @@ const NAME_SHORT = { behind: 2, level: 9 };
 
 /** A name up to this length stands whole under a chip; a longer one is told by its disc. */
 const CAPTION_MOST = 8;
-
-/** A member's disc in running text. @param {Cast} cast @param {string} member */
-export function disc(cast, member) {
-  const lane = cast.lane(member);
-  return h('span', { class: 'who', 'data-hue': lane.hue, title: cast.name(member) }, lane.badge);
-}
 
 /** A member where there is little room. @param {Cast} cast @param {string} member */
 export function named(cast, member) {

@@ -8,17 +8,17 @@
  *
  * @typedef {object} Grid the matrix, to draw into
  * @property {Column[]} columns
- * @property {import('../cast.js').Cast} cast
- * @property {import('../labels.js').Labels} labels
+ * @property {import('../frame/cast.js').Cast} cast
+ * @property {import('../frame/labels.js').Labels} labels
  * @property {(lane: string, key: string) => HTMLElement | undefined} cellOf
  * @property {(key: string) => HTMLElement | undefined} chipOf
  *
  * @typedef {{chip: Element, slot: Element, hue: string}} Pair a chip and the outline that it is to move to
  */
 
-import { h } from '../dom.js';
-import { obstacleOf, rejoins } from '../next-heartbeat.js';
-import { isShare, keysOf } from '../view.js';
+import { h } from '../shared/dom.js';
+import { obstacleOf, rejoins } from '../frame/next-heartbeat.js';
+import { isShare, keysOf } from '../frame/view.js';
 import { face } from './chips.js';
 import { named } from './notes.js';
 

@@ -6,8 +6,8 @@
  * @typedef {import('../types').Lane} Lane
  */
 
-import { s } from '../dom.js';
-import { duration } from '../words.js';
+import { s } from '../shared/dom.js';
+import { duration } from '../frame/words.js';
 
 const SESSION = 18;
 const REBALANCE = 22;

@@ -3,7 +3,7 @@
  * In a column there is at most one chip and one outline, so tethers never cross chips.
  */
 
-import { s } from '../dom.js';
+import { s } from '../shared/dom.js';
 
 /** Shorter ones are gone: the chip has arrived. */
 const SHORTEST = 8;

@@ -2,7 +2,7 @@
  * Questions about what was pasted, and the line beside it that says how it was read or what is wrong with it.
  */
 
-import { tell } from '../api.js';
+import { tell } from '../shared/api.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;

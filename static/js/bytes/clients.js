@@ -5,7 +5,7 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { itemSize } from './tree.js';
 import { counted, nameOf, valueText } from './words.js';
 

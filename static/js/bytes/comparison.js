@@ -6,7 +6,7 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { unbroken } from './clients.js';
 import { fromBase64 } from './edits.js';
 import { HexView } from './hex-view.js';

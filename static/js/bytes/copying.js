@@ -5,8 +5,8 @@
  * @typedef {'json' | 'hex'} Form
  */
 
-import { toast } from '../toast.js';
-import { copy } from '../url.js';
+import { toast } from '../shared/toast.js';
+import { copy } from '../shared/url.js';
 import { fromBase64, textOf, toHex } from './edits.js';
 import { isBlob, jsonOf, valueOf } from './tree.js';
 

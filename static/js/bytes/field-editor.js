@@ -4,7 +4,7 @@
  * @typedef {import('./tree.js').Place} Place
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { canBeEmpty, isNullable, textOf } from './edits.js';
 import { titleOf } from './words.js';
 

@@ -6,8 +6,8 @@
  * @typedef {import('./tree.js').FieldTree} FieldTree
  */
 
-import { h, s } from '../dom.js';
-import { onTextSize, pixels, rem } from '../text-size.js';
+import { h, s } from '../shared/dom.js';
+import { onTextSize, pixels, rem } from '../shared/text-size.js';
 import { isEditable } from './edits.js';
 import { fieldEditor } from './field-editor.js';
 import { isArray, isBlob, itemSize } from './tree.js';

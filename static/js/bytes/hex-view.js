@@ -2,8 +2,8 @@
  * The grid of bytes: offsets, hex, ASCII. Only the rows in sight exist; lighting up sets classes of those that do.
  */
 
-import { h } from '../dom.js';
-import { onTextSize, rem, textSize } from '../text-size.js';
+import { h } from '../shared/dom.js';
+import { onTextSize, rem, textSize } from '../shared/text-size.js';
 
 /** Pixels of a row at the usual size of text; the style sheet says the same. */
 const ROW = 18;

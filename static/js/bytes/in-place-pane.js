@@ -4,7 +4,7 @@
  * @typedef {import('./types').RecordBytes} RecordBytes
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { BytesPane } from './pane.js';
 import { before } from './record.js';
 import { counted } from './words.js';

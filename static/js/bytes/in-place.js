@@ -4,7 +4,7 @@
  * @typedef {import('./types').RecordBytes} RecordBytes
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { searchOf } from './search.js';
 
 /**

@@ -7,7 +7,7 @@
  * @typedef {import('./sheet.js').Sheet} Sheet
  */
 
-import { tell } from '../api.js';
+import { tell } from '../shared/api.js';
 import { Clients } from './clients.js';
 import { toBase64 } from './edits.js';
 import { contentOf, subscriptionAround } from './sheet.js';

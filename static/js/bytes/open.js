@@ -9,7 +9,7 @@
  * @property {import('./sheet.js').Side[]} pair what is compared
  */
 
-import { part } from '../dom.js';
+import { part } from '../shared/dom.js';
 import { fragmentOf } from './link.js';
 import { before } from './record.js';
 import { searchOfTwo } from './search.js';

@@ -6,7 +6,7 @@
  * @typedef {import('./marks.js').Extent} Extent
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { copyValue } from './copying.js';
 import { changedBytes, fromBase64 } from './edits.js';
 import { FieldGrid } from './field-grid.js';

@@ -6,7 +6,7 @@
  * @typedef {import('./types').Said} Said
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { counted } from './words.js';
 
 /** @param {Said[]} says @returns {(Node | string)[]} */

@@ -6,7 +6,7 @@
  * @typedef {'key' | 'value'} Part
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { searchOf, searchOfTwo } from './search.js';
 import { Sheet } from './sheet.js';
 

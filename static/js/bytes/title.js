@@ -1,6 +1,6 @@
 /** What stands over the fields: the title and size of what is open, and the sentence about it. */
 
-import { part } from '../dom.js';
+import { part } from '../shared/dom.js';
 import { basisOf, sentence, titleOfTwo } from './paste.js';
 import { counted } from './words.js';
 

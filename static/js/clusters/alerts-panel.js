@@ -6,11 +6,11 @@
  * @typedef {import('./alerts.js').Rule} Rule
  */
 
-import { ask, tell } from '../api.js';
-import { h, part } from '../dom.js';
-import { clock } from '../times.js';
-import { toast } from '../toast.js';
-import { duration, plural } from '../words.js';
+import { ask, tell } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
+import { clock } from '../shared/times.js';
+import { toast } from '../shared/toast.js';
+import { duration, plural } from '../frame/words.js';
 import { FIELDS, aboutSays, deliverySays, holding, isOfGroups, ruleOf } from './alerts.js';
 
 const KEPT = 'alerts in this browser';
@@ -19,7 +19,7 @@ const KEPT = 'alerts in this browser';
  * @param {string} url of the cluster in the API
  * @param {Overview} first
  * @param {string} cluster its name, for notifications
- * @param {import('../live-source.js').ServerClock} clockOfServer
+ * @param {import('../live/live-source.js').ServerClock} clockOfServer
  */
 export function alertsPanel(url, first, cluster, clockOfServer) {
   let overview = first;

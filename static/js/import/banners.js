@@ -4,7 +4,7 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { h, part } from '../dom.js';
+import { h, part } from '../shared/dom.js';
 import { count } from './rows.js';
 
 /** @param {Detail} detail @param {() => void} repeat reads the same files again */

@@ -5,11 +5,11 @@
  * @typedef {import('./types').Row} Row
  */
 
-import { ask } from '../api.js';
-import { h, part } from '../dom.js';
-import { stretch } from '../times.js';
-import { toast } from '../toast.js';
-import { shownName } from '../words.js';
+import { ask } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
+import { stretch } from '../shared/times.js';
+import { toast } from '../shared/toast.js';
+import { shownName } from '../frame/words.js';
 import { count, groupRow, spark } from './rows.js';
 import { ended, total } from './states.js';
 

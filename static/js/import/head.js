@@ -5,8 +5,8 @@
  * @typedef {import('./types').Row} Row
  */
 
-import { h, part } from '../dom.js';
-import { duration, plural } from '../words.js';
+import { h, part } from '../shared/dom.js';
+import { duration, plural } from '../frame/words.js';
 import { count } from './rows.js';
 import { ended, SPARK, total } from './states.js';
 

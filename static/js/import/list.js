@@ -3,10 +3,10 @@
  * scripts, too.
  */
 
-import { tell } from '../api.js';
-import { h, part } from '../dom.js';
-import { day, onZone, showSwitch, showTimes } from '../times.js';
-import { toast } from '../toast.js';
+import { tell } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
+import { day, onZone, showSwitch, showTimes } from '../shared/times.js';
+import { toast } from '../shared/toast.js';
 
 const body = document.getElementById('imports-rows');
 const rows = /** @type {HTMLTableRowElement[]} */ ([...(body?.querySelectorAll('tr[data-id]') ?? [])]);

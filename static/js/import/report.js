@@ -4,8 +4,8 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { h, part } from '../dom.js';
-import { toast } from '../toast.js';
+import { h, part } from '../shared/dom.js';
+import { toast } from '../shared/toast.js';
 
 /** @param {Detail} detail */
 const reportText = (detail) =>

@@ -5,8 +5,8 @@
  * @typedef {import('./types').Row} Row
  */
 
-import { h, s } from '../dom.js';
-import { plural } from '../words.js';
+import { h, s } from '../shared/dom.js';
+import { plural } from '../frame/words.js';
 
 /** Bars of a group's rebalances. */
 const BARS = 37;

@@ -4,8 +4,8 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { h, part } from '../dom.js';
-import { plural } from '../words.js';
+import { h, part } from '../shared/dom.js';
+import { plural } from '../frame/words.js';
 import { count } from './rows.js';
 
 /** @param {Detail} detail */

@@ -4,8 +4,8 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { part } from '../dom.js';
-import { plural } from '../words.js';
+import { part } from '../shared/dom.js';
+import { plural } from '../frame/words.js';
 import { sourceRow } from './rows.js';
 import { ended } from './states.js';
 

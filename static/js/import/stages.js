@@ -4,8 +4,8 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { h, part } from '../dom.js';
-import { plural } from '../words.js';
+import { h, part } from '../shared/dom.js';
+import { plural } from '../frame/words.js';
 import { bytes, count } from './rows.js';
 import { ended, SPARK } from './states.js';
 

@@ -5,10 +5,10 @@
  * @typedef {import('./types').Nameless} Nameless
  */
 
-import { tell } from '../api.js';
-import { h, part } from '../dom.js';
-import { toast } from '../toast.js';
-import { plural } from '../words.js';
+import { tell } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
+import { toast } from '../shared/toast.js';
+import { plural } from '../frame/words.js';
 
 /** @typedef {() => Promise<void>} Refresh fetches the import anew */
 

@@ -9,8 +9,8 @@
  * @typedef {import('./layout.js').Row} Row
  */
 
-import { s } from '../dom.js';
-import { textSize } from '../text-size.js';
+import { s } from '../shared/dom.js';
+import { textSize } from '../shared/text-size.js';
 import { columnAt, layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
 import { hueOf, labelOf, markOf, numbered } from './people.js';
 

@@ -5,7 +5,7 @@
  * @typedef {import('./types').Change} Change
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { hueOf, labelOf, markIcon } from './people.js';
 
 /** Topics with a box each; of more the first ones. */

@@ -2,8 +2,8 @@
  * Choosing a timeline and a moment of it, to take its group from.
  */
 
-import { ask } from '../api.js';
-import { h } from '../dom.js';
+import { ask } from '../shared/api.js';
+import { h } from '../shared/dom.js';
 
 /** While the slider moves, nothing is asked for. */
 const PAUSE_MS = 180;

@@ -1,7 +1,7 @@
 /** Colours and marks: the first six lanes have a hue, topics a shape. */
 
-import { badgeOf } from '../cast.js';
-import { s } from '../dom.js';
+import { badgeOf } from '../frame/cast.js';
+import { s } from '../shared/dom.js';
 
 const HUES = 6;
 

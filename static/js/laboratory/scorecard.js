@@ -4,7 +4,7 @@
  * @typedef {import('./types').Sheet} Sheet
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { numbered } from './people.js';
 
 /** @param {HTMLElement} table @param {Sheet} sheet @param {number} open @param {(board: number) => void} onOpen */

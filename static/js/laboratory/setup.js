@@ -6,7 +6,7 @@
  * @typedef {import('./types').Change} Change
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { hueOf, labelOf, markIcon, numbered } from './people.js';
 
 /** Members and topics that stand there one by one; the others are counted. */

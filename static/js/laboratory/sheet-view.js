@@ -5,8 +5,8 @@
  * @typedef {import('./types').View} View
  */
 
-import { choose, h, part } from '../dom.js';
-import { onTextSize, textSize } from '../text-size.js';
+import { choose, h, part } from '../shared/dom.js';
+import { onTextSize, textSize } from '../shared/text-size.js';
 import { boardOf } from './board.js';
 import { numbered } from './people.js';
 import { showScorecard } from './scorecard.js';

@@ -5,7 +5,7 @@
  * @typedef {import('./types').LabStep} LabStep
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { partitionAt } from './layout.js';
 import { hueOf, labelOf } from './people.js';
 

@@ -4,10 +4,10 @@
  *
  * @typedef {import('./types').Ask} Question
  * @typedef {import('./types').Option} Option
- * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { plain, sentence } from './sentence.js';
 
 /** @param {Question} ask @param {string[]} chosen */

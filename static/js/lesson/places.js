@@ -3,10 +3,10 @@
  *
  * @typedef {import('./types').Hands} Hands
  * @typedef {import('./types').Ask} Question
- * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { sentence, who } from './sentence.js';
 
 /** Who may have a partition: members of this event that subscribe to its topic. @param {Hands} hands @param {string} partition */

@@ -8,8 +8,8 @@
  * @typedef {import('./types').Done} Done
  */
 
-import { Cast } from '../cast.js';
-import { calm, h, part } from '../dom.js';
+import { Cast } from '../frame/cast.js';
+import { calm, h, part } from '../shared/dom.js';
 import { AskPanel } from './ask.js';
 import { Places, before } from './places.js';
 import { plain, sentence } from './sentence.js';

@@ -2,11 +2,11 @@
  * Sentences of a lesson: members in their colours, partitions and values as what they are, words that explain themselves.
  *
  * @typedef {import('./types').TextPart} TextPart
- * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../dom.js';
-import { term } from '../terms.js';
+import { h } from '../shared/dom.js';
+import { term } from '../shared/terms.js';
 
 /** Characters of a value that is not broken into two lines: a duration, a state. */
 const ONE_LINE_MOST = 24;

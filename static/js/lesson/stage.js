@@ -3,17 +3,17 @@
  *
  * @typedef {import('./types').Run} Run
  * @typedef {import('../types').Frame} Frame
- * @typedef {import('../timeline.js').Rest} Rest
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
  */
 
 import { Board } from '../board/board.js';
-import { Cast } from '../cast.js';
-import { GroupHead } from '../group-head.js';
-import { Labels } from '../labels.js';
-import { isMereCommit } from '../key-steps.js';
-import { Spans } from '../spans.js';
-import { Timeline } from '../timeline.js';
-import { TimelineView } from '../timeline-view/view.js';
+import { Cast } from '../frame/cast.js';
+import { GroupHead } from '../panels/group-head.js';
+import { Labels } from '../frame/labels.js';
+import { isMereCommit } from '../shared/key-steps.js';
+import { Spans } from '../frame/spans.js';
+import { Timeline } from '../timeline/timeline.js';
+import { TimelineView } from '../timeline/view.js';
 
 /**
  * A frame without what only the simulator knows: that a process was killed or is paused. In a log of records and requests that is what one

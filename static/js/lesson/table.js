@@ -2,10 +2,10 @@
  * The proposal's own table, with the current row lit; rows that the lesson has not reached stay covered.
  *
  * @typedef {import('./types').Table} Table
- * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { sentence, who } from './sentence.js';
 
 /**

@@ -6,8 +6,8 @@
  * @typedef {{at_ms: number, do: string, who: string, to?: number}} Act
  */
 
-import { tell } from '../api.js';
-import { h } from '../dom.js';
+import { tell } from '../shared/api.js';
+import { h } from '../shared/dom.js';
 
 const NEWCOMERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 

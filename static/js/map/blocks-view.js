@@ -6,7 +6,7 @@
  */
 
 import { Blocks } from '../board/blocks.js';
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 
 /** The board of blocks is made for as many. */
 export const BLOCKS_MOST = 60;
@@ -19,8 +19,8 @@ export class BlocksView {
 
   /**
    * @param {object} options
-   * @param {import('../cast.js').Cast} options.cast
-   * @param {import('../labels.js').Labels} options.labels
+   * @param {import('../frame/cast.js').Cast} options.cast
+   * @param {import('../frame/labels.js').Labels} options.labels
    * @param {(key: string) => void} options.onPick
    * @param {() => void} options.onBack
    */

@@ -7,8 +7,8 @@
  * @typedef {import('./gestures.js').Spot} Spot
  */
 
-import { rem, textSize } from '../text-size.js';
-import { when } from '../words.js';
+import { rem, textSize } from '../shared/text-size.js';
+import { when } from '../frame/words.js';
 import { PIN_PX } from './list.js';
 import { meaning } from './modes.js';
 import { paletteOf } from './palette.js';

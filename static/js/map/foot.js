@@ -2,7 +2,7 @@
  * Under the map: what is in sight, what the pointer is over, and each zoom as a button beside its key.
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 
 /** @type {[string, string, string][]} key, sign, what it does */
 const BUTTONS = [

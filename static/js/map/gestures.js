@@ -5,8 +5,8 @@
  * @typedef {{x: number, y: number, place: number, line: number}} Spot in pixels of the plot, a place of the axis, a line
  */
 
-import { h } from '../dom.js';
-import { rem } from '../text-size.js';
+import { h } from '../shared/dom.js';
+import { rem } from '../shared/text-size.js';
 
 /** A hand that clicks moves less. */
 const DRAG_PX = 5;

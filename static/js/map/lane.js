@@ -3,18 +3,18 @@
  *
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/labels.js').Labels} Labels
  * @typedef {import('./types').Entity} Entity
  * @typedef {import('./types').RowText} RowText
  * @typedef {import('./say.js').Names} Names
  */
 
 import { chipSays, face } from '../board/chips.js';
-import { h } from '../dom.js';
-import { onTextSize, rem, textSize } from '../text-size.js';
-import { epochOf } from '../view.js';
-import { capital } from '../words.js';
-import { byName } from './names.js';
+import { h } from '../shared/dom.js';
+import { onTextSize, rem, textSize } from '../shared/text-size.js';
+import { epochOf } from '../frame/view.js';
+import { capital } from '../frame/words.js';
+import { byName } from '../frame/names.js';
 import { nameNode } from './list.js';
 
 const CHIP_PX = { width: 116, height: 30 };

@@ -6,9 +6,9 @@
  * @typedef {{line: Line, pinned: boolean, number: number}} Place a line and its number among all, pinned ones first
  */
 
-import { h } from '../dom.js';
-import { rem } from '../text-size.js';
-import { parted } from './names.js';
+import { h } from '../shared/dom.js';
+import { rem } from '../shared/text-size.js';
+import { parted } from '../frame/names.js';
 
 /** From this height on every row in sight has its name beside it. */
 const NAMED_PX = 13;

@@ -8,8 +8,8 @@
  * @typedef {import('./gestures.js').Spot} Spot
  */
 
-import { onTextSize } from '../text-size.js';
-import { when } from '../words.js';
+import { onTextSize } from '../shared/text-size.js';
+import { when } from '../frame/words.js';
 import { BLOCKS_MOST } from './blocks-view.js';
 import { Field, NAMED } from './field.js';
 import { Plot } from './plot.js';
@@ -33,8 +33,8 @@ export class BoardMap {
    * @param {HTMLElement} root
    * @param {object} options
    * @param {import('../types').Source} options.source
-   * @param {import('../cast.js').Cast} options.cast
-   * @param {import('../labels.js').Labels} options.labels
+   * @param {import('../frame/cast.js').Cast} options.cast
+   * @param {import('../frame/labels.js').Labels} options.labels
    * @param {() => string} options.verdict the text whose members have a hue
    * @param {() => number} options.start_ms
    * @param {(sequence: number) => void} options.onSeek

@@ -3,8 +3,8 @@
  *
  * @typedef {import('../types').MapLane} MapLane
  * @typedef {import('../types').MapTopic} MapTopic
- * @typedef {import('../cast.js').Cast} Cast
- * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
  * @typedef {import('./types').Entity} Entity
  * @typedef {import('./types').Kind} Kind
  * @typedef {import('./types').Line} Line

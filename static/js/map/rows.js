@@ -6,7 +6,7 @@
  * @typedef {import('./types').Line} Line
  */
 
-import { byName, folded } from './names.js';
+import { byName, folded } from '../frame/names.js';
 
 /** What a word of a search may be limited to: `host:10.1.2.7`. */
 const FIELDS = ['name', 'host', 'rack', 'client', 'topic'];

@@ -9,12 +9,12 @@
  *   how members and partitions are written, and in whose lane a member is
  */
 
-import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../hardships.js';
-import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../next-heartbeat.js';
-import { epochOf, targetIsKnown } from '../view.js';
-import { list, silentSays } from '../words.js';
+import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../frame/hardships.js';
+import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../frame/next-heartbeat.js';
+import { epochOf, targetIsKnown } from '../frame/view.js';
+import { list, silentSays } from '../frame/words.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
-import { isolated } from './names.js';
+import { isolated } from '../frame/names.js';
 
 /** @param {number} count @param {string} one */
 const many = (count, one) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;

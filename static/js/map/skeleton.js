@@ -2,7 +2,7 @@
  * The map's parts, and who tells whom.
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { BlocksView } from './blocks-view.js';
 import { Foot } from './foot.js';
 import { Gestures } from './gestures.js';
@@ -18,8 +18,8 @@ import { TroubleList } from './trouble-list.js';
 /**
  * @param {HTMLElement} root
  * @param {object} options
- * @param {import('../cast.js').Cast} options.cast
- * @param {import('../labels.js').Labels} options.labels
+ * @param {import('../frame/cast.js').Cast} options.cast
+ * @param {import('../frame/labels.js').Labels} options.labels
  * @param {import('./say.js').Names} options.names
  * @param {(key: string) => void} options.onPick a partition
  * @param {import('./map.js').BoardMap} options.map

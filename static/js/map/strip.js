@@ -7,10 +7,10 @@
  * @typedef {import('./types').Window} Window
  */
 
-import { h, s, sized, text } from '../dom.js';
-import { rem, textSize } from '../text-size.js';
-import { markOf } from '../timeline-view/marks.js';
-import { when } from '../words.js';
+import { h, s, sized, text } from '../shared/dom.js';
+import { rem, textSize } from '../shared/text-size.js';
+import { markOf } from '../timeline/marks.js';
+import { when } from '../frame/words.js';
 
 export const HEIGHT = 92;
 const TOP = { all: 4, epoch: 30, state: 40, events: 62, none: 76 };

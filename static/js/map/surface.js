@@ -7,7 +7,7 @@
  *   measures in pixels at the usual size of text
  */
 
-import { rem, textSize } from '../text-size.js';
+import { rem, textSize } from '../shared/text-size.js';
 import { paint } from './paint.js';
 
 /** A slice takes no longer, so that a frame has room for all else. */

@@ -22,7 +22,7 @@ export class Teller {
   /**
    * @param {object} options
    * @param {import('./roster.js').Roster} options.roster
-   * @param {import('../cast.js').Cast} options.cast
+   * @param {import('../frame/cast.js').Cast} options.cast
    * @param {import('./say.js').Names} options.names
    */
   constructor({ roster, cast, names }) {

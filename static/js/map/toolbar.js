@@ -6,7 +6,7 @@
  * @typedef {import('./types').Grouping} Grouping
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, UNASSIGNED, WAITING } from './modes.js';
 
 /** Of each kind: what the legend tells. */

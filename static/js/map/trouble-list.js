@@ -4,7 +4,7 @@
  * @typedef {import('./types').Trouble} Trouble
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { nameNode } from './list.js';
 import { UNASSIGNED } from './modes.js';
 

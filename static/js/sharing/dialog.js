@@ -6,7 +6,7 @@
  * @typedef {import('./types').Asked} Asked
  */
 
-import { h, part } from '../dom.js';
+import { h, part } from '../shared/dom.js';
 import { linkLine, linksList } from './lines.js';
 import { fileFirst, handOver } from './saving.js';
 import { asStretch, isOrigin } from './words.js';

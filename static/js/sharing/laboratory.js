@@ -5,8 +5,8 @@
  * @typedef {{query: string, board: number} | {cell: {sweep: string, cell: number, seed: number, measure: string}}} Asked
  */
 
-import { ask, file, tell } from '../api.js';
-import { h, part } from '../dom.js';
+import { ask, file, tell } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
 import { linkLine, linksList } from './lines.js';
 import { fileFirst, handOver } from './saving.js';
 

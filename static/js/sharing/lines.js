@@ -4,8 +4,8 @@
  * @typedef {import('./types').ShareLink} ShareLink
  */
 
-import { h } from '../dom.js';
-import { copy } from '../url.js';
+import { h } from '../shared/dom.js';
+import { copy } from '../shared/url.js';
 import { linkSays } from './words.js';
 
 /** What was made, to be copied. @param {string} name @param {string} text */

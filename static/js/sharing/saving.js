@@ -2,7 +2,7 @@
  * One HTML file of what a page shows: a button, and whether names are hidden.
  */
 
-import { h, part } from '../dom.js';
+import { h, part } from '../shared/dom.js';
 import { isLoopback, ONLY_HERE } from './words.js';
 
 /** Where a link opens on this machine alone, the file comes first, and the dialog says why. @param {string} host */

@@ -5,7 +5,7 @@
  * @typedef {() => {first: number, sequence: number, at_ms: number}[] | null} MomentsOf
  */
 
-import { plural } from '../words.js';
+import { plural } from '../frame/words.js';
 
 /** Half of "2 min around". */
 const AROUND_MS = 60_000;

@@ -5,7 +5,7 @@
  * @typedef {import('./page.js').Given} Given
  */
 
-import { parseExactly } from '../exact.js';
+import { parseExactly } from '../shared/exact.js';
 import { panelsOf } from './panels.js';
 import { openSealed } from './sealed.js';
 

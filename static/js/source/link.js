@@ -2,7 +2,7 @@
  * A page behind a share link, which may be withdrawn while it plays: it asks now and then whether the link is still open.
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 
 /** How soon a withdrawn link ends where somebody looks at it. */
 export const ASK_MS = 5000;

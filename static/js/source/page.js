@@ -6,8 +6,8 @@
  * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
  */
 
-import { addresses } from '../api.js';
-import { part } from '../dom.js';
+import { addresses } from '../shared/api.js';
+import { part } from '../shared/dom.js';
 
 /**
  * What only a server can do: `null` where the page is all there is.
@@ -20,7 +20,7 @@ import { part } from '../dom.js';
  * @property {Answers} api
  * @property {Served | null} server
  * @property {import('./panels.js').Panels | null} panels what stands beside the board; null where only its story is shown
- * @property {import('../reading.js').View | null} view what it is shown as, where that is not the reader's choice
+ * @property {import('../panels/reading.js').View | null} view what it is shown as, where that is not the reader's choice
  * @property {string[]} changed parts of the page that are not as they were written
  */
 

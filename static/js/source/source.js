@@ -38,8 +38,8 @@ export class WindowSource {
 
   /**
    * @param {object} parts
-   * @param {import('../timeline.js').Timeline} parts.timeline
-   * @param {import('../cast.js').Cast} parts.cast
+   * @param {import('../timeline/timeline.js').Timeline} parts.timeline
+   * @param {import('../frame/cast.js').Cast} parts.cast
    * @param {(of: Kind, ask: WindowAsk & {topics?: string[]}) => Promise<any>} parts.fetchDigest what the API answers
    */
   constructor({ timeline, cast, fetchDigest }) {

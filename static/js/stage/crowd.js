@@ -5,15 +5,15 @@
  * @typedef {import('../types').Meta} Meta
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('../types').Moment} Moment
- * @typedef {import('../timeline.js').Rest} Rest
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
  */
 
-import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
-import { EventGroups } from '../event-groups.js';
-import { showPartition } from '../partition-card.js';
+import { addCommitted, commitsWithin, shadesOf } from '../panels/committed-card.js';
+import { EventGroups } from '../panels/event-groups.js';
+import { showPartition } from '../panels/partition-card.js';
 import { WindowSource } from '../source/source.js';
 import { stretchesOf } from '../source/stretches.js';
-import { silentOf, unreadOf } from '../unread.js';
+import { silentOf, unreadOf } from '../frame/unread.js';
 
 /** As fine as the list of events needs it: it is collapsed on the server, whatever the columns are. */
 const COLUMNS = 800;
@@ -28,15 +28,15 @@ export class CrowdStage {
 
   /**
    * @param {object} parts
-   * @param {import('../timeline.js').Timeline} parts.timeline
-   * @param {import('../ownership.js').Ownership} parts.ownership that follows the timeline
+   * @param {import('../timeline/timeline.js').Timeline} parts.timeline
+   * @param {import('../frame/ownership.js').Ownership} parts.ownership that follows the timeline
    * @param {Meta} parts.meta
-   * @param {import('../cast.js').Cast} parts.cast
-   * @param {import('../labels.js').Labels} parts.labels
+   * @param {import('../frame/cast.js').Cast} parts.cast
+   * @param {import('../frame/labels.js').Labels} parts.labels
    * @param {{[name: string]: HTMLElement}} parts.places
    * @param {(of: 'members' | 'partitions' | 'group', ask: import('../types').WindowAsk & {topics?: string[]}) => Promise<any>} parts.fetchDigest
-   * @param {import('../committed-card.js').FetchOffsets | null} parts.fetchOffsets
-   * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
+   * @param {import('../panels/committed-card.js').FetchOffsets | null} parts.fetchOffsets
+   * @param {(moment: Moment) => import('../frame/hardships.js').Violation | null} parts.violationAt
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled

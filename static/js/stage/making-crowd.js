@@ -4,11 +4,11 @@
  * @typedef {ConstructorParameters<typeof import('./crowd.js').CrowdStage>[0]} Parts
  */
 
-import { part } from '../dom.js';
+import { part } from '../shared/dom.js';
 import { BoardMap } from '../map/map.js';
 import { CrowdStage } from './crowd.js';
 
-export { Ownership } from '../ownership.js';
+export { Ownership } from '../frame/ownership.js';
 
 /** @param {Omit<Parts, 'draws'> & {picked: () => string | null, start_ms: () => number}} parts */
 export function crowdStage({ picked, start_ms, ...shared }) {

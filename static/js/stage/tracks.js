@@ -5,24 +5,24 @@
  *
  * @typedef {import('../types').Meta} Meta
  * @typedef {import('../types').Moment} Moment
- * @typedef {import('../timeline.js').Rest} Rest
- * @typedef {import('../timeline.js').Timeline} Timeline
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @typedef {import('../timeline/timeline.js').Timeline} Timeline
  */
 
 import { Board } from '../board/board.js';
-import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
-import { Causes } from '../causes.js';
-import { consumedWords } from '../consumption.js';
-import { Events } from '../events.js';
-import { isMereCommit } from '../key-steps.js';
-import { showPartition } from '../partition-card.js';
-import { beginsIn } from '../problems.js';
-import { inSlices } from '../slices.js';
-import { Spans } from '../spans.js';
-import { fetchBehind } from '../still-to-come.js';
-import { countUpTo } from '../timeline.js';
-import { TimelineView } from '../timeline-view/view.js';
-import { keyOf } from '../view.js';
+import { addCommitted, commitsWithin, shadesOf } from '../panels/committed-card.js';
+import { Causes } from '../frame/causes.js';
+import { consumedWords } from '../frame/consumption.js';
+import { Events } from '../panels/events.js';
+import { isMereCommit } from '../shared/key-steps.js';
+import { showPartition } from '../panels/partition-card.js';
+import { beginsIn } from '../panels/problems.js';
+import { inSlices } from '../shared/slices.js';
+import { Spans } from '../frame/spans.js';
+import { fetchBehind } from '../live/still-to-come.js';
+import { countUpTo } from '../timeline/timeline.js';
+import { TimelineView } from '../timeline/view.js';
+import { keyOf } from '../frame/view.js';
 
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
@@ -41,12 +41,12 @@ export class TrackStage {
    * @param {object} parts
    * @param {Timeline} parts.timeline
    * @param {Meta} parts.meta
-   * @param {import('../cast.js').Cast} parts.cast
-   * @param {import('../labels.js').Labels} parts.labels
+   * @param {import('../frame/cast.js').Cast} parts.cast
+   * @param {import('../frame/labels.js').Labels} parts.labels
    * @param {boolean} parts.whole whether all moments are visited, or those around the playhead
    * @param {{[name: string]: HTMLElement}} parts.places
-   * @param {import('../committed-card.js').FetchOffsets | null} parts.fetchOffsets
-   * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
+   * @param {import('../panels/committed-card.js').FetchOffsets | null} parts.fetchOffsets
+   * @param {(moment: Moment) => import('../frame/hardships.js').Violation | null} parts.violationAt
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled

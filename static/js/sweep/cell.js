@@ -5,10 +5,10 @@
  * @typedef {import('./types').Seed} Seed
  */
 
-import { ask, tell } from '../api.js';
-import { h } from '../dom.js';
-import { toast } from '../toast.js';
-import { plural } from '../words.js';
+import { ask, tell } from '../shared/api.js';
+import { h } from '../shared/dom.js';
+import { toast } from '../shared/toast.js';
+import { plural } from '../frame/words.js';
 import { drawStrip } from './plots.js';
 
 /** A wider number is set smaller. */

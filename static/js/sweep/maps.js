@@ -6,7 +6,7 @@
  * @typedef {import('./types').Place} Place
  */
 
-import { h } from '../dom.js';
+import { h } from '../shared/dom.js';
 import { drawMap } from './plots.js';
 
 /** The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark. */

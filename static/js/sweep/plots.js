@@ -1,7 +1,7 @@
 /** Plotly beneath the maps and in the strip: the figures come from the server, their colours from our tokens. */
 
-import { enlarged, token } from '../plotly.js';
-import { textSize } from '../text-size.js';
+import { enlarged, token } from '../shared/plotly.js';
+import { textSize } from '../shared/text-size.js';
 
 const STILL = { staticPlot: true, responsive: true, displayModeBar: false };
 

@@ -1,0 +1,153 @@
+/**
+ * Keeps a timeline at its tail: a socket tells what is new, HTTP fills what the socket missed.
+ *
+ * The channel behind the socket may drop any message, the last one too. So the feed trusts sequences alone:
+ * `hello`, `tail` and `changes` all say where the tail stands, and whatever lies between what is here and there
+ * is fetched. A reload, a lost message and a lost connection are the same path.
+ *
+ * @typedef {import('../types').Delta} Delta
+ * @typedef {'connecting' | 'live' | 'behind' | 'lost' | 'closed'} Link
+ */
+
+import { Socket } from '../shared/socket.js';
+
+/** Two of the server's tails may be lost before silence means that the connection is dead. */
+export const SILENCE_MS = 20_000;
+/** A summary that is too large to come with each message is asked for so often, and up to twice as late: not by all at once. */
+export const SUMMARY_EVERY_MS = 3000;
+
+export class Feed {
+  #filling = false;
+  #wanted = 0;
+  #asking = /** @type {any} */ (null);
+  /** Why no worker takes the run, as the last tail reported it. */
+  #waits = '';
+
+  /**
+   * @param {object} options
+   * @param {string} options.url of the socket
+   * @param {() => number} options.last the last sequence that is here
+   * @param {(delta: Delta) => boolean} options.append takes a delta; false if something before it is missing
+   * @param {(after: number) => Promise<Delta>} options.fetchAfter one page of what came after a sequence
+   * @param {(link: Link) => void} [options.onLink]
+   * @param {(message: any) => void} [options.onStatus]
+   * @param {(hello: any) => void} [options.onHello]
+   * @param {(live: import('../types').LiveSource | null) => void} [options.onLive] how the source of a live group is now
+   * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
+   * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
+   * @param {Pick<import('../shared/socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
+   */
+  constructor({
+    url,
+    last,
+    append,
+    fetchAfter,
+    onLink = () => {},
+    onStatus = () => {},
+    onHello = () => {},
+    onLive = () => {},
+    onSummary = () => {},
+    asksSummary = false,
+    means = {},
+  }) {
+    this.socket = new Socket({
+      url,
+      hear: (message) => this.#hear(message),
+      onLost: () => this.onLink('lost'),
+      silence_ms: SILENCE_MS,
+      ...means,
+    });
+    this.last = last;
+    this.append = append;
+    this.fetchAfter = fetchAfter;
+    this.onLink = onLink;
+    this.onStatus = onStatus;
+    this.onHello = onHello;
+    this.onLive = onLive;
+    this.onSummary = onSummary;
+    this.asksSummary = asksSummary;
+  }
+
+  open() {
+    this.onLink('connecting');
+    this.socket.open();
+  }
+
+  close() {
+    this.socket.never(this.#asking);
+    this.socket.close();
+    this.onLink('closed');
+  }
+
+  /** Connect at once instead of waiting for the next attempt. */
+  hurry() {
+    this.socket.hurry();
+  }
+
+  /** @param {any} message */
+  #hear(message) {
+    if (message.live !== undefined) this.onLive(message.live);
+    if (message.type === 'hello') {
+      this.onHello(message);
+      this.#reach(message.last);
+    } else if (message.type === 'tail') {
+      this.#reach(message.last);
+      if ((message.waits ?? '') !== this.#waits) {
+        this.#waits = message.waits ?? '';
+        this.onStatus({ type: 'status', waits: this.#waits });
+      }
+    } else if (message.type === 'changes') {
+      this.append(message);
+      if (message.summary) this.onSummary(message.summary);
+      else if (this.asksSummary) this.#askSummary();
+      this.#reach(message.last);
+    } else if (message.type === 'status') {
+      this.onStatus(message);
+    }
+  }
+
+  /** @param {number} sequence where the tail stands */
+  #reach(sequence) {
+    this.#wanted = Math.max(this.#wanted, sequence);
+    if (this.last() >= this.#wanted) this.onLink('live');
+    else this.#fill();
+  }
+
+  async #fill() {
+    if (this.#filling) return;
+    this.#filling = true;
+    this.onLink('behind');
+    try {
+      while (!this.socket.isClosed && this.last() < this.#wanted) {
+        const before = this.last();
+        const delta = await this.fetchAfter(before);
+        this.append(delta);
+        if (delta.summary) this.onStatus({ type: 'status', summary: delta.summary });
+        // A server that is itself behind its announcement has nothing yet; the next tail asks again.
+        if (this.last() === before) break;
+      }
+      if (this.last() >= this.#wanted) this.onLink('live');
+    } catch {
+      // The next tail, or the next connection, asks again.
+    } finally {
+      this.#filling = false;
+    }
+  }
+
+  #askSummary() {
+    this.#asking ??= this.socket.later(
+      async () => {
+        this.#asking = null;
+        try {
+          const delta = await this.fetchAfter(this.last());
+          if (this.socket.isClosed) return;
+          this.append(delta);
+          if (delta.summary) this.onSummary(delta.summary);
+        } catch {
+          // The next message asks again.
+        }
+      },
+      SUMMARY_EVERY_MS * (1 + Math.random()),
+    );
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What of a timeline is not on the page yet: chunks that are stored and not fetched, and entries that are still to be
+ * written.
+ *
+ * @typedef {import('../timeline/timeline.js').Timeline} Timeline
+ * @typedef {import('./feed.js').Link} Link
+ */
+
+import { Feed } from './feed.js';
+
+/** Chunks that are fetched behind the board, so that steps can be counted and spans drawn to the end. */
+const BACKGROUND_CHUNKS_MOST = 64;
+/** While chunks come one after another, the page is drawn anew at most this often. */
+const DIGEST_MS = 500;
+
+/**
+ * The rest of a long timeline, one chunk after another, so that a click does not wait behind it.
+ *
+ * @param {Timeline} timeline
+ * @param {() => void} redraw
+ */
+export async function fetchBehind(timeline, redraw) {
+  let fetched = 0;
+  let drawn = 0;
+  for (const chunk of timeline.chunks) {
+    if (chunk.loaded) continue;
+    if (fetched >= BACKGROUND_CHUNKS_MOST) break;
+    fetched += 1;
+    try {
+      await timeline.fetch(chunk.first);
+    } catch {
+      return;
+    }
+    if (performance.now() - drawn > DIGEST_MS) {
+      redraw();
+      drawn = performance.now();
+    }
+  }
+  if (fetched) redraw();
+}
+
+/**
+ * Takes what comes through the timeline's socket; a page that comes back to the foreground asks at once.
+ *
+ * @param {object} parts
+ * @param {string} parts.url of the socket
+ * @param {Timeline} parts.timeline
+ * @param {(after: number) => Promise<any>} parts.fetchAfter
+ * @param {() => void} parts.onTail entries were added
+ * @param {(hello: any) => void} parts.onHello
+ * @param {(live: import('../types').LiveSource | null) => void} parts.onLive
+ * @param {(message: any) => void} parts.onStatus
+ * @param {(link: Link, hurry: () => void) => void} parts.onLink
+ * @param {(summary: any) => void} parts.onSummary
+ * @param {boolean} parts.asksSummary whether it is asked for where it is too large to come along
+ */
+export function connect({
+  url,
+  timeline,
+  fetchAfter,
+  onTail,
+  onHello,
+  onLive,
+  onStatus,
+  onLink,
+  onSummary,
+  asksSummary,
+}) {
+  const hurry = () => feed.hurry();
+  const feed = new Feed({
+    url,
+    last: () => timeline.last,
+    append: (delta) => {
+      const taken = timeline.append(delta);
+      if (taken) onTail();
+      return taken;
+    },
+    fetchAfter,
+    onHello,
+    onLive,
+    onStatus,
+    onSummary,
+    asksSummary,
+    onLink: (link) => onLink(link, hurry),
+  });
+  feed.open();
+  addEventListener('online', hurry);
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') hurry();
+  });
+}

@@ -1,0 +1,396 @@
+/**
+ * The page of a timeline: wires the parts together. Every part is told what to show; only this file knows all.
+ *
+ * @typedef {import('../types').Meta} Meta
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
+ */
+
+import { Banners } from '../live/banners.js';
+import { showPlaying, wireControls } from '../panels/board-controls.js';
+import { walk } from '../board/grid-keys.js';
+import { Cast } from '../frame/cast.js';
+import { part } from '../shared/dom.js';
+import { GroupHead } from '../panels/group-head.js';
+import { looksLike, violationsOf } from '../frame/hardships.js';
+import { Inspector } from '../panels/inspector.js';
+import { Labels } from '../frame/labels.js';
+import { leadIn, missingMoment, openingOf, opensAtWorst } from '../timeline/opening.js';
+import { keySteps } from '../shared/key-steps.js';
+import { showPatterns } from '../panels/patterns.js';
+import { Player } from '../timeline/player.js';
+import { Problems } from '../panels/problems.js';
+import { Reading, tells } from '../panels/reading.js';
+import { Seeking } from '../panels/seeking.js';
+import { SourceBanner } from '../live/source-banner.js';
+import { watchLink } from '../source/link.js';
+import { openPage } from '../source/page.js';
+import { showPlayhead } from '../timeline/playhead-words.js';
+import { SidePanels } from '../panels/side-panels.js';
+import { sizeOf } from '../stage/size.js';
+import { TrackStage } from '../stage/tracks.js';
+import { connect } from '../live/still-to-come.js';
+import { explain } from '../shared/terms.js';
+import { Timeline } from '../timeline/timeline.js';
+import { copyLink, rename, saveNames, wireSharing } from '../panels/timeline-actions.js';
+import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
+import { toast } from '../shared/toast.js';
+import { showTopicNames } from '../panels/topic-names.js';
+import { unreadOf } from '../frame/unread.js';
+import { Address } from '../shared/url.js';
+import { followLinks, showVerdict } from '../panels/verdict.js';
+
+/** What is made of a timeline's moments is made anew at most this often while it grows. */
+const GROW_MS = 250;
+/** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
+const CROWD_CHUNKS = 5;
+
+const { meta, first: firstChunk, api, server, panels, view: fixedView, changed } = await openPage();
+// Asked before anything moves: the address loses the wish with the first moment that it follows.
+const openedAt = location.search;
+const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
+
+const size = sizeOf(meta);
+const cast = new Cast(meta.summary.cast ?? []);
+const labels = new Labels();
+labels.remember(meta.summary.topics);
+const crowd = size === 'crowd' ? await import('../stage/making-crowd.js') : null;
+const ownership = crowd && new crowd.Ownership();
+const timeline = new Timeline({
+  chunks: meta.chunks,
+  load: api.chunk,
+  follower: ownership,
+  keep: size === 'whole' ? Infinity : CROWD_CHUNKS,
+});
+let picked = /** @type {string | null} */ (null);
+let following = false;
+/** Whether the board still stands where an import opened: then Space shows how it came to that. */
+let standsAtWorst = false;
+
+const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
+  violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
+const places = {
+  board: part('board'),
+  tracks: part('tracks'),
+  log: part('log'),
+  chain: part('chain'),
+  filter: part('who-filter'),
+  commits: part('commits'),
+  partition: part('partition'),
+};
+const shared = {
+  timeline,
+  meta,
+  cast,
+  labels,
+  places,
+  violationAt,
+  fetchOffsets: server?.offsets ?? null,
+  onSeek: (/** @type {number} */ sequence) => seeking.scrub(sequence),
+  onPick: (/** @type {string | null} */ key) => pick(key),
+  onSettled: () => {
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+  },
+};
+const stage =
+  crowd && ownership
+    ? crowd.crowdStage({
+        ...shared,
+        ownership,
+        fetchDigest: api.digest,
+        picked: () => picked,
+        start_ms: () => start_ms(),
+      })
+    : new TrackStage({ ...shared, whole: size === 'whole' });
+const head = new GroupHead({
+  state: part('state'),
+  epochs: part('epochs'),
+  now: part('now'),
+  gap: part('gap'),
+  coordinator: part('coordinator'),
+  cast,
+  labels,
+  numberOf: (sequence) => timeline.numberOf(sequence),
+  looksLike: (moment) => looksLike(meta.summary, moment),
+});
+const inspector = new Inspector({
+  root: part('details'),
+  range: part('range'),
+  cast,
+  timeline: meta.id,
+  fetchEntries: api.entries,
+  fetchBytes: panels?.bytes ?? null,
+  inspects: server !== null,
+  momentAt: (sequence) => timeline.momentAt(sequence),
+  causeOf: (moment) => stage.causeOf(moment),
+  numberOf: (moment) => timeline.numberOf(moment.sequence),
+});
+const side = new SidePanels({
+  panels,
+  server,
+  cast,
+  rest: () => timeline.rest,
+  onSeek: (sequence) => seeking.go(sequence),
+  isIdle: () => !player.playing,
+});
+const banners = new Banners(part('banners'));
+const source = new SourceBanner(meta, banners);
+const address = new Address();
+const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
+const player = new Player({ next: nextStep, onState: showPlaying });
+const seeking = new Seeking({
+  timeline,
+  banners,
+  epochs: () => stage.epochs,
+  show,
+  onMove: () => {
+    standsAtWorst = false;
+  },
+});
+const problems = new Problems({
+  root: part('problems'),
+  go: (sequence) => seeking.go(sequence),
+  at: () => ({
+    first: timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin,
+    last: timeline.rest?.sequence ?? timeline.origin,
+  }),
+});
+/** Where a story pauses while it plays. @type {Set<number>} */
+let pauses = new Set();
+
+/** Whether more may come at the end. */
+const live = () => meta.status === 'running';
+const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
+
+/** Partitions that are assigned and not read. @param {Rest} rest */
+function stoppedAt({ frame, moment, sequence }) {
+  return unreadOf(frame, meta.summary.silences ?? [], { sequence, at_ms: moment?.at_ms ?? frame.at_ms });
+}
+
+/** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
+function show(rest, { animate, before }) {
+  if (!rest) return;
+  const position = timeline.position;
+  following = timeline.atEnd;
+  const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
+  head.render(rest, views, violation, stoppedAt(rest));
+  reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
+  inspector.render(rest);
+  side.move(rest);
+  problems.move();
+  part('continue').hidden = true;
+  showPlayhead(rest, timeline, { start_ms: start_ms(), timelineId: meta.id });
+  address.follow(rest.sequence);
+}
+
+async function togglePlay() {
+  if (standsAtWorst) await seeking.go(leadIn(timeline));
+  if (!player.playing && timeline.atEnd && !live()) await seeking.go(timeline.origin);
+  part('continue').hidden = true;
+  player.toggle();
+}
+
+/** One step of what plays; false at the end. A story pauses at its key steps, until its reader goes on. */
+async function nextStep() {
+  const rest = await seeking.step(1);
+  if (rest && !timeline.atEnd && reading.view === 'reader' && pauses.has(rest.sequence)) {
+    player.pause();
+    part('continue').hidden = false;
+    part('play-word').textContent = 'Continue';
+  }
+  return rest !== null || live();
+}
+
+/** @param {string | null} key */
+function pick(key) {
+  picked = key;
+  if (key) player.pause();
+  stage.pick(key);
+}
+
+let growing = /** @type {any} */ (null);
+
+/** The tail has moved. */
+function grow() {
+  if (growing) return;
+  growing = setTimeout(async () => {
+    growing = null;
+    const toFollow = following;
+    await stage.grow();
+    const rest = timeline.rest;
+    if (!rest) {
+      // The first chunk may only have come with this step: all that is made of its moments is made now.
+      await seeking.go(wantedAtStart());
+      await stage.grow();
+    } else if (toFollow && !player.playing && !timeline.atEnd) await seeking.go(timeline.last);
+    else show(rest, { animate: false, before: timeline.position });
+    showStatus();
+  }, GROW_MS);
+}
+
+function showStatus() {
+  banners.status(meta, timeline.last, async () => {
+    try {
+      await server?.cancel();
+      toast('Cancelled. What was computed stays.');
+    } catch (error) {
+      toast(error instanceof Error ? error.message : 'This could not be cancelled.');
+    }
+  });
+  source.show();
+  banners.gaps(meta);
+  banners.violations(violationsOf(meta.summary));
+  banners.differences(meta.summary);
+  part('basis').textContent =
+    `Computed from ${timeline.last.toLocaleString('en')} ${timeline.last === 1 ? 'entry' : 'entries'}`;
+  part('empty').hidden = !timeline.empty;
+  part('stage').hidden = timeline.empty;
+}
+
+/** @param {any} message */
+function hearStatus(message) {
+  if (message.status) meta.status = message.status;
+  if (message.problem !== undefined) meta.problem = message.problem;
+  if (message.waits !== undefined) meta.waits = message.waits;
+  if (message.summary) {
+    meta.summary = message.summary;
+    cast.meet(meta.summary.cast ?? []);
+    if (sizeOf(meta, Object.keys(timeline.rest?.frame.members ?? {}).length) === 'crowd' && !ownership) {
+      // The group has outgrown its lanes. Who followed its end goes on following.
+      location.replace(following ? location.pathname : location.href);
+      return;
+    }
+    labels.follow(meta.summary.protocol);
+    labels.remember(meta.summary.topics);
+    if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
+    showFound();
+    if ('map' in stage) stage.map.refresh();
+    if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
+  }
+  showStatus();
+  if (message.status && message.status !== 'running') {
+    side.figure?.refresh();
+    hearProblems();
+  }
+}
+
+/** What went wrong is known when all has been read. */
+async function hearProblems() {
+  meta.troubles = (await server?.detail().catch(() => null))?.troubles ?? meta.troubles;
+  problems.load(meta.troubles ?? [], start_ms());
+  await stage.grow();
+  problems.move();
+}
+
+/** @param {1 | -1} direction */
+function stepProblem(direction) {
+  player.pause();
+  return problems.step(direction);
+}
+
+const wantedAtStart = () => openingOf(meta, openedAt, timeline);
+
+function wire() {
+  explain();
+  if (server) wireSharing(server, timeline);
+  if (stage instanceof TrackStage) {
+    const { events } = stage;
+    walk(part('board'), (lane) => events.only(lane));
+  }
+  wireControls({
+    stage,
+    timeline,
+    seeking,
+    player,
+    inspector,
+    togglePlay,
+    stepProblem,
+    copyLink: () => copyLink(timeline, reading.view),
+    rename: () => rename(meta, server),
+    unpick: () => pick(null),
+  });
+  followLinks(document.body, (sequence) => seeking.go(sequence));
+  // Seconds of a simulation have no zone.
+  if (start_ms() >= CLOCK_FROM_MS) {
+    showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
+    onZone(() => stage.grow());
+  }
+}
+
+/** What is still being computed or read comes through a socket. @param {import('../source/page.js').Served} from */
+function follow(from) {
+  connect({
+    url: from.socket,
+    timeline,
+    fetchAfter: from.after,
+    onTail: grow,
+    onHello: (hello) => {
+      if (hello.fold_version !== meta.fold_version) location.reload();
+      else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
+    },
+    onLive: (told) => source.hear(told),
+    onStatus: hearStatus,
+    // A run tells what it came to at its end; a live group has none, and is told as it goes on.
+    onSummary: (/** @type {any} */ summary) => {
+      if (meta.source === 'live') hearStatus({ type: 'status', summary });
+    },
+    asksSummary: meta.source === 'live',
+    onLink: (link, hurry) => {
+      part('board').dataset.link = link;
+      banners.link(link, hurry);
+    },
+  });
+}
+
+/** The verdict, and what there is to say beside it. */
+function showFound() {
+  showVerdict(part('verdict'), meta.summary);
+  showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
+}
+
+async function begin() {
+  wire();
+  if (firstChunk) timeline.give(firstChunk);
+  if (meta.source === 'import' || meta.source === 'live') {
+    stage.axis = 'time';
+    for (const button of part('axis').querySelectorAll('button')) {
+      button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
+    }
+  }
+  if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
+  else showVerdict(part('verdict'), meta.summary);
+  showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
+  if (changed.length) banners.changed(changed);
+  part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
+  showStatus();
+  const missing = missingMoment(meta, openedAt, timeline);
+  if (missing) banners.show('moment', 'warn', missing);
+  if (!timeline.empty) {
+    await seeking.go(wantedAtStart());
+    standsAtWorst = opensAtWorst(meta, openedAt);
+  }
+  const grown = stage.grow();
+  if (!ownership) await grown;
+  if (tells(meta.source)) pauses = keySteps(timeline.steps);
+  problems.load(meta.troubles ?? [], start_ms());
+  problems.move();
+  // What a test, or a reader with a console, compares with the frame that the server computes.
+  Object.assign(window, {
+    rebalanceExplorer: {
+      timeline,
+      stage,
+      go: (/** @type {number} */ sequence) => seeking.go(sequence),
+      frame: () => timeline.rest?.frame ?? null,
+    },
+  });
+  document.documentElement.dataset.alive = 'true';
+  performance.mark('alive');
+  // Whoever came to watch looks at the board first, and presses Space: nothing moves before.
+  if (wantsPlay) part('play').focus();
+  if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
+  if (server) source.watch();
+  if (!server) watchLink({ page: document, onEnd: () => player.pause() });
+  side.figure?.watch();
+  await stage.fetchBehind();
+}
+
+begin();

@@ -1,0 +1,111 @@
+/**
+ * The list of clusters, and the wizard that adds one: each step of the connection is tested, and says what it found and
+ * what was sent for it.
+ *
+ * @typedef {{name: string, state: 'ok' | 'warning' | 'failed', says: string, seen: string | null, sent: string[], commands: string[]}} Step
+ */
+
+import { tell } from '../shared/api.js';
+import { propertiesOf, usesLogin, usesTls } from '../clusters/properties.js';
+import { h, part } from '../shared/dom.js';
+
+const TITLES = {
+  settings: 'Settings',
+  resolve: 'Name',
+  connect: 'Connection',
+  versions: 'Kafka',
+  login: 'Login',
+  brokers: 'Brokers',
+  rights: 'Rights',
+};
+
+const form = /** @type {HTMLFormElement} */ (part('add'));
+const keep = /** @type {HTMLButtonElement} */ (part('keep'));
+const test = /** @type {HTMLButtonElement} */ (part('test'));
+const why = part('why');
+
+const filled = () => /** @type {any} */ (Object.fromEntries(new FormData(form)));
+
+function show() {
+  const protocol = filled().protocol;
+  for (const label of form.querySelectorAll('.sasl')) /** @type {HTMLElement} */ (label).hidden = !usesLogin(protocol);
+  for (const label of form.querySelectorAll('.tls')) /** @type {HTMLElement} */ (label).hidden = !usesTls(protocol);
+}
+
+/** @param {string} name @param {string} state @param {string} says @param {...(Node | null)} more */
+const row = (name, state, says, ...more) =>
+  h(
+    'li',
+    { class: state, 'data-step': name },
+    h('span', { class: 'mk', 'aria-hidden': 'true' }),
+    h(
+      'span',
+      {},
+      h('b', {}, TITLES[/** @type {keyof typeof TITLES} */ (name)]),
+      ' ',
+      state === 'failed' ? 'failed. ' : '',
+      says,
+    ),
+    ...more,
+  );
+
+/** @param {Step[]} steps */
+function draw(steps) {
+  const done = new Set(steps.map((step) => step.name));
+  part('steps').replaceChildren(
+    ...steps.map((step) =>
+      row(
+        step.name,
+        step.state,
+        step.says,
+        step.seen ? h('span', { class: 'aside mono' }, `Seen: ${step.seen}`) : null,
+        step.sent.length ? h('span', { class: 'aside' }, `Sent: ${step.sent.join(', ')}`) : null,
+        step.commands.length ? h('pre', { class: 'mono' }, step.commands.join('\n')) : null,
+      ),
+    ),
+    ...Object.keys(TITLES)
+      .filter((name) => !done.has(name))
+      .map((name) => row(name, 'waits', 'was not tried: what comes before must be right first.')),
+  );
+}
+
+async function check() {
+  keep.disabled = true;
+  test.disabled = true;
+  why.textContent = 'Testing…';
+  try {
+    const told = await tell('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
+    draw(told.steps);
+    keep.disabled = !told.ok;
+    why.textContent = told.ok ? 'It can be added.' : 'Mend what failed, and test again.';
+  } catch (error) {
+    part('steps').replaceChildren();
+    why.textContent = error instanceof Error ? error.message : 'The test could not be made.';
+  } finally {
+    test.disabled = false;
+  }
+}
+
+async function add() {
+  if (!form.reportValidity()) return;
+  keep.disabled = true;
+  try {
+    const added = await tell('/api/clusters', 'POST', { name: filled().name, properties: propertiesOf(filled()) });
+    location.assign(added.url);
+  } catch (error) {
+    why.textContent = error instanceof Error ? error.message : 'The cluster could not be added.';
+    keep.disabled = false;
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void check();
+});
+form.addEventListener('input', (event) => {
+  show();
+  // What was tested is not what stands there any more; the name is no part of it.
+  if (/** @type {HTMLInputElement} */ (event.target).name !== 'name') keep.disabled = true;
+});
+keep.addEventListener('click', add);
+show();

@@ -1,0 +1,374 @@
+/**
+ * Timelines side by side: one board each, one playhead, locked by the time since each began.
+ *
+ * @typedef {import('../compare/compare.js').Seen} Seen
+ * @typedef {import('../compare/compare.js').Cost} Cost
+ */
+
+import { ask, file } from '../shared/api.js';
+import { Banners } from '../live/banners.js';
+import { Lanes } from '../board/lanes.js';
+import { Cast } from '../frame/cast.js';
+import { tracks } from '../compare/compare-tracks.js';
+import { bareSince, begun, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from '../compare/compare.js';
+import { readTwiceSince } from '../frame/consumption.js';
+import { calm, h, part } from '../shared/dom.js';
+import { Labels } from '../frame/labels.js';
+import { wireSaving } from '../sharing/saving.js';
+import { watchLink } from '../source/link.js';
+import { openSealed } from '../source/sealed.js';
+import { Spans } from '../frame/spans.js';
+import { Timeline } from '../timeline/timeline.js';
+import { CLOCK_FROM_MS, clock, zoneName } from '../shared/times.js';
+import { replaceAddress } from '../shared/url.js';
+import { columnsOf, partitionsOf, unowned } from '../frame/view.js';
+import { duration } from '../frame/words.js';
+
+/** How much of the runs' time passes in a second of playing, and how often the boards are drawn meanwhile. */
+const PACE = 2;
+const TICK_MS = 100;
+/** Runs that last longer are played faster. */
+const PLAYED_MOST_MS = 300_000;
+
+/** From when on the runs are compared: how the group formed before may be another story. */
+let from_ms = 0;
+
+/**
+ * What is compared, by a server or all in the page, and where it stands at first.
+ *
+ * @typedef {object} Given
+ * @property {any[]} metas
+ * @property {(run: number, first: number) => Promise<import('../types').Chunk>} chunk of a run
+ * @property {number} from_ms
+ * @property {number} at_ms
+ * @property {string[]} changed parts of the page that are not as they were written
+ *
+ * @returns {Promise<Given | null>}
+ */
+async function given() {
+  if (document.getElementById('incident')) {
+    const { changed, read, needed } = await openSealed(document);
+    const told = await needed('runs');
+    return { ...told, chunk: (run, first) => read(`run-${run}-chunk-${first}`), changed };
+  }
+  const data = document.getElementById('runs-data');
+  if (!data) return null;
+  const metas = JSON.parse(data.textContent ?? '[]');
+  return {
+    metas,
+    chunk: (run, first) => ask(`/api/timelines/${encodeURIComponent(metas[run].id)}/chunks/${first}`),
+    from_ms: numberIn('from_ms'),
+    at_ms: numberIn('at_ms'),
+    changed: [],
+  };
+}
+
+class Run {
+  /** @param {any} meta @param {HTMLElement} root @param {(first: number) => Promise<import('../types').Chunk>} chunk */
+  constructor(meta, root, chunk) {
+    this.meta = meta;
+    this.root = root;
+    this.chunk = chunk;
+    this.cast = new Cast(meta.summary.cast);
+    this.labels = new Labels();
+    this.spans = /** @type {Spans | null} */ (null);
+    /** @type {Seen[]} */
+    this.seen = [];
+    /** @type {import('../compare/compare.js').Consumed[]} */
+    this.consumed = [];
+    this.shown = /** @type {Seen | null} */ (null);
+    /** Its own first time, and that at which its time is 0. */
+    this.start_ms = 0;
+    this.begin_ms = 0;
+    this.end_ms = 0;
+    this.scale_ms = 1;
+    /** @type {import('../types').Column[]} */
+    this.columns = [];
+  }
+
+  async load() {
+    const { chunks } = this.meta;
+    const timeline = new Timeline({ chunks, load: this.chunk });
+    for (const { first } of chunks) {
+      const chunk = await this.chunk(first);
+      timeline.give(chunk);
+      this.consumed.push(...consumedIn(chunk));
+    }
+    const spans = new Spans(this.cast);
+    timeline.walk(
+      (moment, frame) => {
+        spans.add(moment, frame);
+        this.seen.push({ moment, frame, at_ms: moment.at_ms });
+      },
+      (frame) => {
+        spans.start(frame);
+        this.seen.push({ moment: null, frame, at_ms: frame.at_ms });
+      },
+    )();
+    this.seen = begun(this.seen);
+    this.start_ms = this.seen[0]?.at_ms ?? 0;
+    this.spans = spans;
+  }
+
+  /** What comes from a time on is compared. @param {number} begin_ms where this run's time is 0 */
+  begin(begin_ms) {
+    const spans = /** @type {Spans} */ (this.spans);
+    this.begin_ms = begin_ms;
+    this.seen = seenFrom(this.seen, begin_ms + from_ms);
+    this.end_ms = this.seen[this.seen.length - 1]?.at_ms ?? 0;
+    this.columns = columnsOf(spans.counts);
+    this.labels.meet(spans.counts.keys());
+    const always = this.cast.lanes.map((lane) => lane.key);
+    this.lanes = new Lanes(this.part('board'), {
+      columns: this.columns,
+      cast: this.cast,
+      labels: this.labels,
+      compact: true,
+      always,
+    });
+  }
+
+  /** @param {string} name */
+  part(name) {
+    return /** @type {HTMLElement} */ (this.root.querySelector(`[data-part='${name}']`));
+  }
+
+  /** @param {number} length_ms */
+  measure(length_ms) {
+    this.cost = costOf(this.seen, this.begin_ms + length_ms, this.consumed);
+    const { frame: rest } = this.seen[this.seen.length - 1] ?? {};
+    // Since then nobody began to read, or stopped: whoever reads the same goes on to do so.
+    const same = rest?.consumption?.read_twice === this.consumed[this.consumed.length - 1]?.read_twice;
+    if (rest && same && this.cost.read_twice !== null)
+      this.cost.read_twice += readTwiceSince(rest, this.begin_ms + length_ms);
+    this.part('all').textContent = seconds(this.cost.lost_ms);
+    const { lag_max, read_twice, skipped } = this.cost;
+    this.part('records').hidden = lag_max === null;
+    this.part('lag-max').textContent = whole(lag_max ?? 0);
+    this.part('twice').textContent = whole(read_twice ?? 0);
+    this.part('skipped').textContent = skipped ? `, ${whole(skipped)} skipped` : '';
+  }
+
+  /** One scale for the strokes of all runs, so that they can be compared. @param {number} most_ms */
+  compareWith(most_ms) {
+    this.scale_ms = Math.max(1, most_ms);
+    this.part('strokes').style.setProperty('--all', String((this.cost?.lost_ms ?? 0) / this.scale_ms));
+  }
+
+  /** @param {number} since_ms @param {boolean} animate */
+  show(since_ms, animate) {
+    const cost = /** @type {Cost} */ (this.cost);
+    const at_ms = this.begin_ms + since_ms;
+    const lost_ms = lostUntil(cost, at_ms);
+    this.part('lost').textContent = seconds(lost_ms);
+    this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
+    const seen = seenAt(this.seen, at_ms);
+    this.part('lag').textContent = whole(lagAt(this.consumed, at_ms) ?? 0);
+    if (!seen || seen === this.shown) return;
+    const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
+    this.shown = seen;
+    const frame = { ...seen.frame, at_ms };
+    this.cast.meetFrame(frame);
+    const views = partitionsOf(frame);
+    const bare = bareSince(cost, at_ms);
+    const since = (/** @type {string} */ key) => bare.get(key) ?? null;
+    this.lanes?.render(
+      { frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward },
+      animate,
+    );
+    const state = frame.state ?? 'unknown';
+    this.part('state').dataset.s = state;
+    this.part('state').replaceChildren(h('i'), state);
+    this.part('now').textContent = seen.moment?.narration ?? seen.moment?.says ?? '';
+  }
+}
+
+async function compare() {
+  const from = await given();
+  if (!from) return;
+  from_ms = from.from_ms;
+  const roots = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.run'))];
+  const runs = from.metas.map((meta, at) => new Run(meta, roots[at], (first) => from.chunk(at, first)));
+  if (from.changed.length) new Banners(part('banners')).changed(from.changed);
+  await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
+  const clock_ms = alignedAt(runs);
+  for (const run of runs) run.begin(clock_ms ?? run.start_ms);
+  const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
+  for (const run of runs) run.measure(length_ms);
+  const most_ms = Math.max(...runs.map((/** @type {Run} */ run) => run.cost?.lost_ms ?? 0));
+  for (const run of runs) run.compareWith(most_ms);
+  const head = tracks(runs, { from_ms, to_ms: length_ms });
+  scorecard(runs);
+  const slider = /** @type {HTMLInputElement} */ (part('time'));
+  slider.min = String(from_ms);
+  slider.max = String(length_ms);
+  const times = [
+    ...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms))),
+  ].sort((a, b) => a - b);
+  let now_ms = Math.min(length_ms, Math.max(from_ms, numberIn('at_ms') || from.at_ms));
+  let timer = 0;
+  const pace = Math.max(PACE, length_ms / PLAYED_MOST_MS);
+  const draw = (/** @type {boolean} */ animate) => {
+    slider.value = String(now_ms);
+    part('at').textContent =
+      clock_ms === null ? `${seconds(now_ms)} s` : `${clock(clock_ms + now_ms)} ${zoneName(clock_ms + now_ms)}`;
+    head(now_ms);
+    for (const run of runs) run.show(now_ms, animate && !calm());
+  };
+  const shows = (/** @type {string} */ word, /** @type {string} */ shape) => {
+    part('play-word').textContent = word;
+    part('play-shape').setAttribute('d', shape);
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    shows('Play all', 'M2 1l9 5-9 5z');
+    const url = new URL(location.href);
+    url.searchParams.set('at_ms', String(Math.round(now_ms)));
+    replaceAddress(url.href);
+  };
+  const toggle = () => {
+    if (timer) return stop();
+    if (now_ms >= length_ms) now_ms = from_ms;
+    shows('Pause', 'M2 1h3v10H2zM7 1h3v10H7z');
+    timer = window.setInterval(() => {
+      now_ms = Math.min(length_ms, now_ms + TICK_MS * pace);
+      draw(true);
+      if (now_ms >= length_ms) stop();
+    }, TICK_MS);
+  };
+  const step = (/** @type {1 | -1} */ way) => {
+    if (timer) stop();
+    const next = way > 0 ? times.find((time) => time > now_ms) : times.filter((time) => time < now_ms).pop();
+    now_ms = next ?? now_ms;
+    draw(true);
+    stop();
+  };
+  part('play').addEventListener('click', toggle);
+  part('on').addEventListener('click', () => step(1));
+  part('back').addEventListener('click', () => step(-1));
+  slider.addEventListener('input', () => {
+    now_ms = Number(slider.value);
+    draw(false);
+  });
+  slider.addEventListener('change', stop);
+  document.addEventListener('keydown', (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest('input, button, a, select, textarea') && event.key !== 'Escape') return;
+    // Where it is wider than the screen, arrows move what is focused.
+    if (target.id === 'tracks' && target.scrollWidth > target.clientWidth && event.key !== ' ') return;
+    if (event.key === ' ') toggle();
+    else if (event.key === 'ArrowRight') step(1);
+    else if (event.key === 'ArrowLeft') step(-1);
+    else return;
+    event.preventDefault();
+  });
+  draw(false);
+  const save = document.getElementById('save-file');
+  if (save) {
+    const asked = () => ({ runs: runs.map(({ meta }) => meta.id), from_ms, at_ms: Math.round(now_ms) });
+    wireSaving(asked, (body) => file('/api/comparisons/exports', body));
+  }
+  watchLink({ page: document, onEnd: stop });
+  document.documentElement.dataset.alive = 'true';
+}
+
+/**
+ * Logs have a time of day, so that their readers can choose: each from its own start, or all by the clock.
+ *
+ * @param {Run[]} runs
+ * @returns {number | null} the time at which the first begins, where the clock was chosen
+ */
+function alignedAt(runs) {
+  const begins = runs.map(({ start_ms }) => start_ms);
+  const real = runs.length > 1 && begins.every((ms) => ms >= CLOCK_FROM_MS);
+  const chosen = real && new URL(location.href).searchParams.get('align') === 'clock' ? 'clock' : 'start';
+  const choice = part('align');
+  choice.hidden = !real;
+  for (const button of choice.querySelectorAll('button')) {
+    const { value } = button.dataset;
+    button.setAttribute('aria-pressed', String(value === chosen));
+    button.addEventListener('click', () => {
+      const url = new URL(location.href);
+      url.searchParams.set('align', value ?? 'start');
+      url.searchParams.delete('at_ms');
+      location.replace(url);
+    });
+  }
+  return chosen === 'clock' ? Math.min(...begins) : null;
+}
+
+/** @param {Run[]} runs */
+function scorecard(runs) {
+  /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
+  const ofRecords = [
+    ['Lag at most, in records', (cost) => cost.lag_max ?? 0, whole],
+    ['Records read twice', (cost) => cost.read_twice ?? 0, whole],
+    ['Records skipped', (cost) => cost.skipped ?? 0, whole],
+  ];
+  const rated = runs.every((run) => run.cost?.lag_max !== null);
+  const skips = runs.some((run) => run.cost?.skipped);
+  /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
+  const measures = [
+    ['Partition-seconds lost', (cost) => cost.lost_ms, seconds],
+    ['Partitions that stopped', (cost) => cost.stopped, String],
+    ['Longest stop of one', (cost) => cost.longest_ms, duration],
+    ['Moves of partitions', (cost) => cost.moved, String],
+    ['Epochs or generations', (cost) => cost.epochs, String],
+    ...(rated ? ofRecords.slice(0, skips ? 3 : 2) : []),
+    ['Last change of a reader', (cost) => cost.settled_ms, duration],
+  ];
+  part('card').replaceChildren(
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, 'Measure'),
+        runs.map((run, at) => h('th', { scope: 'col', title: run.meta.title }, String(at + 1))),
+      ),
+    ),
+    h(
+      'tbody',
+      {},
+      measures.map(([title, of, says]) => {
+        const values = runs.map(
+          (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.start_ms : 0),
+        );
+        // Two that read the same are equally good.
+        const best = says(Math.min(...values));
+        const differ = new Set(values.map(says)).size > 1;
+        return h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, title),
+          values.map((value) => h('td', {}, differ && says(value) === best ? h('b', {}, says(value)) : says(value))),
+        );
+      }),
+    ),
+  );
+}
+
+/** A time of the address, in milliseconds. @param {string} name */
+function numberIn(name) {
+  return Math.max(0, Number(new URL(location.href).searchParams.get(name)) || 0);
+}
+
+/** @param {number} records */
+const whole = (records) => records.toLocaleString('en-US');
+
+/** @param {number} length_ms */
+function seconds(length_ms) {
+  return (length_ms / 1000).toFixed(1);
+}
+
+compare().catch((error) => {
+  part('boards').replaceChildren(
+    h(
+      'p',
+      { class: 'banner bad', role: 'alert' },
+      error instanceof Error ? error.message : 'These timelines could not be loaded.',
+    ),
+  );
+});

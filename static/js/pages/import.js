@@ -1,0 +1,135 @@
+/**
+ * The page of one import: what was recognised, how far it is, the groups that can be opened, ids without a name,
+ * what was skipped. Each panel is a file of `import/`.
+ *
+ * Counts come through the socket; everything else is fetched when something new is there. A lost message is mended
+ * by the next one, or by the tail that the server repeats.
+ *
+ * @typedef {import('../import/types').Detail} Detail
+ */
+
+import { ask, tell } from '../shared/api.js';
+import { part } from '../shared/dom.js';
+import { banners } from '../import/banners.js';
+import { groups, wireGroups } from '../import/groups.js';
+import { head } from '../import/head.js';
+import { wireReport } from '../import/report.js';
+import { skipped } from '../import/skipped.js';
+import { sources } from '../import/sources.js';
+import { stages } from '../import/stages.js';
+import { ended } from '../import/states.js';
+import { loadNames, topicIds } from '../import/topic-ids.js';
+import { Socket, seldom, socketUrl } from '../shared/socket.js';
+import { onZone, showSwitch } from '../shared/times.js';
+import { toast } from '../shared/toast.js';
+import { plural } from '../frame/words.js';
+
+/** The whole is fetched at most this often while it grows; counts come by themselves. */
+const FETCH_EVERY_MS = 700;
+
+/** @type {Detail} */
+let detail = JSON.parse(part('import-data').textContent ?? 'null');
+const url = `/api/imports/${encodeURIComponent(detail.id)}`;
+
+function draw() {
+  head(detail);
+  banners(detail, repeat);
+  stages(detail);
+  sources(detail);
+  groups(detail);
+  topicIds(detail, refresh);
+  skipped(detail);
+}
+
+async function repeat() {
+  try {
+    detail = await tell(`${url}/repeat`, 'POST', {});
+    draw();
+    listen();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be read again.');
+  }
+}
+
+const refresh = seldom(async () => {
+  try {
+    detail = await ask(url);
+    draw();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'The import could not be read.');
+  }
+}, FETCH_EVERY_MS);
+
+function listen() {
+  let known = -1;
+  const hear = (/** @type {any} */ message) => {
+    if (message.type === 'progress') {
+      const begins = message.stage !== detail.stage || message.timelines !== known;
+      known = message.timelines;
+      detail.stage = message.stage;
+      detail.stages = message.stages;
+      detail.bytes = message.bytes ?? detail.bytes;
+      detail.remaining_s = message.remaining_s ?? null;
+      detail.found = message.found ?? detail.found;
+      stages(detail);
+      if (begins) refresh();
+    } else if (message.status !== detail.status || message.type === 'status') {
+      refresh();
+    } else if (message.type === 'tail' && (message.waits ?? '') !== detail.waits) {
+      refresh();
+    }
+  };
+  new Socket({
+    url: socketUrl(`/ws/imports/${encodeURIComponent(detail.id)}`),
+    hear,
+    goesOn: () => !ended(detail),
+    before: () => refresh(true),
+  }).open();
+}
+
+if (detail.span) showSwitch(part('zone'), detail.span[1]);
+onZone(() => groups(detail));
+wireGroups(() => detail);
+wireReport(() => detail);
+part('rename').addEventListener('click', async () => {
+  const wanted = prompt('Name of this import', detail.title)?.trim();
+  if (!wanted || wanted === detail.title) return;
+  try {
+    await tell(url, 'PATCH', { title: wanted });
+    location.reload();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be renamed.');
+  }
+});
+part('stop').addEventListener('click', async () => {
+  try {
+    await tell(`${url}/cancel`, 'POST', {});
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be cancelled.');
+  }
+  refresh();
+});
+part('delete').addEventListener('click', async () => {
+  const number = detail.timelines_in_all;
+  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
+    return;
+  try {
+    await tell(url, 'DELETE');
+    location.href = '/import/';
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be deleted.');
+  }
+});
+part('names-file').addEventListener('change', (event) => {
+  const file = /** @type {HTMLInputElement} */ (event.target).files?.[0];
+  if (file) loadNames(file, detail, refresh);
+});
+
+draw();
+if (!ended(detail)) {
+  listen();
+  setInterval(() => {
+    if (!ended(detail)) head(detail);
+  }, 1000);
+}
+document.documentElement.dataset.alive = 'true';

@@ -1,0 +1,195 @@
+/**
+ * Writing a lesson: its text on the left, mistakes at their lines, and on the right the lesson as it is played.
+ */
+
+import { tell } from '../shared/api.js';
+import { h, part } from '../shared/dom.js';
+import { beatAt, filledIn, membersAfter, questionAt, withBeat } from '../lesson/drafting.js';
+import { LessonPlayer } from '../lesson/player.js';
+import { isMereCommit } from '../shared/key-steps.js';
+import { explain } from '../shared/terms.js';
+import { textSize } from '../shared/text-size.js';
+
+/** Who types is not asked at each letter. */
+const REST_MS = 350;
+const LINE_PX = 18;
+/** A list of more is not read; a lesson of so long a run would be cut. */
+const MOMENTS_MOST = 300;
+const DRAFT = 'lesson draft';
+
+const editor = /** @type {HTMLTextAreaElement} */ (part('text-of-lesson'));
+const gutter = part('gutter');
+const original = editor.value;
+/** @type {LessonPlayer | null} */
+let player = null;
+/** @type {import('../lesson/types').Done} */
+let done = { beat: 0, reached: 0, done: false, answers: {} };
+let asked = 0;
+let timer = /** @type {any} */ (null);
+/** @type {Set<number>} */
+let wrong = new Set();
+
+function number() {
+  const count = editor.value.split('\n').length;
+  gutter.replaceChildren(
+    ...Array.from({ length: count }, (_, index) =>
+      wrong.has(index + 1) ? h('b', {}, `${index + 1}\n`) : `${index + 1}\n`,
+    ),
+  );
+  gutter.scrollTop = editor.scrollTop;
+}
+
+/** Puts the cursor on a line. @param {number} line */
+function go(line) {
+  const lines = editor.value.split('\n');
+  const before = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
+  editor.focus({ preventScroll: true });
+  editor.setSelectionRange(before, before + (lines[line - 1] ?? '').length);
+  editor.scrollTop = (line - 1) * LINE_PX * textSize() - editor.clientHeight / 2;
+}
+
+async function check() {
+  asked += 1;
+  const mine = asked;
+  part('checked').textContent = 'Playing…';
+  try {
+    const { sheet, problems } = await tell('/api/lessons/check', 'POST', { text: editor.value });
+    if (mine !== asked) return;
+    if (fill(problems)) return;
+    tellProblems(problems);
+    if (sheet) preview(sheet);
+  } catch (error) {
+    if (mine === asked)
+      part('checked').textContent = error instanceof Error ? error.message : 'It could not be played.';
+  }
+}
+
+/** @param {{line: number, field: string, message: string}[]} problems */
+function tellProblems(problems) {
+  wrong = new Set(problems.map((problem) => problem.line));
+  number();
+  part('checked').textContent = problems.length
+    ? `${problems.length} mistake${problems.length > 1 ? 's' : ''}`
+    : 'No mistakes: the run bears out every fact.';
+  part('problems').replaceChildren(
+    ...problems.map((problem) =>
+      h(
+        'li',
+        {},
+        h('button', { type: 'button', class: 'btn sm bare', onclick: () => go(problem.line) }, `line ${problem.line}`),
+        ` ${problem.field ? `${problem.field}: ` : ''}${problem.message}`,
+      ),
+    ),
+  );
+}
+
+/**
+ * Writes what the run says where the author wrote "?"; whether there was any.
+ * @param {{line: number, field: string, message: string}[]} problems
+ */
+function fill(problems) {
+  const text = filledIn(editor.value, problems);
+  if (text === editor.value) return false;
+  const { selectionStart, scrollTop } = editor;
+  editor.value = text;
+  editor.setSelectionRange(selectionStart, selectionStart);
+  editor.scrollTop = scrollTop;
+  editor.dispatchEvent(new Event('input'));
+  return true;
+}
+
+/** Each moment of the run, with presses that write a beat of it, or a question. @param {import('../lesson/types').Sheet} sheet */
+function list(sheet) {
+  const moments = (sheet.run?.chunk.moments ?? []).filter((moment) => !isMereCommit(moment));
+  const cast = sheet.run?.summary.cast ?? [];
+  const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
+  const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];
+  const start = moments[0]?.at_ms ?? 0;
+  const press = (/** @type {string} */ says, /** @type {() => void} */ onclick) =>
+    h('button', { type: 'button', class: 'btn sm', onclick }, says);
+  part('moments').replaceChildren(
+    ...moments.slice(0, MOMENTS_MOST).map((moment, at) =>
+      h(
+        'li',
+        {},
+        press('Add a beat', () => write(beatAt(moments, moment, name), moment.sequence, sheet)),
+        at > 0
+          ? press('Ask what comes', () =>
+              write(questionAt(moments, moment, name, members[at].map(name)), moments[at - 1].sequence, sheet),
+            )
+          : null,
+        h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
+        h('span', {}, moment.says),
+      ),
+    ),
+  );
+}
+
+/** @param {string} beat @param {number} sequence of the moment at which it stands @param {import('../lesson/types').Sheet} sheet */
+function write(beat, sequence, sheet) {
+  const sequences = sheet.beats.map((one) => one.sequence);
+  editor.value = withBeat(editor.value, beat, sequence, sequences);
+  editor.dispatchEvent(new Event('input'));
+  const at = editor.value.indexOf(beat.trimEnd());
+  go(editor.value.slice(0, Math.max(0, at)).split('\n').length + 1);
+}
+
+/** @param {import('../lesson/types').Sheet} sheet */
+function preview(sheet) {
+  list(sheet);
+  const at = player?.beat ?? 0;
+  part('preview').hidden = false;
+  done = { ...done, answers: {} };
+  if (player) player.load(sheet);
+  else {
+    player = new LessonPlayer(sheet, {
+      get of() {
+        return { text: editor.value };
+      },
+      kept: () => done,
+      keeps: (change) => {
+        done = { ...done, ...change, answers: { ...done.answers, ...change.answers } };
+      },
+      onBeat: () => {},
+    });
+  }
+  player.of = { text: editor.value };
+  // A question is open again with each change; to see what comes after it, answer it.
+  player.show(at);
+}
+
+editor.addEventListener('input', () => {
+  number();
+  try {
+    localStorage.setItem(DRAFT, editor.value);
+  } catch {
+    // Nothing is kept; the text is still here.
+  }
+  clearTimeout(timer);
+  timer = setTimeout(check, REST_MS);
+});
+editor.addEventListener(
+  'scroll',
+  () => {
+    gutter.scrollTop = editor.scrollTop;
+  },
+  { passive: true },
+);
+part('save').addEventListener('click', () => {
+  const url = URL.createObjectURL(new Blob([editor.value], { type: 'application/yaml' }));
+  const link = h('a', { href: url, download: 'lesson.yaml' });
+  link.click();
+  URL.revokeObjectURL(url);
+});
+part('draft').addEventListener('click', () => {
+  const kept = localStorage.getItem(DRAFT);
+  if (kept === null) return;
+  editor.value = kept;
+  number();
+  check();
+});
+part('draft').hidden = localStorage.getItem(DRAFT) === null || localStorage.getItem(DRAFT) === original;
+explain();
+number();
+check();
+document.documentElement.dataset.alive = 'true';

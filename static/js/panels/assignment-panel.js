@@ -1,0 +1,88 @@
+/**
+ * The panel of the next assignment: asked of the server while it is open and the playhead rests.
+ *
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/next-assignment.js').Answer} Answer
+ * @typedef {import('../frame/next-assignment.js').Choice} Choice
+ */
+
+import { h, part } from '../shared/dom.js';
+import { cameSays, choiceOf, choices, differsSays, movedSays, nextSays } from '../frame/next-assignment.js';
+
+const REST_MS = 180;
+
+export class AssignmentPanel {
+  #sequence = 0;
+  #shown = '';
+  #waiting = /** @type {any} */ (null);
+  #asked = 0;
+  #members = /** @type {string[]} */ ([]);
+
+  /**
+   * @param {object} parts
+   * @param {HTMLDetailsElement} parts.panel
+   * @param {Cast} parts.cast
+   * @param {(at: number, choice: Choice) => Promise<Answer>} parts.fetchAssignment
+   */
+  constructor({ panel, cast, fetchAssignment }) {
+    this.panel = panel;
+    this.cast = cast;
+    this.fetchAssignment = fetchAssignment;
+    this.list = /** @type {HTMLSelectElement} */ (part('foretold-if'));
+    panel.addEventListener('toggle', () => this.#soon(0));
+    this.list.addEventListener('change', () => this.#soon(0));
+  }
+
+  /** @param {number} sequence @param {string[]} members */
+  move(sequence, members) {
+    this.#sequence = sequence;
+    this.#members = members;
+    this.#soon(REST_MS);
+  }
+
+  /** @param {number} after */
+  #soon(after) {
+    clearTimeout(this.#waiting);
+    if (this.panel.open) this.#waiting = setTimeout(() => this.#ask(), after);
+  }
+
+  #offer() {
+    const chosen = this.list.value;
+    const first = /** @type {HTMLOptionElement} */ (this.list.options[0]);
+    const rows = choices(this.#members, (id) => this.cast.name(id));
+    this.list.replaceChildren(first, ...rows.map(([value, says]) => h('option', { value }, says)));
+    this.list.value = rows.some(([value]) => value === chosen) ? chosen : '';
+  }
+
+  async #ask() {
+    this.#offer();
+    const wanted = `${this.#sequence} ${this.list.value}`;
+    if (wanted === this.#shown) return;
+    this.#asked += 1;
+    const asked = this.#asked;
+    try {
+      const answer = await this.fetchAssignment(this.#sequence, choiceOf(this.list.value));
+      if (asked !== this.#asked) return;
+      this.#shown = wanted;
+      this.#draw(answer);
+    } catch (error) {
+      if (asked === this.#asked)
+        part('foretold-next').textContent = error instanceof Error ? error.message : 'Nothing could be foretold.';
+    }
+  }
+
+  /** @param {Answer} answer */
+  #draw(answer) {
+    const name = (/** @type {string} */ id) => this.cast.name(id);
+    part('foretold-next').textContent = nextSays(answer);
+    part('foretold-moves').replaceChildren(
+      ...(answer.next?.moves ?? []).map((moved) => h('li', {}, movedSays(moved, name))),
+    );
+    part('foretold-came').textContent = cameSays(answer);
+    part('foretold-differences').replaceChildren(
+      ...(answer.came?.differences ?? []).map((moved) => h('li', {}, differsSays(moved, name))),
+    );
+    part('foretold-assumed').textContent = answer.assumed.length ? `Assumed: ${answer.assumed.join('; ')}.` : '';
+    this.panel.dataset.sequence = String(answer.sequence);
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * Over the board: the group's state, its epochs, the sentence of the moment, and how far the group is from its target.
+ *
+ * @typedef {import('../types').PartitionView} PartitionView
+ * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @typedef {import('../frame/cast.js').Cast} Cast
+ * @typedef {import('../frame/labels.js').Labels} Labels
+ * @typedef {import('../frame/hardships.js').Violation} Violation
+ */
+
+import { barrierSays } from '../frame/barrier.js';
+import { h } from '../shared/dom.js';
+import { explained } from './explained.js';
+import { placeSays } from '../timeline/playhead-words.js';
+import { term } from '../shared/terms.js';
+import { coordinatorSays } from '../frame/hardships.js';
+import { unreadSays } from '../frame/unread.js';
+import { gapOf, isClassic } from '../frame/view.js';
+import { duration, nowSays, stateMeans } from '../frame/words.js';
+
+/** More pips than this say no more than the number. */
+const PIPS_MOST = 12;
+
+/** The member epoch of a static member that left for now. */
+const AWAY = -2;
+
+/** The last of the steps that prove a violation; there is room for no more. */
+const PROOFS_MOST = 4;
+
+export class GroupHead {
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.state
+   * @param {HTMLElement} parts.epochs
+   * @param {HTMLElement} parts.now
+   * @param {HTMLElement} parts.gap
+   * @param {HTMLElement} parts.coordinator
+   * @param {(sequence: number) => number | null} parts.numberOf the step that an entry belongs to
+   * @param {(moment: import('../types').Moment) => string} parts.looksLike why members are gone whose removal it tells, as far as that is inferred
+   * @param {Cast} parts.cast
+   * @param {Labels} parts.labels
+   */
+  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, cast, labels }) {
+    this.looksLike = looksLike;
+    this.coordinator = coordinator;
+    this.numberOf = numberOf;
+    this.state = state;
+    this.epochs = epochs;
+    this.now = now;
+    this.gap = gap;
+    this.cast = cast;
+    this.labels = labels;
+  }
+
+  /**
+   * @param {Rest} rest
+   * @param {Map<string, PartitionView> | import('../frame/ownership.js').Ownership} views
+   * @param {Violation | null} violation
+   * @param {import('../frame/unread.js').Unread[]} unread
+   */
+  render({ frame: settled, moment }, views, violation = null, unread = []) {
+    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
+    const name = frame.state ?? 'unknown';
+    if (this.state.dataset.s !== name) {
+      this.state.dataset.s = name;
+      this.state.replaceChildren(h('i'), name);
+    }
+    // The glossary's meaning, but for what it says of another protocol.
+    this.state.dataset.term = name.toLowerCase();
+    this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
+    this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
+    const told = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const says = [told, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
+    this.now.classList.toggle('bad', moment?.shape === 'violation');
+    if (this.now.textContent !== says)
+      this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread));
+    const coordinator = coordinatorSays(frame);
+    // Room is kept for it where it will be needed, so that the board does not jump.
+    this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
+    if (coordinator) {
+      this.coordinator.hidden = false;
+      this.coordinator.classList.toggle('waits', coordinator.waits);
+      this.coordinator.title = coordinator.title;
+      this.coordinator.textContent = coordinator.says;
+    }
+  }
+
+  /** What has not changed stays, so that a word that is being read keeps its focus. @param {HTMLElement} root @param {HTMLElement[]} nodes */
+  #replace(root, nodes) {
+    const same =
+      root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
+    if (!same) root.replaceChildren(...nodes);
+  }
+
+  /** The steps that prove it, each a link. @param {Violation} violation */
+  #proof({ proof, invariant }) {
+    const shown = proof.slice(-PROOFS_MOST);
+    return [
+      h('span', { title: `invariant ${invariant}` }, shown.length ? 'Proved by' : 'Seen at the end of the run'),
+      ...shown.map((sequence) =>
+        h(
+          'a',
+          { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
+          placeSays(this.numberOf(sequence), sequence),
+        ),
+      ),
+    ];
+  }
+
+  /**
+   * @param {import('../types').Frame} frame
+   * @param {Map<string, PartitionView> | import('../frame/ownership.js').Ownership} views
+   * @param {import('../frame/unread.js').Unread[]} unread
+   */
+  #gap(frame, views, unread) {
+    if (unread.length) {
+      // That the group has converged is the coordinator's view; nobody reads is what counts.
+      const says = unreadSays(
+        unread,
+        (member) => this.cast.name(member),
+        (key) => this.labels.partition(key),
+      );
+      return [
+        h(
+          'span',
+          {
+            class: unread.every(({ why }) => why === 'silent') ? 'silent' : 'unread',
+            title: 'The coordinator counts the owner among the members until its session expires.',
+          },
+          says,
+        ),
+      ];
+    }
+    const waits = barrierSays(frame, (member) => this.cast.name(member));
+    if (waits) {
+      return [
+        h(
+          'span',
+          {
+            title:
+              'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.',
+          },
+          waits.says,
+          waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
+        ),
+      ];
+    }
+    if (frame.barrier) return [h('span', {}, 'No rebalance in progress')];
+    if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
+    const far = gapOf(frame, views);
+    if (!far) return [h('span', {}, 'No target for this epoch yet')];
+    const { of, off, each } = far;
+    const pips =
+      each && of <= PIPS_MOST
+        ? h(
+            'span',
+            { class: 'pips', 'aria-hidden': 'true' },
+            each.map((reached) => h('i', { class: reached ? null : 'o' })),
+          )
+        : null;
+    const says = off
+      ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
+      : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
+    return pips ? [pips, says] : [says];
+  }
+}
+
+/** @param {import('../types').Frame} frame */
+function consumer(frame) {
+  const group = frame.group_epoch ?? 0;
+  const told = (/** @type {number | null | undefined} */ epoch) => epoch ?? 'unknown';
+  const all = Object.values(frame.members).flatMap((member) => (member.epoch === null ? [] : [member.epoch ?? 0]));
+  const epochs = all.filter((epoch) => epoch !== AWAY);
+  const away = all.length - epochs.length;
+  const low = Math.min(...epochs);
+  const high = Math.max(...epochs);
+  const parts = [
+    h('span', {}, term('group epoch'), ' ', h('b', {}, told(frame.group_epoch))),
+    h(
+      'span',
+      { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
+      term('assignment epoch'),
+      ' ',
+      h('b', {}, told(frame.assignment_epoch)),
+    ),
+  ];
+  if (epochs.length) {
+    parts.push(
+      h(
+        'span',
+        { class: low < group ? 'behind' : null },
+        term('member epoch', low === high ? 'member epoch' : 'member epochs'),
+        ' ',
+        h('b', {}, low === high ? low : `${low}–${high}`),
+      ),
+    );
+  }
+  if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
+  if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
+  return parts;
+}
+
+/** @param {import('../types').Frame} frame @param {Cast} cast */
+function classic(frame, cast) {
+  const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation ?? 'unknown'))];
+  if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
+  const leader = frame.barrier?.leader ?? frame.leader;
+  if (leader && cast.knows(leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(leader))));
+  return parts;
+}
+
+/** The name of who acted stands out. @param {string} says @param {string} name */
+function emphasised(says, name) {
+  if (!name || !says.startsWith(`${name} `)) return explained(says);
+  return [h('b', {}, name), ...explained(says.slice(name.length))];
+}

@@ -1,0 +1,101 @@
+/**
+ * Reader or Investigator: a calm page that tells a story, or one that shows every request. The choice is remembered for
+ * boards of its kind, and stands in the address so that a link keeps it.
+ *
+ * While a case plays, the sentence of the step is the large line; at its end the verdict is, and what to look at next.
+ *
+ * @typedef {'reader' | 'investigator'} View
+ */
+
+import { part } from '../shared/dom.js';
+import { replaceAddress } from '../shared/url.js';
+import { explained } from './explained.js';
+
+const NAMES = ['reader', 'investigator'];
+
+/** @param {string | null | undefined} name @returns {View | null} */
+const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) : null);
+
+/** Case studies tell a story; all else is looked into. @param {string} source of the timeline */
+export const tells = (source) => source === 'case-study';
+
+/**
+ * What a board opens as: as its address says, else as whoever shared it meant it, else as it was left, else as suits what it shows.
+ *
+ * @param {string} search of the address
+ * @param {string} source of the timeline
+ * @param {string | null} left what was chosen before
+ * @param {View | null} [shared]
+ * @returns {View}
+ */
+export function viewOf(search, source, left, shared = null) {
+  const asked = view(new URLSearchParams(search).get('view'));
+  return asked ?? shared ?? view(left) ?? (tells(source) ? 'reader' : 'investigator');
+}
+
+/** An address that opens as this. @param {string} href @param {View} wanted */
+export function withView(href, wanted) {
+  const url = new URL(href);
+  url.searchParams.set('view', wanted);
+  return url.href;
+}
+
+export class Reading {
+  /**
+   * @param {string} source of the timeline
+   * @param {object} [of]
+   * @param {View | null} [of.fixed] what it is shown as, where nobody chooses
+   * @param {View | null} [of.shared] what it opens as, where somebody shared it
+   */
+  constructor(source, { fixed = null, shared = null } = {}) {
+    this.source = source;
+    this.kept = `view of ${tells(source) ? 'stories' : 'timelines'}`;
+    this.view = fixed ?? viewOf(location.search, source, this.#left(), shared);
+    this.#show();
+    if (fixed) return;
+    part('view').addEventListener('click', (event) => {
+      const chosen = view(/** @type {HTMLElement} */ (event.target).dataset.value);
+      if (!chosen) return;
+      this.view = chosen;
+      try {
+        localStorage.setItem(this.kept, chosen);
+      } catch {
+        // A browser that keeps nothing shows the choice until the page is left.
+      }
+      replaceAddress(withView(location.href, chosen));
+      this.#show();
+    });
+  }
+
+  #left() {
+    try {
+      return localStorage.getItem(this.kept);
+    } catch {
+      return null;
+    }
+  }
+
+  #show() {
+    document.body.dataset.view = this.view;
+    // Who investigates knows the grammar, and needs the room for events and details.
+    /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && tells(this.source);
+    for (const button of part('view').querySelectorAll('button')) {
+      button.setAttribute('aria-pressed', String(button.dataset.value === this.view));
+    }
+  }
+
+  /**
+   * The large line of a story.
+   *
+   * @param {string} says the sentence of the step
+   * @param {{begins: boolean, ends: boolean}} where
+   */
+  tell(says, { begins, ends }) {
+    if (!tells(this.source)) return;
+    document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
+    // What a case is about stands before its first step.
+    const about = part('story').dataset.about;
+    if (begins && about) says = about;
+    if (part('story').textContent !== says) part('story').replaceChildren(...explained(says));
+  }
+}
