@@ -59,6 +59,14 @@ def board(cluster: Cluster, group: str, sequence: int | None = None) -> Frame:
     return frame
 
 
+def noted(cluster: Cluster, group: str) -> list[Any]:
+    """The settings that the group's timeline contains."""
+    timeline = WatchedGroup.objects.get(cluster=cluster, group=group).timeline
+    assert timeline is not None
+    payloads: list[Any] = [each["payload"] for each in storage.every_entry(timeline)]
+    return [each["settings"] for each in payloads if each.get("note") == "settings"]
+
+
 def agreed(secure: Secure, both: tuple[Cluster, Cluster], group: str, **wanted: Any) -> dict[str, Any]:
     """The followed row, once both rows are equal, have these facts, and are what the coordinator describes."""
     deadline, why = time.monotonic() + AGREE_S, "no row"
@@ -151,6 +159,9 @@ def test_members_that_come_and_go_have_the_same_row_in_both_ways(
         agreed(secure, both, group, members=1, rebalancing=False, state="Stable")
         first.leave()
         agreed(secure, both, group, members=0, rebalancing=False, state="Empty")
+        # A classic client brings its own session timeout; that of the others is the broker's.
+        known = [{"consumer.session.timeout.ms": 6000}] if name == "consumer" else []
+        assert [noted(cluster, group) for cluster in both] == [known, known]
 
 
 def test_a_planted_difference_is_found(
