@@ -53,6 +53,10 @@ class Cluster(models.Model):
         return self.name
 
 
+STATE_LENGTH_MOST = 32
+"""Kafka's longest state has 19 letters; what another broker says beyond is cut off."""
+
+
 def is_recorded(group: str) -> bool:
     """Whether a group of this name can be known again by its row. Kafka takes longer names, and U+0000 in them."""
     return len(group) <= GROUP_NAME_LENGTH_MOST and "\0" not in group
@@ -64,7 +68,7 @@ class WatchedGroup(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="groups")
     group = models.CharField(max_length=GROUP_NAME_LENGTH_MOST)
     kind = models.CharField(max_length=16, blank=True)
-    state = models.CharField(max_length=32, blank=True)
+    state = models.CharField(max_length=STATE_LENGTH_MOST, blank=True)
     condition = models.CharField(max_length=16, blank=True)
     """Whether it can be seen (``groups.history.polls.recording.Condition``), or ``missing`` from the listing."""
 

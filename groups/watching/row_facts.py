@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
+from groups.cluster_models import STATE_LENGTH_MOST
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
 
@@ -44,7 +45,7 @@ def view_of_description(told: GroupDescription) -> GroupView:
     is_classic = told.kind is GroupKind.CLASSIC
     return GroupView(
         kind=told.kind.value,
-        state=told.state,
+        state=told.state[:STATE_LENGTH_MOST],
         members=len(told.members),
         group_epoch=told.group_epoch,
         assignment_epoch=told.assignment_epoch,
@@ -65,7 +66,7 @@ def with_generation(view: GroupView, generation: int | None) -> GroupView:
 def view_of_frame(frame: Frame) -> GroupView:
     """The frame of a followed group as a view."""
     epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
-    state, members = frame.get("state") or "", frame.get("members") or {}
+    state, members = (frame.get("state") or "")[:STATE_LENGTH_MOST], frame.get("members") or {}
     return GroupView(
         kind=frame.get("protocol") or "",
         state=state,

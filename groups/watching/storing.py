@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 
 from groups import storage
-from groups.cluster_models import Cluster, WatchedGroup, is_recorded
+from groups.cluster_models import STATE_LENGTH_MOST, Cluster, WatchedGroup, is_recorded
 from groups.clusters.brokers import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
@@ -289,7 +289,7 @@ class Store:
             row.kind, row.state = view.kind, view.state
             return
         if listed is not None:
-            row.kind, row.state = listed.kind.value if listed.kind else "", listed.state
+            row.kind, row.state = listed.kind.value if listed.kind else "", listed.state[:STATE_LENGTH_MOST]
         recording.facts = old | {"rebalancing": False}
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A client or a group whose name has the character U+0000, which Kafka takes and PostgreSQL keeps nowhere, is watched as any other."""
+"""Names that Kafka takes and a database does not: U+0000, which PostgreSQL keeps in no text, and states longer than a row has room for."""
 
 from __future__ import annotations
 
@@ -56,3 +56,11 @@ def test_texts_and_documents_have_the_sign_and_backslashes_stay() -> None:
     for text in ("a\0b", "\\u0000", "\\\0", "plain"):
         stored = json.loads(json_without_nul(json.dumps({text: [text]}).encode()))
         assert stored == {without_nul(text): [without_nul(text)]}
+
+
+def test_a_state_that_no_row_has_room_for_is_cut_off_and_other_groups_are_stored(cluster: Cluster) -> None:
+    store = Store(cluster, OWNER)
+    long = described("orders", WHOLE, epoch=3, state="x" * 10_000)
+    store.take(round_of(BEGIN_MS, long, described("other", WHOLE, epoch=3)))
+    rows = {row.group: row.state for row in WatchedGroup.objects.all()}
+    assert rows == {"orders": "x" * 32, "other": "Stable"}
