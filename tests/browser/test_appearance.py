@@ -178,3 +178,15 @@ def test_the_figure_is_linked_to_the_playhead_and_follows_the_scheme(open_page: 
     becomes(page, f"document.getElementById('figure').data[0].line.color !== '{light}'")
     page.get_by_text("As a table").click()
     expect(page.locator("#figure-table tr").nth(1)).to_be_visible()
+
+
+@pytest.mark.parametrize("study", ["incident-static-churn", "kip341-old-leader", "kip429-upgrade"])
+def test_no_board_is_wider_than_a_phone_at_its_end_with_all_that_opens_open(
+    open_page: Open, study: str
+) -> None:
+    """Metrics of six processes, and the title of the next case study, were."""
+    page = open_page(f"/t/{study}?at=99999", viewport=PHONE)
+    page.wait_for_timeout(600)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    expect(page.locator("#metrics table").last).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
