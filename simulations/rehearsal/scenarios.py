@@ -87,7 +87,7 @@ def scenario_of(question: Question, way: Way) -> str:
             "migration_policy": str(question.migration_policy),
             "assignors": assignors,
         },
-        **({} if question.brokers_serve else {"brokers": str(Release.V3_9)}),
+        "brokers": str(NEWEST_BROKER if question.brokers_serve else Release.V3_9),
         "members": {member.name: _member(member) for member in question.members},
         **({"start": start_of(question.start)} if question.start is not None else {}),
         "script": [*joins, *script],

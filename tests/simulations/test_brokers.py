@@ -296,8 +296,8 @@ def test_what_happens_to_brokers_is_told() -> None:
         in says
     )
     assert "is refused: the broker does not serve the consumer protocol (UNSUPPORTED_VERSION)" in says
-    assert "broker-1 (4.3.1) is stopped, to be rolled" in says
-    assert "broker-1 is back, with 3.9 in place of 4.3.1" in says
+    assert "broker-1 (4.4.0) is stopped, to be rolled" in says
+    assert "broker-1 is back, with 3.9 in place of 4.4.0" in says
     assert "broker-1 (3.9), which loads the log for 0.5\u202fs and skips" in says
 
 
@@ -316,7 +316,7 @@ def test_findings_and_verdict_tell_what_brokers_served_and_who_was_refused() -> 
     assert "UNSUPPORTED_VERSION" in found["refused"]["says"]
     rolled = [one["says"] for one in summary["findings"] if one["kind"] == "rolled"]
     assert rolled == [
-        "broker-1, broker-2 and broker-3 were rolled from 4.3.1 to 3.9",
+        "broker-1, broker-2 and broker-3 were rolled from 4.4.0 to 3.9",
         "broker-1, broker-2 and broker-3 were rolled from 3.9 to 4.3.1",
     ]
     assert "group.version was downgraded from 1 to 0" in summary["verdict"]["text"]

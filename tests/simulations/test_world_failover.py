@@ -64,6 +64,7 @@ def test_while_it_is_loading_clients_are_turned_away_and_then_every_timer_starts
         "member": None,
         "coordinator": "broker-2",
         "epoch": 1,
+        "release": "4.4.0",
         "loading_ms": 2_000,
     }
     started = [e for e in world.of(Kind.TIMER, event="started") if e.cause == fail_over.sequence]

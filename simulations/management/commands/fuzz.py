@@ -38,7 +38,7 @@ class Command(TerminalCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
-        release_option(parser, default="4.3.1")
+        release_option(parser, default="4.4.0")
         parser.add_argument(
             "--master",
             "--spark",
@@ -96,9 +96,9 @@ class Command(TerminalCommand):
 
     def release_of(self, named: str | None) -> Release:
         """One that serves the consumer protocol: the others are drawn next to it where brokers are rolled."""
-        from groups.releases import EARLIER
+        from groups.releases import NEWEST
 
-        release = release_asked(named, self.semantics) or EARLIER
+        release = release_asked(named, self.semantics) or NEWEST
         if not release.rules.consumer_protocol:
             raise usage(f"--release {release}: --presets rolling draws brokers without the consumer protocol")
         return release

@@ -20,7 +20,7 @@ from simulations.proof.exploration.search import AnyWorlds
 from simulations.proof.exploration.state_layout import PROCESSES, SCRIPT, UNBORN, World
 from simulations.proof.exploration.world import Calls
 from simulations.protocol.client.consumer import Call
-from simulations.world.engine.initial_state import topics_note
+from simulations.world.engine.initial_state import first_note
 from simulations.world.engine.log import COORDINATOR
 from simulations.world.scenario import Verb
 
@@ -105,7 +105,9 @@ class _Telling:
     def begin(self, world: World) -> None:
         """The topics, the group that is there already, and the callbacks of its members."""
         image, slots = self._plan.image, range(len(world) - PROCESSES)
-        self.write(Kind.NOTE, COORDINATOR, topics_note(image, tuple(image.topics), {}))
+        release = self._plan.scenario.settings.release
+        note = first_note(image, tuple(image.topics), {}, self._plan.semantics, release)
+        self.write(Kind.NOTE, COORDINATOR, note)
         self._copy(self._worlds.first_entries)
         for slot, call in self._worlds.first_calls:
             self._call(slot, world, call)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.state.group import Semantics
-from groups.releases import EARLIER, release_of
+from groups.releases import NEWEST, release_of
 from simulations.proof.fuzzing.coverage import Coverage
 from simulations.proof.fuzzing.generator import scenario_of
 from simulations.proof.fuzzing.groups import Groups, semantics_of
@@ -58,7 +58,7 @@ def answer(
     groups: Sequence[str] = (Groups.CONSUMER,),
     *,
     covered: bool = False,
-    release: str = EARLIER,
+    release: str = NEWEST,
 ) -> Answer:
     """Runs the seeds ``first`` to ``last`` of each kind of group in each of the semantics that it runs in."""
     told = Answer()
@@ -92,7 +92,7 @@ def judged(
     presets: Sequence[str] = PRESETS,
     coverage: Coverage | None = None,
     groups: str = Groups.CONSUMER,
-    release: str = EARLIER,
+    release: str = NEWEST,
 ) -> Verdict:
     """The verdict on one seed."""
     scenario = scenario_of(seed, semantics, presets, groups, release_of(release))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from groups.releases import EARLIER, GROUP_VERSION, Release
+from groups.releases import GROUP_VERSION, NEWEST, Release
 from simulations.proof.fuzzing.documents import Line
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.script import LEADS_TO, RUNS, Drawn
@@ -71,7 +71,7 @@ class _Brokers:
 
 
 def with_brokers(
-    random: Random, drawn: Drawn, kind: Groups, newest: Release = EARLIER
+    random: Random, drawn: Drawn, kind: Groups, newest: Release = NEWEST
 ) -> tuple[Drawn, Release, int]:
     """The script with brokers' steps in it; the release of all brokers and the level of ``group.version`` at first."""
     release, level = newest, 1

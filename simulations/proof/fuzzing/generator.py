@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from groups.history.state.group import Semantics
-from groups.releases import EARLIER, Release
+from groups.releases import NEWEST, Release
 from simulations.invariants import Bounds
 from simulations.proof.fuzzing.brokers import with_brokers
 from simulations.proof.fuzzing.documents import Document, MemberDocument, TopicDocument
@@ -69,7 +69,7 @@ def scenario_of(
     semantics: Semantics | str,
     presets: Sequence[str] = PRESETS,
     groups: str = Groups.CONSUMER,
-    release: Release = EARLIER,
+    release: Release = NEWEST,
 ) -> Scenario:
     """The scenario of a seed, checked as a scenario file is."""
     name = f"fuzz-{semantics}-{seed}" if groups == Groups.CONSUMER else f"fuzz-{groups}-{seed}"
@@ -86,7 +86,7 @@ def document_of(
     semantics: Semantics | str,
     presets: Sequence[str] = PRESETS,
     groups: str = Groups.CONSUMER,
-    release: Release = EARLIER,
+    release: Release = NEWEST,
 ) -> Document:
     """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn.
 
@@ -137,7 +137,7 @@ def document_of(
         "script": drawn.script,
         "seed": seed,
     }
-    if named is Preset.ROLLING or release is not EARLIER:
+    if named is Preset.ROLLING or release is not NEWEST:
         document["brokers"] = str(begins_with)
     _deny(Random(f"rights of {rules} {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]

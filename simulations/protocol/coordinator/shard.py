@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
+from groups.releases import EARLIER
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
 from simulations.protocol.coordinator import deletion, describing, fetching, group_config
 from simulations.protocol.coordinator.batch_size import check_fits
@@ -89,7 +90,9 @@ class Shard:
         self.semantics = semantics
         self.settings = settings
         self.image = image
-        self.state = state or initial_state(group_id, semantics, release=settings.release)
+        self.state = state or initial_state(
+            group_id, semantics, release=settings.release if semantics is Semantics.KAFKA else EARLIER
+        )
         self.memory = memory or VolatileState()
         self.group_config: GroupConfig = config or {}
         self._effective: tuple[Settings, GroupConfig, Settings] = (settings, {}, settings)

@@ -51,10 +51,11 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     denies = scenario.denied or any(action.verb in (Verb.DENY, Verb.ALLOW) for action in scenario.script)
     if denies:
         checker = AuthorizedChecker(checker)
-    usual, settings = Settings(), scenario.settings
+    settings = scenario.settings
     changes = any(action.verb in OF_BROKERS for action in scenario.script)
     mixed = bool(settings.other_releases)
-    if changes or mixed or (settings.group_version, settings.release) != (usual.group_version, usual.release):
+    off = not (settings.group_version and settings.release.rules.consumer_protocol)
+    if changes or mixed or off:
         level, release = settings.group_version, str(settings.release)
         checker = ServedChecker(checker, semantics=semantics, level=level, release=release)
     return checker

@@ -157,7 +157,8 @@ class Cluster:
         payload = {"fault": FAIL_OVER, "member": None, "coordinator": self._leader.name}
         payload |= {"epoch": self.epoch, "loading_ms": loading_ms}
         records = self.committed.read(clean=compacted)
-        payload |= _read_by(self._leader.release, records)
+        if self._semantics is Semantics.KAFKA or not self._leader.release.rules.consumer_protocol:
+            payload |= _read_by(self._leader.release, records)
         cause = world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
         self._tell_image()
         shard = self._new_shard()

@@ -8,6 +8,7 @@ from random import Random
 from groups.history.entries import NotedTopic, TopicsNote
 from groups.history.state.consumer import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.group import Semantics
+from groups.releases import EARLIER, Release
 from groups.wire.codecs.uuids import uuid_to_base64
 from simulations.protocol.coordinator.consumer import records, regexes
 from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes
@@ -57,6 +58,16 @@ def topics_note(image: Image, names: tuple[str, ...], rates: Mapping[str, int]) 
         if topic is not None and name in rates:
             told[name] = {"id": topic.topic_id, "partitions": topic.partitions, "rate": rates[name]}
     return {"note": "topics", "topics": told, "source": "scenario"}
+
+
+def first_note(
+    image: Image, names: tuple[str, ...], rates: Mapping[str, int], semantics: Semantics, release: Release
+) -> TopicsNote:
+    """The note that a run begins with: its topics, and the release of its coordinator."""
+    note = topics_note(image, names, rates)
+    if semantics is Semantics.KAFKA and release is not EARLIER:
+        note["release"] = str(release)
+    return note
 
 
 def by_id(image: Image, owned: Partitions) -> dict[str, tuple[int, ...]]:

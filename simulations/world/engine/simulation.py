@@ -12,7 +12,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, initial_state
-from groups.releases import EARLIER, Release
+from groups.releases import Release
 from simulations.protocol.assignors.java_orders import offsets_partition
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
@@ -28,7 +28,7 @@ from simulations.world.engine.classic_start import adopted, begun_group, records
 from simulations.world.engine.cluster import Cluster
 from simulations.world.engine.fault_injector import FaultInjector
 from simulations.world.engine.in_flight import InFlightRequest
-from simulations.world.engine.initial_state import by_id, first_image, start_records, topics_note
+from simulations.world.engine.initial_state import by_id, first_image, first_note, start_records
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.messaging import Messaging
 from simulations.world.engine.narration import Narration, Seen
@@ -96,9 +96,8 @@ class Simulation:
 
     def _begin(self) -> None:
         scenario, now_ms = self.scenario, self.queue.now_ms
-        note = topics_note(self.image, tuple(scenario.topics), self.cluster.rates)
-        if (release := self.cluster.coordinator.release) is not EARLIER:
-            note["release"] = str(release)
+        topics, release = tuple(scenario.topics), self.cluster.coordinator.release
+        note = first_note(self.image, topics, self.cluster.rates, self.semantics, release)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         self._tell_brokers()
         for denied, right in scenario.denied:

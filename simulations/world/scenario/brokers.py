@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from groups.releases import GROUP_VERSION, Release, UnknownRelease, release_of
+from groups.releases import GROUP_VERSION, NEWEST, Release, UnknownRelease, release_of
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import Action, Verb
 from simulations.world.scenario.nodes import Node
@@ -39,7 +39,7 @@ def read_release(node: Node) -> Release:
 def read_brokers(node: Node | None, config: Node | None, settings: Settings) -> Settings:
     """The settings with what brokers run; where one knows no ``group.version`` all begin with level 0."""
     if node is None:
-        return settings
+        return replace(settings, release=NEWEST)
     release, *others = _releases(node)
     oldest = min((release, *others), key=lambda each: each.group_version_max)
     settings = replace(
