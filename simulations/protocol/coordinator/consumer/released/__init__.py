@@ -1,4 +1,4 @@
-"""The coordinator of the released Kafka (4.3.1) for groups of the consumer protocol.
+"""The coordinator of released Kafka for groups of the consumer protocol, by the rules of ``Settings.release``.
 
 ``coordinator`` is the way in; ``heartbeat`` and ``leaving`` are what members ask for; ``advancing`` bumps the group epoch, computes
 the target and moves the member a step on. ``upgrading`` and ``downgrading`` convert a group, ``classic_members`` answers members

@@ -49,7 +49,7 @@ from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class KafkaCoordinator(ClassicCoordinator):
-    """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
+    """The rules of a release. It keeps nothing between operations: memory is the context's replayed state."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         quick = steady(context, request)
