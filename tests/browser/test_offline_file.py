@@ -91,6 +91,22 @@ def test_it_plays_as_the_page_does(study: Path, open_file: Callable[..., Page], 
     becomes(page, "Number(document.querySelector('#step').textContent) > 0")
 
 
+def test_n_goes_from_problem_to_problem_as_on_the_page(
+    study: Path, open_file: Callable[..., Page], fetch: Fetch
+) -> None:
+    troubles = fetch(f"/api/timelines/{STUDY}")["troubles"]
+    assert troubles
+    page = alive(open_file(study))
+    page.keyboard.press("Home")
+    for number, trouble in enumerate(troubles, 1):
+        page.keyboard.press("n")
+        expect(page.locator("#toast")).to_contain_text(
+            f"Problem {number} of {len(troubles)}: {trouble['says'][:20]}"
+        )
+    page.keyboard.press("n")
+    expect(page.locator("#toast")).to_have_text("No problem after this moment")
+
+
 def test_details_findings_and_text_are_in_it(
     study: Path, open_file: Callable[..., Page], fetch: Fetch
 ) -> None:
