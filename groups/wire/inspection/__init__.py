@@ -11,7 +11,7 @@ module                what it is for
 ``clients``           ``seen_by``: what a reader of an older version makes of bytes
 ``meanings``          what each field means, in a few words (``words`` has values in words)
 ``sentences``         ``says``: the sentence on top, each clause with the field that it stands on; what each kind
-                      says is in ``tellers``
+                      says is in ``value_sentences``
 ``record_names``      what the records of a batch and the batches of a segment are called
 ``text``              ``bytes_from_text``: hex, dumps, base64; bytes as languages print them are in ``printed``
 ``nodes``             the nodes of a listing, their JSON form, and their values

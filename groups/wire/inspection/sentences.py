@@ -1,7 +1,7 @@
 """One sentence or two on top of a listing: what the bytes say, each clause with the field that it stands on.
 
 ``says(inspection)`` gives parts, ``{"text": "generation 7", "path": "generation"}``; a part without a path is glue.
-A new kind may add a teller to ``tellers.VALUE_TELLERS``; the others are told by title, version and length.
+A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others are told by title, version and length.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from groups.wire.inspection.inspecting import Inspection
 from groups.wire.inspection.nodes import Node, find
-from groups.wire.inspection.tellers import VALUE_TELLERS, Teller, Told, shown, tell_key
+from groups.wire.inspection.value_sentences import VALUE_PARTS, Parts, PartsOf, key_parts, shown
 from groups.wire.inspection.words import counted, number, text
 
 Part = dict[str, str]
@@ -21,15 +21,15 @@ def says(inspection: Inspection, *, perhaps: bool = False) -> list[Part]:
 
     ``perhaps``: the kind was guessed, and nothing speaks for it.
     """
-    teller = TELLERS.get(inspection.kind, _plainly)
+    parts_of = PARTS.get(inspection.kind, _plainly)
     if inspection.kind.endswith(("-request", "-response")):
-        teller = _api(_titled(inspection))
+        parts_of = _api(_titled(inspection))
     if inspection.stopped:
         # What could be read is half of a story; the fields have it.
-        teller = _plainly
+        parts_of = _plainly
     parts: list[Part] = []
-    for told in teller(inspection.fields) if inspection.fields else _plainly(inspection.fields):
-        words, path = told if isinstance(told, tuple) else (told, "")
+    for part in parts_of(inspection.fields) if inspection.fields else _plainly(inspection.fields):
+        words, path = part if isinstance(part, tuple) else (part, "")
         if path and find(inspection.fields, path) is not None:
             parts.append({"text": words, "path": path})
         elif parts and "path" not in parts[-1]:
@@ -66,15 +66,15 @@ def as_text(parts: list[Part]) -> str:
     )
 
 
-def _plainly(_: list[Node]) -> Told:
+def _plainly(_: list[Node]) -> Parts:
     return iter(())
 
 
-def _record(fields: list[Node]) -> Told:
+def _record(fields: list[Node]) -> Parts:
     key = find(fields, "key")
     # Of what could not be read to its end nothing is told: half of it could say the opposite of the whole.
     if key is not None and key.kind == "key" and key.problem is None:
-        yield from _within("key", tell_key(key.fields or []))
+        yield from _within("key", key_parts(key.fields or []))
     else:
         yield "A record"
         yield "" if key is None or key.value is not None else " without a key"
@@ -84,18 +84,18 @@ def _record(fields: list[Node]) -> Told:
         yield " It is a "
         yield "tombstone", "value"
         yield "."
-    elif value is not None and value.kind in TELLERS and value.problem is None:
+    elif value is not None and value.kind in PARTS and value.problem is None:
         yield " "
-        yield from _within("value", TELLERS[value.kind](value.fields or []))
+        yield from _within("value", PARTS[value.kind](value.fields or []))
 
 
-def _within(path: str, told: Told) -> Told:
-    """What is told of a blob, with the paths of what is around it."""
-    for each in told:
+def _within(path: str, parts: Parts) -> Parts:
+    """The parts of a blob, with the paths of what is around it."""
+    for each in parts:
         yield (each[0], f"{path}.{each[1]}") if isinstance(each, tuple) else each
 
 
-def _batch(fields: list[Node]) -> Told:
+def _batch(fields: list[Node]) -> Parts:
     count, base = number(find(fields, "recordsCount")), number(find(fields, "baseOffset"))
     delta = number(find(fields, "lastOffsetDelta"))
     if count is None or base is None or delta is None:
@@ -117,7 +117,7 @@ def _batch(fields: list[Node]) -> Told:
     yield "."
 
 
-def _segment(fields: list[Node]) -> Told:
+def _segment(fields: list[Node]) -> Parts:
     batches = [node for node in fields if node.kind == "batch"]
     yield f"A segment of {counted(len(batches), 'batch') if len(batches) == 1 else f'{len(batches)} batches'}"
     if batches:
@@ -129,7 +129,7 @@ def _segment(fields: list[Node]) -> Told:
     yield "."
 
 
-def _request(fields: list[Node]) -> Told:
+def _request(fields: list[Node]) -> Parts:
     key = find(fields, "header.requestApiKey")
     if key is None:
         return
@@ -144,7 +144,7 @@ def _request(fields: list[Node]) -> Told:
     yield "."
 
 
-def _about(fields: list[Node], path: str = "") -> Told:
+def _about(fields: list[Node], path: str = "") -> Parts:
     """What most requests and answers have: an error, a group, a member."""
     for name, words in (("groupId", "group"), ("memberId", "member"), ("memberEpoch", "epoch")):
         node = find(fields, f"{path}{name}")
@@ -157,17 +157,17 @@ def _about(fields: list[Node], path: str = "") -> Told:
         yield error.meaning, f"{path}errorCode"
 
 
-def _api(title: str) -> Teller:
-    def tell(fields: list[Node]) -> Told:
+def _api(title: str) -> PartsOf:
+    def parts(fields: list[Node]) -> Parts:
         yield title
         yield from _about(fields, "body." if find(fields, "body") is not None else "")
         yield "."
 
-    return tell
+    return parts
 
 
-TELLERS: Final[dict[str, Teller]] = {
-    **VALUE_TELLERS,
+PARTS: Final[dict[str, PartsOf]] = {
+    **VALUE_PARTS,
     "record": _record,
     "batch": _batch,
     "segment": _segment,

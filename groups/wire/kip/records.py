@@ -158,7 +158,7 @@ def as_proposed(payload: Mapping[str, Value]) -> tuple[Fields, list[str]]:
             dropped += [f"{inner} of {name}" for inner in without]
         elif field.name in _WITHOUT:
             kept[field.name] = _WITHOUT[field.name]
-    left = [name for name, told in value.items() if name not in used and told not in (None, "", [])]
+    left = [name for name, item in value.items() if name not in used and item not in (None, "", [])]
     return {**payload, "value": kept}, left + dropped
 
 
@@ -170,7 +170,7 @@ def _of_shape(type_: FieldType, value: Value) -> tuple[Value, list[str]]:
     without = dict.fromkeys(
         name
         for row in value
-        for name, told in row.items()
-        if name not in names and told not in (None, "", [])
+        for name, item in row.items()
+        if name not in names and item not in (None, "", [])
     )
-    return [{name: told for name, told in row.items() if name in names} for row in value], list(without)
+    return [{name: item for name, item in row.items() if name in names} for row in value], list(without)

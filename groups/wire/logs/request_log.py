@@ -101,49 +101,49 @@ def _logged(number: int, line: str, at: int, zone: timezone) -> LoggedRequest:
         raise _BadLine("expected the request as JSON, as brokers since 2.8 write it")
     begin += len(line[begin:]) - len(line[begin:].lstrip())
     try:
-        told, _ = json.JSONDecoder().raw_decode(line, begin)
+        given, _ = json.JSONDecoder().raw_decode(line, begin)
     except json.JSONDecodeError as error:
         raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}; is the line cut short?") from None
     done_ms = _time_of(line[:at], zone)
-    header = _of(told, "requestHeader", Mapping)
-    connection = told.get("connection")
+    header = _of(given, "requestHeader", Mapping)
+    connection = given.get("connection")
     host = _CONNECTION.match(connection) if isinstance(connection, str) else None
     return LoggedRequest(
         line=number,
         done_ms=done_ms,
-        total_ms=float(_of(told, "totalTimeMs", (int, float))),
+        total_ms=float(_of(given, "totalTimeMs", (int, float))),
         api=_of(header, "requestApiKeyName", str),
         version=_of(header, "requestApiVersion", int),
         client=header.get("clientId") or "",
         host=host[1] if host else None,
-        request=_of(told, "request", Mapping),
-        response=_of(told, "response", Mapping),
+        request=_of(given, "request", Mapping),
+        response=_of(given, "response", Mapping),
     )
 
 
 def _given(number: int, line: str) -> LoggedRequest:
     try:
-        told = json.loads(line)
+        given = json.loads(line)
     except json.JSONDecodeError as error:
         raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}") from None
-    host = told.get("host")
+    host = given.get("host")
     return LoggedRequest(
         line=number,
-        done_ms=_of(told, "done_ms", int),
-        total_ms=float(_of(told, "total_ms", (int, float))),
-        api=_of(told, "api", str),
-        version=_of(told, "version", int),
-        client=told.get("client") or "",
+        done_ms=_of(given, "done_ms", int),
+        total_ms=float(_of(given, "total_ms", (int, float))),
+        api=_of(given, "api", str),
+        version=_of(given, "version", int),
+        client=given.get("client") or "",
         host=host if isinstance(host, str) else None,
-        request=_of(told, "request", Mapping),
-        response=_of(told, "response", Mapping),
+        request=_of(given, "request", Mapping),
+        response=_of(given, "response", Mapping),
     )
 
 
-def _of(told: Mapping[str, Value], name: str, kind: type | tuple[type, ...]) -> Value:
-    value = told.get(name)
+def _of(given: Mapping[str, Value], name: str, kind: type | tuple[type, ...]) -> Value:
+    value = given.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
-        found = "nothing" if name not in told else f"{value!r:.40}"
+        found = "nothing" if name not in given else f"{value!r:.40}"
         raise _BadLine(f"{name} is {found}; a line is the broker's own or {_FORM}")
     return value
 

@@ -20,13 +20,13 @@ from groups.wire.inspection.words import (
     text,
 )
 
-Told = Iterator[str | tuple[str, str]]
+Parts = Iterator[str | tuple[str, str]]
 """Words, or words with the path of the field that they stand on."""
 
-Teller = Callable[[list[Node]], Told]
+PartsOf = Callable[[list[Node]], Parts]
 
 
-def _subscription(fields: list[Node]) -> Told:
+def _subscription(fields: list[Node]) -> Parts:
     yield "A subscription, "
     yield f"version {shown(fields, 'version')}", "version"
     yield ", to "
@@ -42,7 +42,7 @@ def _subscription(fields: list[Node]) -> Told:
     yield "."
 
 
-def _assignment(fields: list[Node]) -> Told:
+def _assignment(fields: list[Node]) -> Parts:
     yield "An assignment, "
     yield f"version {shown(fields, 'version')}", "version"
     yield ", of "
@@ -50,7 +50,7 @@ def _assignment(fields: list[Node]) -> Told:
     yield "."
 
 
-def _worker_state(fields: list[Node]) -> Told:
+def _worker_state(fields: list[Node]) -> Parts:
     yield "A Connect worker at "
     yield shown(fields, "url"), "url"
     yield ", that has read its config topic to "
@@ -62,7 +62,7 @@ def _worker_state(fields: list[Node]) -> Told:
     yield "."
 
 
-def _connect_assignment(fields: list[Node]) -> Told:
+def _connect_assignment(fields: list[Node]) -> Parts:
     yield "A Connect worker is given "
     yield _connectors(find(fields, "assignment")), "assignment"
     revoked = find(fields, "revoked")
@@ -80,18 +80,18 @@ def _connect_assignment(fields: list[Node]) -> Told:
 
 def _connectors(node: Node | None) -> str:
     """``orders-sink and its tasks 0 and 1``."""
-    told = []
+    listed_tasks = []
     for each in (value_of(node) if node is not None else None) or ():
         numbers = [str(task) for task in sorted(each["tasks"]) if task != CONNECTOR_TASK]
         tasks = f"task{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
         if CONNECTOR_TASK not in each["tasks"]:
-            told.append(f"{tasks} of {each['connector']}")
+            listed_tasks.append(f"{tasks} of {each['connector']}")
         else:
-            told.append(f"{each['connector']} and its {tasks}" if numbers else each["connector"])
-    return "; ".join(told) or "nothing"
+            listed_tasks.append(f"{each['connector']} and its {tasks}" if numbers else each["connector"])
+    return "; ".join(listed_tasks) or "nothing"
 
 
-def _sticky(fields: list[Node]) -> Told:
+def _sticky(fields: list[Node]) -> Parts:
     yield "Sticky was given "
     yield partitions_in_words(find(fields, "previousAssignment")), "previousAssignment"
     if find(fields, "generation") is not None:
@@ -102,7 +102,7 @@ def _sticky(fields: list[Node]) -> Told:
         yield "; version 0 tells no generation."
 
 
-def _cooperative_sticky(fields: list[Node]) -> Told:
+def _cooperative_sticky(fields: list[Node]) -> Parts:
     generation = number(find(fields, "generation"))
     if generation is None or generation == -1:
         yield "Cooperative-sticky had "
@@ -117,7 +117,7 @@ def _cooperative_sticky(fields: list[Node]) -> Told:
     yield "."
 
 
-def tell_key(fields: list[Node]) -> Told:
+def key_parts(fields: list[Node]) -> Parts:
     known = RECORD_TYPES.get(-1 if (found := number(find(fields, "type"))) is None else found)
     if known is None:
         yield "The key of a record of "
@@ -133,7 +133,7 @@ def tell_key(fields: list[Node]) -> Told:
     yield "."
 
 
-def _group_metadata(fields: list[Node]) -> Told:
+def _group_metadata(fields: list[Node]) -> Parts:
     members = find(fields, "members")
     count = len(members.fields or ()) if members else 0
     yield "A classic group at "
@@ -167,7 +167,7 @@ def _group_metadata(fields: list[Node]) -> Told:
         return
 
 
-def _offset_commit(fields: list[Node]) -> Told:
+def _offset_commit(fields: list[Node]) -> Parts:
     yield "Committed: the next record to read is at "
     yield f"offset {shown(fields, 'offset')}", "offset"
     committed = find(fields, "commitTimestamp")
@@ -177,25 +177,25 @@ def _offset_commit(fields: list[Node]) -> Told:
     yield "."
 
 
-def _group_epoch(what: str) -> Teller:
-    def tell(fields: list[Node]) -> Told:
+def _group_epoch(what: str) -> PartsOf:
+    def parts(fields: list[Node]) -> Parts:
         yield f"{what} is at "
         yield f"group epoch {shown(fields, 'epoch')}", "epoch"
         yield "."
 
-    return tell
+    return parts
 
 
-def _target_epoch(what: str) -> Teller:
-    def tell(fields: list[Node]) -> Told:
+def _target_epoch(what: str) -> PartsOf:
+    def parts(fields: list[Node]) -> Parts:
         yield f"The target of {what} was computed for "
         yield f"epoch {shown(fields, 'assignmentEpoch')}", "assignmentEpoch"
         yield "."
 
-    return tell
+    return parts
 
 
-def _member_metadata(fields: list[Node]) -> Told:
+def _member_metadata(fields: list[Node]) -> Parts:
     yield "A member of "
     yield f"client {text(find(fields, 'clientId')) or '(no id)'}", "clientId"
     yield " at "
@@ -213,13 +213,13 @@ def _member_metadata(fields: list[Node]) -> Told:
     yield "."
 
 
-def _target_member(fields: list[Node]) -> Told:
+def _target_member(fields: list[Node]) -> Parts:
     yield "The member should own "
     yield partitions_in_words(find(fields, "topicPartitions")), "topicPartitions"
     yield "."
 
 
-def _current_member(fields: list[Node]) -> Told:
+def _current_member(fields: list[Node]) -> Parts:
     yield "The member is at "
     yield f"epoch {shown(fields, 'memberEpoch')}", "memberEpoch"
     yield " and has "
@@ -231,13 +231,13 @@ def _current_member(fields: list[Node]) -> Told:
     yield "."
 
 
-def _target_tasks(fields: list[Node]) -> Told:
+def _target_tasks(fields: list[Node]) -> Parts:
     yield "The member should have "
     yield from _tasks(fields)
     yield "."
 
 
-def _current_tasks(fields: list[Node]) -> Told:
+def _current_tasks(fields: list[Node]) -> Parts:
     yield "The member is at "
     yield f"epoch {shown(fields, 'memberEpoch')}", "memberEpoch"
     yield " and has "
@@ -251,7 +251,7 @@ def _current_tasks(fields: list[Node]) -> Told:
 PENDING: Final = "PendingRevocation"
 
 
-def _tasks(fields: list[Node], ending: str = "") -> Told:
+def _tasks(fields: list[Node], ending: str = "") -> Parts:
     """What a member of a streams group has: tasks, and copies of others' in two sorts."""
     between = ""
     for name, what in (("activeTasks", "active"), ("standbyTasks", "standby"), ("warmupTasks", "warm-up")):
@@ -264,7 +264,7 @@ def _tasks(fields: list[Node], ending: str = "") -> Told:
         yield "no task"
 
 
-def _streams_subscription(fields: list[Node]) -> Told:
+def _streams_subscription(fields: list[Node]) -> Parts:
     yield "A Kafka Streams instance, "
     yield f"version {shown(fields, 'version')}", "version"
     tasks = previous_tasks(values_of(fields))
@@ -277,7 +277,7 @@ def _streams_subscription(fields: list[Node]) -> Told:
     yield "."
 
 
-def _streams_assignment(fields: list[Node]) -> Told:
+def _streams_assignment(fields: list[Node]) -> Parts:
     info = values_of(fields)
     yield "A Kafka Streams member is given "
     for name, what in (("activeTasks", "active"), ("standbyTasks", "standby")):
@@ -286,7 +286,7 @@ def _streams_assignment(fields: list[Node]) -> Told:
         yield " and " if name == "activeTasks" else "."
 
 
-def _topology(fields: list[Node]) -> Told:
+def _topology(fields: list[Node]) -> Parts:
     subtopologies = find(fields, "subtopologies")
     yield "The topology at "
     yield f"epoch {shown(fields, 'epoch')}", "epoch"
@@ -296,7 +296,7 @@ def _topology(fields: list[Node]) -> Told:
     yield "."
 
 
-def _topics_of(fields: list[Node]) -> Told:
+def _topics_of(fields: list[Node]) -> Parts:
     """Values that are lists of topics: partition metadata of a group, what share groups keep state of."""
     yield "It tells of "
     lists = [field for field in fields if field.type == "array" and field.fields]
@@ -312,7 +312,7 @@ def _phrase(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
-def _regular_expression(fields: list[Node]) -> Told:
+def _regular_expression(fields: list[Node]) -> Parts:
     yield "The pattern matches "
     yield listed(strings(find(fields, "topics"))), "topics"
     yield "."
@@ -332,14 +332,14 @@ def _spaced(name: str) -> str:
     return {"groupId": "group", "memberId": "member", "regularExpression": "pattern"}.get(name, name)
 
 
-VALUE_TELLERS: Final[dict[str, Teller]] = {
+VALUE_PARTS: Final[dict[str, PartsOf]] = {
     "subscription": _subscription,
     "assignment": _assignment,
     "connect-worker-state": _worker_state,
     "connect-assignment": _connect_assignment,
     "sticky-user-data": _sticky,
     "cooperative-sticky-user-data": _cooperative_sticky,
-    "key": tell_key,
+    "key": key_parts,
     "group-metadata-value": _group_metadata,
     "offset-commit-value": _offset_commit,
     "legacy-offset-commit-value": _offset_commit,
