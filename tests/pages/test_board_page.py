@@ -91,7 +91,12 @@ def test_an_empty_timeline_has_a_page(stored: Store, client: Client) -> None:
 def test_every_module_that_a_page_imports_is_asked_for_at_once() -> None:
     found = modules("js/pages/board.js")
     assert found[0] == "js/pages/board.js"
-    assert {"js/timeline/timeline.js", "js/frame/changes.js", "js/board/lanes.js", "js/timeline/view.js"} <= set(found)
+    assert {
+        "js/timeline/timeline.js",
+        "js/frame/changes.js",
+        "js/board/lanes.js",
+        "js/timeline/view.js",
+    } <= set(found)
     assert all(finders.find(path) for path in found)
 
 
