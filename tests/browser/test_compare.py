@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
+import orjson
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import becomes
+from tests.history.logs import Log
+from tests.history.test_classic_group import generation
+from tests.serving import ROOT, Served
 
 Open = Callable[..., Page]
 THREE = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
@@ -72,3 +80,38 @@ def test_where_topics_have_a_rate_each_run_tells_its_lag_and_what_was_read_twice
     )
     expect(lag).not_to_have_text("0")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.fixture
+def two_logs(server: Served, tmp_path: Path) -> list[str]:
+    """Ids of two logs of one minute each, the second of an hour later."""
+    ids = []
+    for at_ms in (1_760_000_000_000, 1_760_003_600_000):
+        log = Log(start_ms=at_ms)
+        log.write(generation(1, {"A": [0, 1]}))
+        log.at(at_ms + 60_000).write(generation(2, {"A": [0], "B": [1]}))
+        entries = tmp_path / f"{at_ms}.jsonl"
+        entries.write_bytes(b"".join(orjson.dumps(entry.to_json()) + b"\n" for entry in log.entries))
+        command = [sys.executable, "manage.py", "timeline", "add", str(entries)]
+        told = subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True)
+        ids.append(json.loads(told.stdout)["id"])
+    return ids
+
+
+def test_logs_play_each_from_its_start_or_all_by_the_clock(open_page: Open, two_logs: list[str]) -> None:
+    page = opened(open_page, f"/compare?runs={','.join(two_logs)}")
+    start, clock = (page.get_by_role("button", name=name) for name in ("By start", "By clock"))
+    expect(start).to_have_attribute("aria-pressed", "true")
+    assert 60_000 <= int(page.locator("#time").get_attribute("max") or 0) < 3_600_000
+    clock.click()
+    page.wait_for_url("**align=clock**")
+    page.wait_for_selector("html[data-alive]")
+    expect(clock).to_have_attribute("aria-pressed", "true")
+    assert int(page.locator("#time").get_attribute("max") or 0) >= 3_660_000
+    start.click()
+    page.wait_for_url("**align=start**")
+
+
+def test_runs_of_the_simulator_have_no_clock_to_choose(open_page: Open) -> None:
+    page = opened(open_page, THREE)
+    expect(page.locator("#align")).to_be_hidden()
