@@ -17,6 +17,7 @@ from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.passes.units import LogRecord
 from groups.history.state.group import Semantics
 from groups.history.state.plain import to_plain
+from groups.releases import EARLIER
 from groups.wire.records import decode_record
 from simulations.proof.fuzzing.generator import scenario_of
 from simulations.proof.fuzzing.presets import PRESETS
@@ -122,7 +123,7 @@ def _drawn() -> Iterator[CorpusLog]:
     for semantics in Semantics:
         for preset in PRESETS:
             for seed in FUZZ_SEEDS:
-                scenario = scenario_of(seed, semantics, [preset])
+                scenario = scenario_of(seed, semantics, [preset], release=EARLIER)
                 yield CorpusLog(
                     name=f"drawn {preset} {semantics} {seed}",
                     group=scenario.group,
