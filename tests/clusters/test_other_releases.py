@@ -84,7 +84,7 @@ def test_an_older_broker_is_added_and_its_groups_are_the_same_followed_and_polle
     with contextlib.ExitStack() as leftovers:
 
         def joins(name: str, group: str, settings: Any = CLASSIC) -> Member:
-            member = Member(broker.node, name, group, TOPIC, settings, rdkafka=True).start()
+            member = Member(broker.node, name, group, TOPIC, settings, program="rdkafka").start()
             leftovers.callback(member.kill)
             member.wait_for("ready")
             member.join()
