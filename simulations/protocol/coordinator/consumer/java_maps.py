@@ -33,7 +33,7 @@ def parted(assigned: Assignment, target: Partitions, *parts: Assignment) -> list
         order = HashOrder.map_copy(int_hash, HashOrder.filled(int_hash, epochs))
         for part, into in zip(parts, filled, strict=True):
             if numbers := part.get(topic_id):
-                into[topic_id] = {p: epochs[p] for p in order if p in numbers}
+                into[topic_id] = {p: numbers[p] for p in order if p in numbers}
     return [{topic_id: part[topic_id] for topic_id in _topics(part)} for part in filled]
 
 
