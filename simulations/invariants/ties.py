@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from groups.history.entries import Entry
@@ -13,7 +14,7 @@ CAUSES: Final = frozenset({5, 16})
 
 
 class AssignorTies:
-    """``goes_on``: the last group epoch came without a cause. Anything that has one may end the tie."""
+    """``goes_on``: the last group epoch came without a cause, and the votes have been tied since then."""
 
     def __init__(self) -> None:
         self.goes_on = False
@@ -35,5 +36,13 @@ class AssignorTies:
         if self._raises:
             self.goes_on = not self._has_cause and state.release.rules.assignor_change_bumps
         elif self._has_cause:
-            self.goes_on = False
+            # A classic member that joins again writes its record, and the votes are what they were.
+            self.goes_on = self.goes_on and _is_tied(state)
         self._raises = self._has_cause = False
+
+
+def _is_tied(state: State) -> bool:
+    members = state.consumer.members.values()
+    votes = Counter(each.server_assignor for each in members if each.server_assignor is not None)
+    first = votes.most_common(2)
+    return len(first) == 2 and first[0][1] == first[1][1]

@@ -346,6 +346,24 @@ def test_nothing_is_found_where_there_is_no_tie_or_the_release_has_none(
     assert causeless(tie(release, *assignors)) == []
 
 
+def test_a_classic_member_that_joins_again_does_not_end_a_tie_and_another_vote_does() -> None:
+    ties, state = AssignorTies(), initial_state("orders", release=Release.V4_4_0)
+    log = tie("4.4.0", "range", "uniform")
+    for entry in log:
+        state = replay(state, entry)
+        if entry.kind is Kind.RECORD and entry.payload["type"] in (3, 5, 6, 7, 8, 16):
+            ties.record(entry, state)
+    assert ties.goes_on
+    again = next(e for e in log if e.kind is Kind.RECORD and e.payload["type"] == 5)
+    alone = replace(again, settled=True)
+    ties.record(alone, state)
+    assert ties.goes_on, "who joins again votes as before"
+    value = {**again.payload["value"], "serverAssignor": "uniform"}
+    changed = replace(alone, sequence=log[-1].sequence + 1, payload={**again.payload, "value": value})
+    ties.record(changed, replay(state, changed))
+    assert not ties.goes_on
+
+
 # -- scenarios
 
 
