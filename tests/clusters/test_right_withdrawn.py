@@ -31,7 +31,7 @@ PROTOCOLS: Final[Mapping[str, Mapping[str, object]]] = {
 SESSION_S: Final = 6
 """Of both, as the broker and ``CLASSIC`` have it."""
 
-LIMIT_S: Final = 90
+LIMIT_S: Final = 180
 
 SCENARIO: Final = """
 protocol: {protocol}
