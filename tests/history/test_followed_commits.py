@@ -97,7 +97,8 @@ def followed(group: str, some: Sequence[GroupRecords], random: Random | None = N
 def one_by_one(group: str, some: Sequence[GroupRecords]) -> list[Entry]:
     """The same with an entry for each commit, as an import has them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(following, "is_readable_commit", lambda *_: False)
+        for name in ("is_readable_commit", "is_commit_unit"):
+            patch.setattr(following, name, lambda *_: False)
         return followed(group, some)
 
 

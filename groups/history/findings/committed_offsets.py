@@ -242,8 +242,8 @@ def found_unowned(facts: Facts) -> list[Finding]:
     if not told:
         return []
     places = facts.partitions((one.topic, one.partition) for one in told)
-    first = min(told, key=lambda one: one.first_sequence)
-    last = max(told, key=lambda one: one.last_sequence)
+    first = min(told, key=lambda one: (one.first_sequence, one.first_ms))
+    last = max(told, key=lambda one: (one.last_sequence, one.last_ms))
     return [
         finding(
             "unowned_commits",

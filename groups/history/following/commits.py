@@ -6,7 +6,7 @@ would contain little else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,6 +34,8 @@ class Commits:
     from_offset: int = 0
     to_offset: int = 0
     lines: dict[Place, CommitLine] = field(default_factory=dict)
+    topic_ids: dict[str, str | None] = field(default_factory=dict)
+    """The id with which each topic was committed last; null for none."""
 
     def takes(self, unit: Sequence[LogRecord]) -> bool:
         """Whether the request belongs to the same entry: it follows within a minute, and no topic has another id."""
@@ -43,12 +45,8 @@ class Commits:
         return (
             self.last_ms <= now_ms <= self.first_ms + RUN_MS_MOST
             and self.records < RUN_RECORDS_MOST
-            and all(self._has_id(record.payload) for record in unit)
+            and all(self.topic_ids.get(topic, topic_id) == topic_id for topic, topic_id in _topics(unit))
         )
-
-    def _has_id(self, payload: Payload) -> bool:
-        line = self.lines.get(_place(payload))
-        return line is None or line["value"].get("topicId") == payload["value"].get("topicId")
 
     def add(self, records: Iterable[LogRecord | Entry], requests: int = 1) -> None:
         """Add commits in the order of their times; where others wait, ``takes`` allowed them."""
@@ -64,6 +62,7 @@ class Commits:
             line["after_ms"].append(record.at_ms - self.first_ms)
             line["offsets"].append(value["offset"])
             line["version"], line["value"] = record.payload["version"], value
+            self.topic_ids[place[0]] = value.get("topicId")
             self.last_ms = record.at_ms
             self.records += 1
             self.from_offset = min(self.from_offset, offset)
@@ -90,6 +89,20 @@ def _begun(place: Place) -> CommitLine:
 
 def _place(payload: Payload) -> Place:
     return payload["key"]["topic"], payload["key"]["partition"]
+
+
+def _topics(unit: Iterable[LogRecord]) -> Iterator[tuple[str, str | None]]:
+    """Topic and topic id of each commit."""
+    for record in unit:
+        yield record.payload["key"]["topic"], record.payload["value"].get("topicId")
+
+
+def is_commit_unit(unit: Sequence[LogRecord], group: str) -> bool:
+    """Whether a request is of commits that can be stored in columns: no topic has two ids in it."""
+    if not all(is_readable_commit(record.payload, group) for record in unit):
+        return False
+    pairs = set(_topics(unit))
+    return len(pairs) == len({topic for topic, _ in pairs})
 
 
 def is_readable_commit(payload: Payload, group: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
-from groups.history.following.commits import Commits, is_readable_commit, records_of
+from groups.history.following.commits import Commits, is_commit_unit, is_readable_commit, records_of
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
 from groups.history.passes.units import COORDINATOR, LogRecord, units
@@ -90,7 +90,7 @@ class FollowedGroup:
         self._mention(told.records)
         entries += self.name(topics, first.at_ms)
         for unit in units(told.records):
-            if all(is_readable_commit(record.payload, self.group) for record in unit):
+            if is_commit_unit(unit, self.group):
                 entries += self.settle() if not self.commits.takes(unit) else ()
                 self.commits.add(unit)
                 self.at_ms = max(self.at_ms, unit[-1].at_ms)
