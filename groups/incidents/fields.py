@@ -79,6 +79,9 @@ CLIENT_REASON: Final = re.compile(
 MEMBER_REASON: Final = re.compile(r"(?P<text>need to re-join with the given member-id: )(?P<member>.+)")
 
 OWN_WORD: Final = re.compile(r"[A-Za-z_]{1,48}")
+RELEASES: Final = frozenset({"release", "before"})
+"""Fields of broker notes with the number of one of Kafka's releases, by which entries are folded."""
+RELEASE: Final = re.compile(r"\d{1,3}(\.\d{1,3}){1,3}", re.ASCII)
 FIELD_NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
 CONFIG_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._]{0,100}")
 

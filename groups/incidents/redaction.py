@@ -247,6 +247,8 @@ class _Walk:
             return ""
         if key in fields.OWN_WORDS and fields.OWN_WORD.fullmatch(value):
             return value
+        if key in fields.RELEASES and fields.RELEASE.fullmatch(value):
+            return value
         if key == "reason":
             return self._reason(value)
         if key == "name":
