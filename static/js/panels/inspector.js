@@ -187,9 +187,7 @@ export class Inspector {
         h(
           'p',
           { class: 'why' },
-          this.view === 'records'
-            ? 'This moment left no record: it happened outside of the log.'
-            : 'This moment has no entries.',
+          this.view === 'records' ? 'No record of the log belongs to this moment.' : 'This moment has no entries.',
         ),
       );
     }
@@ -413,9 +411,17 @@ function sentence(entry, who, name) {
       );
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
     }
-    if (payload.note === 'config')
+    if (payload.note === 'transaction')
       return [
-        `Settings of the group: ${Object.entries(payload.config ?? {})
+        `Producer ${payload.producer} holds ${partitions} in an open transaction, from offset ${payload.from_offset} on: its commits are not in force.`,
+      ];
+    if (payload.note === 'aborted')
+      return [`Producer ${payload.producer} aborted its transaction: its commits of ${partitions} are not in force.`];
+    if (payload.note === 'coordinator')
+      return [`Another broker is the coordinator from here on (leader epoch ${payload.leader_epoch}).`];
+    if (payload.note === 'config' || payload.note === 'settings')
+      return [
+        `Settings of the group: ${Object.entries(payload.config ?? payload.settings ?? {})
           .map(([setting, value]) => `${setting} ${value}`)
           .join(', ')}.`,
       ];
