@@ -76,7 +76,10 @@ def click_to_step(browser: Browser, server: Served) -> Figure:
         times.append(first_step_after_click(page))
         context.close()
     return Figure(
-        what="click on a case study to its first animated step, median", value=middle(times), unit="s", goal=1
+        what="click on a case study, and Space, to its first animated step, median",
+        value=middle(times),
+        unit="s",
+        goal=1,
     )
 
 
@@ -101,7 +104,7 @@ def first_board_far_away(browser: Browser, server: Served) -> Figure:
 
 
 def first_step_after_click(page: Page) -> float:
-    """A fresh browser without a cache: the click, then the first chip or lane that is animated."""
+    """A fresh browser without a cache: the click, Space as soon as the page is alive, the first chip or lane that is animated."""
     page.add_init_script(
         """
         const animate = Element.prototype.animate;
@@ -113,6 +116,9 @@ def first_step_after_click(page: Page) -> float:
     began = time.monotonic()
     link.click()
     page.wait_for_url("**/t/kip848-six-partitions*")
+    # Nothing moves before the reader presses the button that has the focus.
+    page.wait_for_selector("html[data-alive]")
+    page.keyboard.press("Space")
     becomes(page, "window.__animated === true", every_ms=10)
     return time.monotonic() - began
 
