@@ -1,12 +1,14 @@
 """``python -m tests.parts TIER… [--only PART…]``: runs the parts of the tests, some at a time, and names at the end what failed.
 
 ``quick`` is ``make test``; ``quick rest`` is ``make test-all`` (see ``tiers``). The output of a part goes to
-``var/tests/TIER-PART.log`` and is printed when the part has ended.
+``var/tests/TIER-PART.log`` and is printed when the part has ended. Where a few tests of the rest failed and nothing else
+did, these run once more alone, and the last lines say what came of it (see ``again``).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,37 +52,26 @@ def tests(name: str, what: str, *words: str) -> Part:
 
 
 PARTS: Final = (
+    tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
     tests(
         "broker",
         "a real Kafka broker",
         *("-m", "broker and not browser", "tests/broker"),
         "tests/simulations/test_kafka_answers.py",
     ),
-    tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),
-    tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
-    tests(
-        "spark",
-        "imports and sweeps through Spark",
-        *("-m", "spark and not broker and not browser", "tests/pipeline", "tests/incidents", "tests/house"),
-        *("tests/simulations/test_fuzzing.py", "tests/simulations/test_sweeps.py"),
-    ),
-    tests("simulations", "simulator and wire formats", "-m", "inner", "tests/simulations", "tests/wire"),
-    tests("history", "the history of a group", "-m", "inner", "tests/history"),
     tests(
         "server",
         "storage, tasks, API, pages and the house, on SQLite and in one process",
         *("-m", "not broker and not browser and not inner and not spark"),
         *(f"--ignore=tests/{room}" for room in ("browser", "history", "simulations", "wire")),
     ),
-    Part(
-        name="services",
-        what="sockets, storage, tasks and API again, on PostgreSQL and Redis",
-        quick=(*ON_SERVICES, "-m", "not once", "tests/sockets"),
-        rest=(
-            *(*ON_SERVICES, "-m", "not once", "tests/storage", "tests/tasks", "tests/api", "tests/access"),
-            "tests/pipeline/test_imports.py",
-        ),
-        whole=True,
+    tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),
+    tests("simulations", "simulator and wire formats", "-m", "inner", "tests/simulations", "tests/wire"),
+    tests(
+        "spark",
+        "imports and sweeps through Spark",
+        *("-m", "spark and not broker and not browser", "tests/pipeline", "tests/incidents", "tests/house"),
+        *("tests/simulations/test_fuzzing.py", "tests/simulations/test_sweeps.py"),
     ),
     Part(
         name="live",
@@ -93,20 +84,39 @@ PARTS: Final = (
         whole=True,
     ),
     Part(
+        name="services",
+        what="sockets, storage, tasks and API again, on PostgreSQL and Redis",
+        quick=(*ON_SERVICES, "-m", "not once", "tests/sockets"),
+        rest=(
+            *(*ON_SERVICES, "-m", "not once", "tests/storage", "tests/tasks", "tests/api", "tests/access"),
+            "tests/pipeline/test_imports.py",
+        ),
+        whole=True,
+    ),
+    tests("history", "the history of a group", "-m", "inner", "tests/history"),
+    Part(
         name="js",
         what="the browser's modules in Node",
         quick=("node", "--test", *sorted(map(str, (ROOT / "tests/javascript").glob("*.test.js")))),
         rest=None,
     ),
 )
-"""In the order in which they start: the long ones first, so that the short ones fill the end."""
+"""In the order in which they start: the long ones first, so that the short ones fill the end, and one that only computes next to
+two that wait now and then."""
 
 SEED: Final = 1_630_762_982
 """The rest draws the examples of properties by it: another number draws others. It is changed with what a draw found mended, so
 that nobody's change is judged by examples that nobody has tried. ``make proof`` draws other ones in each run."""
 
-AT_ONCE = 4
-"""Tests with a broker or a browser mostly wait, so more parts than cores run at a time."""
+AT_ONCE = 3
+"""Tests with a broker or a browser wait now and then, so one part more than two cores runs at a time. With more of them no
+part ends sooner, and each test waits longer for its turn."""
+
+AGAIN_MOST: Final = 5
+"""So many failed tests of the rest run once more. More than these are not the machine's doing."""
+
+AGAIN: Final = " once more"
+"""Behind the name of a part whose failed tests ran once more."""
 
 LINE_MOST = 240
 """Characters of a failure's line: the part's output above has all of it."""
@@ -122,6 +132,12 @@ FAILURE = re.compile(r"^(FAILED|ERROR) \S|^\s*(not ok \d+ - |✖ )")
 
 SUMMARY = "short test summary info"
 
+PASSED: Final = re.compile(r"^=.*\b(\d+) passed", re.MULTILINE)
+"""In pytest's last line."""
+
+SOME_FAILED = 1
+"""pytest's exit code where tests failed, and nothing else was wrong."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -134,6 +150,8 @@ class Outcome:
     busy_s: float = 0.0
 
 
+Work = tuple[Tier, Part]
+
 running: dict[str, subprocess.Popen[bytes]] = {}
 
 
@@ -142,20 +160,26 @@ def command_of(tier: Tier, part: Part) -> tuple[str, ...] | None:
     return part.quick if tier is Tier.QUICK else part.rest
 
 
-def run(tier: Tier, part: Part, seed: int) -> Outcome:
-    """Runs a part in its tier. Without Node the part in JavaScript is skipped, unless ``REQUIRE_ALL`` is set."""
-    name = f"{tier}-{part.name}"
-    command = command_of(tier, part) or ()
+def run(tier: Tier, part: Part, seed: int, *, once_more: bool = False) -> Outcome:
+    """Runs a part in its tier, or what failed of it once more.
+
+    Without Node the part in JavaScript is skipped, unless ``REQUIRE_ALL`` is set.
+    """
+    name = name_of(tier, part)
+    command = [*(command_of(tier, part) or ())]
     begun_s = time.monotonic()
     if shutil.which(command[0]) is None:
         needed = bool(os.environ.get("REQUIRE_ALL"))
         reason = f"{command[0]} is not installed" + (", and REQUIRE_ALL is set" if needed else "")
         return Outcome(part=name, code=int(needed), output=f"SKIPPED {name}: {reason}\n", took_s=0.0)
-    draws = [f"--hypothesis-seed={seed}"] if tier is Tier.REST and "pytest" in command else []
-    log = LOGS / f"{name}.log"
+    if "pytest" in command:
+        command += ["-o", f"cache_dir={cache_of(name)}"]
+        command += [f"--hypothesis-seed={seed}"] if tier is Tier.REST else []
+        command += ["--last-failed"] if once_more else []
+    log = LOGS / f"{name}{'-once-more' if once_more else ''}.log"
     with log.open("wb") as out:
         running[name] = subprocess.Popen(
-            [*command, *draws],
+            command,
             cwd=ROOT,
             env={**os.environ, "TIER": Tier.ALL if part.whole else tier},
             stdin=subprocess.DEVNULL,
@@ -167,12 +191,27 @@ def run(tier: Tier, part: Part, seed: int) -> Outcome:
     running[name].returncode = code = os.waitstatus_to_exitcode(status)
     del running[name]
     return Outcome(
-        part=name,
-        code=0 if code == NO_TESTS else code,
+        part=name + AGAIN * once_more,
+        code=0 if code == NO_TESTS and not once_more else code,
         output=log.read_text(encoding="utf-8", errors="replace"),
         took_s=time.monotonic() - begun_s,
         busy_s=used.ru_utime + used.ru_stime,
     )
+
+
+def name_of(tier: Tier, part: Part) -> str:
+    return f"{tier}-{part.name}"
+
+
+def cache_of(name: str) -> Path:
+    """Where pytest keeps which tests of a part failed."""
+    return LOGS / "failed" / name
+
+
+def failed_tests(name: str) -> list[str]:
+    """The tests of a part that failed when they ran last."""
+    kept = cache_of(name) / "v" / "cache" / "lastfailed"
+    return sorted(json.loads(kept.read_text())) if kept.exists() else []
 
 
 def failures(outcome: Outcome) -> Iterator[str]:
@@ -197,7 +236,7 @@ def main(words: Sequence[str]) -> int:
         "--only", nargs="+", choices=[part.name for part in PARTS], metavar="PART", help="parts by name"
     )
     asked = parser.parse_args(words)
-    works = [
+    works: list[Work] = [
         (Tier(tier), part)
         for tier in asked.tiers
         for part in PARTS
@@ -206,17 +245,38 @@ def main(words: Sequence[str]) -> int:
     return run_all(works, SEED)
 
 
-def run_all(works: Sequence[tuple[Tier, Part]], seed: int) -> int:
-    """Runs the parts and returns the exit code: 0 if each of them passed."""
+def run_all(works: Sequence[Work], seed: int) -> int:
+    """Runs the parts and returns the exit code: 0 if each of them passed, or each failed test when it ran alone."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    names = ", ".join(f"{tier}-{part.name}" for tier, part in works)
+    shutil.rmtree(LOGS / "failed", ignore_errors=True)
+    names = ", ".join(name_of(*work) for work in works)
     say(
         f"{names}: {AT_ONCE} at a time. The output of a part is in {LOGS}, and is printed when the part has ended."
     )
-    outcomes: list[Outcome] = []
     begun_s = time.monotonic()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        left = {pool.submit(run, tier, part, seed) for tier, part in works}
+    outcomes = run_at_once(AT_ONCE, works, lambda *work: run(*work, seed))
+    verdicts = again(works, outcomes, seed)
+    for outcome in outcomes:
+        result = "passed" if outcome.code == 0 else "FAILED"
+        say(f"{result} {outcome.part} in {outcome.took_s:.0f} s ({outcome.busy_s:.0f} s of a processor)")
+    say(f"{time.monotonic() - begun_s:.0f} s in all")
+    failed = [line for outcome in outcomes for line in failures(outcome)]
+    if failed:
+        say(f"\n{len(failed)} failed:")
+        say("\n".join(failed))
+    if verdicts:
+        say("\nOnce more, with nothing beside:")
+        say("\n".join(verdict.line for verdict in verdicts))
+    is_green = bool(verdicts) and all(verdict.passed for verdict in verdicts)
+    return 1 if (failed and not is_green) or len(outcomes) < len(works) else 0
+
+
+def run_at_once(at_once: int, works: Sequence[Work], work: Callable[[Tier, Part], Outcome]) -> list[Outcome]:
+    """What became of the works, in the order in which they ended; what each printed is printed then."""
+    begun_s = time.monotonic()
+    outcomes: list[Outcome] = []
+    with ThreadPoolExecutor(at_once) as pool:
+        left = {pool.submit(work, tier, part) for tier, part in works}
         # Ctrl-C reaches the parts by itself, SIGTERM does not.
         signal.signal(signal.SIGTERM, lambda *_: end(pool))
         while left:
@@ -227,15 +287,59 @@ def run_all(works: Sequence[tuple[Tier, Part]], seed: int) -> int:
                     say(outcomes[-1].output)
             if not done:
                 say(f"{', '.join(running)}: not ended after {time.monotonic() - begun_s:.0f} s")
-    for outcome in outcomes:
-        result = "passed" if outcome.code == 0 else "FAILED"
-        say(f"{result} {outcome.part} in {outcome.took_s:.0f} s ({outcome.busy_s:.0f} s of a processor)")
-    say(f"{time.monotonic() - begun_s:.0f} s in all")
-    failed = [line for outcome in outcomes for line in failures(outcome)]
-    if failed:
-        say(f"\n{len(failed)} failed:")
-        say("\n".join(failed))
-    return 1 if failed or len(outcomes) < len(works) else 0
+    return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Of a test that failed beside others and ran once more alone."""
+
+    test: str
+    part: str
+    passed: bool
+
+    @property
+    def line(self) -> str:
+        if self.passed:
+            return f"failed beside others, passed alone: {self.test} ({self.part}): a defect of that test, mend it"
+        return f"failed beside others, failed alone: {self.test} ({self.part})"
+
+
+def again(works: Sequence[Work], outcomes: Sequence[Outcome], seed: int) -> list[Verdict]:
+    """Runs the few tests of the rest that failed once more, one part after the other; nothing where a failure is final.
+
+    Final is a failure of the quick tier, of a part that ended otherwise than with failed tests, and more than ``AGAIN_MOST``.
+    """
+    by_name = {name_of(*work): work for work in works}
+    failed = {outcome.part: failed_tests(outcome.part) for outcome in outcomes if outcome.code}
+    is_final = (
+        len(outcomes) < len(works)
+        or any(outcome.code not in {0, SOME_FAILED} for outcome in outcomes)
+        or any(by_name[name][0] is Tier.QUICK or not named for name, named in failed.items())
+        or sum(map(len, failed.values())) > AGAIN_MOST
+    )
+    if is_final or not failed:
+        return []
+    say(f"{sum(map(len, failed.values()))} failed beside others: once more, with nothing beside")
+    seconds = run_at_once(
+        1, [by_name[name] for name in failed], lambda *work: run(*work, seed, once_more=True)
+    )
+    results = {second.part.removesuffix(AGAIN): second for second in seconds}
+    return [
+        Verdict(test=test, part=name, passed=passed_alone(test, tests, results.get(name), failed_tests(name)))
+        for name, tests in failed.items()
+        for test in tests
+    ]
+
+
+def passed_alone(test: str, tests: Sequence[str], second: Outcome | None, still: Sequence[str]) -> bool:
+    """Whether a test of those that ran once more passed; of one that was skipped nothing is known."""
+    if second is None:
+        return False
+    if second.code == 0:
+        passed = PASSED.findall(second.output)
+        return bool(passed) and int(passed[-1]) == len(tests)
+    return second.code == SOME_FAILED and bool(still) and test not in still
 
 
 def end(pool: ThreadPoolExecutor) -> None:

@@ -178,7 +178,7 @@ def test_the_quick_tier_takes_the_values_of_a_spread_that_are_not_long() -> None
 def test_the_last_lines_are_the_failures_of_all_parts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def run(tier: Tier, part: Part, seed: int) -> Outcome:
+    def run(tier: Tier, part: Part, seed: int, **how: bool) -> Outcome:
         return Outcome(part=f"{tier}-{part.name}", code=2 * (part.name != "js"), output=PYTEST, took_s=1.0)
 
     monkeypatch.setattr(parts, "run", run)
@@ -194,7 +194,7 @@ def test_the_last_lines_are_the_failures_of_all_parts(
 def test_one_part_can_be_asked_for_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
 
-    def run(tier: Tier, part: Part, seed: int) -> Outcome:
+    def run(tier: Tier, part: Part, seed: int, **how: bool) -> Outcome:
         asked.append((str(tier), part.name))
         return Outcome(part=part.name, code=0, output="", took_s=1.0)
 
@@ -203,3 +203,76 @@ def test_one_part_can_be_asked_for_by_name(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(parts, "LOGS", tmp_path)
     assert parts.main(["quick", "rest", "--only", "history"]) == 0
     assert asked == [("quick", "history"), ("rest", "history")]
+
+
+TESTS = """
+import pathlib
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+def test_that_passes():
+    pass
+
+def test_that_passes_alone():
+    seen = HERE / "seen"
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+
+@pytest.mark.parametrize("number", range(MOST))
+def test_that_fails(number):
+    assert False
+
+@pytest.mark.skipif((HERE / "seen").exists(), reason="away by now")
+def test_that_is_away_later():
+    assert AWAY
+"""
+
+
+def played(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, tier: str, *, most: int = 0, away: bool = True
+) -> int:
+    """Runs a part of pytest's with a test that fails once, ``most`` that always fail, and one that fails and is skipped then."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_it.py").write_text(TESTS.replace("MOST", str(most)).replace("AWAY", str(away)))
+    command = (*parts.PYTEST, "-c", str(folder / "pytest.ini"), "-p", "no:django", str(folder / "test_it.py"))
+    part = Part(name="drawn", what="drawn", quick=command, rest=command)
+    monkeypatch.setattr(parts, "PARTS", (part,))
+    monkeypatch.setattr(parts, "LOGS", folder / "logs")
+    monkeypatch.setattr(parts.signal, "signal", lambda *how: None)
+    return parts.main([tier])
+
+
+def test_a_test_that_failed_beside_others_and_passes_alone_is_named_in_the_last_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert played(monkeypatch, tmp_path, "rest") == 0
+    *before, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("failed beside others, passed alone: ")
+    assert last.endswith("test_it.py::test_that_passes_alone (rest-drawn): a defect of that test, mend it")
+    assert "1 failed:" in before, "the first outcome is printed too"
+
+
+def test_a_test_that_fails_alone_too_or_is_skipped_then_fails_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert played(monkeypatch, tmp_path, "rest", most=1) == 1
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert [line.split(":")[0] for line in last] == [
+        "failed beside others, failed alone",
+        "failed beside others, passed alone",
+    ]
+    (tmp_path / "seen").unlink()
+    assert played(monkeypatch, tmp_path, "rest", away=False) == 1
+    assert "passed alone" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("tier", "most"), [("quick", 0), ("rest", parts.AGAIN_MOST)])
+def test_a_failure_of_the_quick_tier_and_more_than_a_few_failures_are_final(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, tier: str, most: int
+) -> None:
+    assert played(monkeypatch, tmp_path, tier, most=most) == 1
+    printed = capsys.readouterr().out
+    assert "test_that_passes_alone" in printed
+    assert "once more" not in printed
