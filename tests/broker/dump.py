@@ -14,6 +14,7 @@ from typing import Any
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 
 from . import jars
+from .java import java
 
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 DUMP_LIMIT_S = 120
@@ -46,15 +47,8 @@ def dump(segments: Iterable[Path]) -> list[Dumped]:
     """The records of segment files in their order; ``ComplaintError`` on any line that is not as it should be."""
     printed = subprocess.run(
         [
-            *[
-                "java",
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                jars.class_path(),
-                DUMP_LOG,
-            ],
+            *java(jars.class_path(), "-Xmx256m"),
+            DUMP_LOG,
             *["--offsets-decoder", "--print-data-log", "--files", ",".join(map(str, segments))],
         ],
         capture_output=True,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fcntl
-import re
 import shutil
 import subprocess
 from pathlib import Path
+
+from .java import major_version
 
 RELEASE = "4.3.1"
 """The release that tests play on unless they name another; the pom next to this file pins the same."""
@@ -30,7 +31,7 @@ def missing() -> str | None:
     """Says why no broker can be started here, or None when one can."""
     if shutil.which("java") is None:
         return f"no java on the path ({LEAST_JAVA} or newer)"
-    if (found := _java_version()) < LEAST_JAVA:
+    if (found := major_version()) < LEAST_JAVA:
         return f"the java on the path is {found}; Kafka {RELEASE} needs {LEAST_JAVA} or newer"
     if not _complete() and shutil.which("mvn") is None:
         return (
@@ -72,12 +73,6 @@ def _complete() -> bool:
     return all(
         (JARS / f"{name}-{RELEASE}.jar").exists() for name in ("kafka_2.13", "kafka-tools", "kafka-streams")
     )
-
-
-def _java_version() -> int:
-    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
-    number = re.search(r'version "(?:1\.)?(\d+)', told)
-    return int(number[1]) if number else 0
 
 
 def _fetch(release: str, jars: Path) -> None:

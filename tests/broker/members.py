@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from . import jars
+from .java import java
 from .node import Node, on_a_leash
 from .rpc import RpcError
 
@@ -46,6 +47,8 @@ class Member:
     revoke_ms: int = 0
     program: Program = "java"
     on_line: Callable[[str], None] | None = None
+    options: Sequence[str] = ()
+    """More options of Java."""
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
     _heard: threading.Condition = field(default_factory=threading.Condition)
@@ -62,14 +65,8 @@ class Member:
             name = "rdkafka_member.py" if self.program == "rdkafka" else "rdkafka_exactly_once.py"
             command = [sys.executable, str(PROGRAMS / name), self.topic]
         else:
-            command = [
-                "java",
-                "-Xmx96m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Dlog4j2.level=ERROR",
-            ]
-            command += ["-cp", jars.class_path(), "GroupMember", self.topic, str(self.revoke_ms)]
+            command = java(jars.class_path(), "-Xmx96m", "-Dlog4j2.level=ERROR", *self.options)
+            command += ["GroupMember", self.topic, str(self.revoke_ms)]
         command += [f"{key}={value}" for key, value in settings.items()]
         self._process = subprocess.Popen(
             on_a_leash(command),

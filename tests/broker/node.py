@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from . import jars
+from .java import java
 from .rpc import Connection, RpcError
 
 STARTS: Final = 3
@@ -95,6 +96,9 @@ class Node:
     """Of the nodes that belong together; empty for one that is alone. Their settings name the voters, in whose values and in
     those of the listeners ``{port}`` and ``{controller}`` stand for the node's own ports."""
 
+    options: Sequence[str] = ()
+    """More options of Java; with them the archive of classes is not made first, since they are there to make it."""
+
     _controller_port: int = 0
     _process: subprocess.Popen[bytes] | None = None
 
@@ -130,25 +134,27 @@ class Node:
         With ``outlive`` the node goes on when this process ends (the command line's ``start``); with ``same_ports`` it
         listens where it did before, so that its clients find it again.
         """
-        class_path = self.class_path
+        if self.release == jars.RELEASE and not self.options:
+            from .class_archive import make_once  # it starts a node itself
+
+            make_once()
         self.folder.mkdir(parents=True, exist_ok=True)
         if not same_ports:
             self.port, self._controller_port = _free_ports()
         (self.folder / "log4j2.yaml").write_text(LOGGING)
         (self.folder / "server.properties").write_text(self._properties(self._controller_port))
-        java = [
-            "java",
+        program = java(
+            self.class_path,
             "-Xms128m",
             "-Xmx512m",
             f"-Dlog4j2.configurationFile={self.folder / 'log4j2.yaml'}",
             f"-Dbroker.log={self.folder / 'broker.log'}",
             f"-Drequest.level={'DEBUG' if self.request_log else 'WARN'}",
-            "-cp",
-            class_path,
-        ]
+            *self.options,
+        )
         if not (self.data / "meta.properties").exists():
-            self._format(java)
-        command = [*java, "kafka.Kafka", str(self.folder / "server.properties")]
+            self._format(program)
+        command = [*program, "kafka.Kafka", str(self.folder / "server.properties")]
         with (self.folder / "broker.out").open("wb") as out:
             self._process = subprocess.Popen(
                 command if outlive else on_a_leash(command),
@@ -186,17 +192,8 @@ class Node:
 
     def tool(self, main_class: str, *arguments: str, limit_s: float = 120) -> str:
         """Runs one of Kafka's own command line classes and returns what it printed."""
-        command = [
-            "java",
-            "-Xmx256m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            self.class_path,
-        ]
-        done = subprocess.run(
-            [*command, main_class, *arguments], capture_output=True, text=True, timeout=limit_s
-        )
+        command = [*java(self.class_path, "-Xmx256m"), main_class, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s)
         if done.returncode != 0:
             raise RpcError(f"{main_class} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -223,12 +220,12 @@ class Node:
             settings |= {name: str(settings[name]).format(**ports) for name in placed}
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
-    def _format(self, java: list[str]) -> None:
+    def _format(self, program: list[str]) -> None:
         cluster = self.cluster_id or new_cluster_id()
         standalone = ["--standalone"] if self.has_dynamic_quorum and not self.cluster_id else []
         arguments = ["format", *standalone, "-t", cluster, "-c", str(self.folder / "server.properties")]
         done = subprocess.run(
-            [*java, "kafka.tools.StorageTool", *arguments],
+            [*program, "kafka.tools.StorageTool", *arguments],
             capture_output=True,
             text=True,
             timeout=READY_LIMIT_S,
@@ -262,9 +259,10 @@ def running(
     *,
     request_log: bool = False,
     release: str = jars.RELEASE,
+    options: Sequence[str] = (),
 ) -> Iterator[Node]:
     """A node that runs inside the ``with`` block, whatever happens there."""
-    node = Node(folder, settings or {}, request_log, release=release)
+    node = Node(folder, settings or {}, request_log, release=release, options=options)
     for left in reversed(range(STARTS)):
         try:
             node.start()

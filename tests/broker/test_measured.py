@@ -12,6 +12,7 @@ import pytest
 from groups.history.metrics.sampled import Sampled
 
 from .jars import HOME, class_path
+from .java import java
 
 pytestmark = [pytest.mark.broker, pytest.mark.usefixtures("released_jars")]
 
@@ -30,7 +31,7 @@ def drawn(random: Random) -> tuple[list[tuple[int, int]], int]:
 def said_by_kafka(cases: list[tuple[list[tuple[int, int]], int]]) -> list[list[float]]:
     lines = [" ".join(f"{at}:{value}" for at, value in events) + f" | {now}" for events, now in cases]
     run = subprocess.run(
-        ["java", "-cp", class_path(Path(__file__).parent / "measured", HOME / "measured"), "Measured"],
+        [*java(class_path(Path(__file__).parent / "measured", HOME / "measured")), "Measured"],
         input="\n".join(lines),
         capture_output=True,
         text=True,

@@ -14,6 +14,7 @@ from groups.wire.logs.batches import (
     coordinator_batch,
     write_batch,
 )
+from tests.broker.java import java
 from tests.wire import kafka_program
 from tests.wire.test_kafka_made import shown
 
@@ -48,7 +49,7 @@ def kinds_of_batches() -> list[RecordBatch]:
 def test_kafka_reads_every_batch_that_is_written_here() -> None:
     batches = kinds_of_batches()
     answer = subprocess.run(
-        ["java", "-cp", kafka_program.class_path(), "KafkaFixtures", "read"],
+        [*java(kafka_program.class_path()), "KafkaFixtures", "read"],
         input="\n".join(write_batch(batch).hex() for batch in batches) + "\n",
         capture_output=True,
         text=True,

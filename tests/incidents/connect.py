@@ -9,6 +9,7 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 from tests.broker import jars
+from tests.broker.java import java
 from tests.broker.members import CLIENT_LIMIT_S
 from tests.broker.node import free_port, on_a_leash
 from tests.broker.rpc import RpcError
@@ -62,10 +63,8 @@ class Worker:
         folder.mkdir()
         properties = folder / "worker.properties"
         properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        command = ["java", "-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=WARN"]
+        command = java(jars.class_path(), "-Xmx160m", "-Dlog4j2.level=WARN")
         command += [
-            "-cp",
-            jars.class_path(),
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(properties),
         ]

@@ -18,6 +18,7 @@ from groups.wire.embedded.user_data import encode_sticky
 from simulations.protocol.assignors import ASSIGNORS
 from simulations.protocol.assignors.spec_document import answer_to
 from tests.broker import jars
+from tests.broker.java import java
 
 FIXTURE = Path(__file__).parent / "fixtures" / "kafka-answers.jsonl.gz"
 SOURCES = Path(__file__).parents[1] / "benchmarks" / "java_assignors"
@@ -40,10 +41,7 @@ def kafka_answers(specs: list[Spec]) -> list[dict[str, Any]]:
     """Has Kafka's classes answer; ``jars.BrokerUnavailableError`` without Java or jars."""
     done = subprocess.run(
         [
-            "java",
-            "-Dorg.apache.logging.log4j.level=OFF",
-            "-cp",
-            jars.class_path(SOURCES, CLASSES),
+            *java(jars.class_path(SOURCES, CLASSES), "-Dorg.apache.logging.log4j.level=OFF"),
             "AnswerGroups",
         ],
         input="".join(f"{json.dumps(spec)}\n" for spec in specs),

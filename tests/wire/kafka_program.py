@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.broker import jars
+from tests.broker.java import java
 from tests.wire import written_here
 from tests.wire.kafka_made import FOLDER
 from tests.wire.other_releases import OTHER_RELEASES
@@ -61,7 +62,7 @@ def check(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _java(class_path: str, *arguments: str, text: str | None = None) -> str:
     done = subprocess.run(
-        ["java", "-Dfile.encoding=UTF-8", "-cp", class_path, *arguments],
+        [*java(class_path, "-Dfile.encoding=UTF-8"), *arguments],
         input=text,
         stdout=subprocess.PIPE,
         encoding="utf-8",

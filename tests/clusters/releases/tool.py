@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.broker.java import java
 from tests.broker.node import Node, on_a_leash
 
 SOURCE = Path(__file__).parent.parent / "java" / "ToolServer.java"
@@ -86,7 +87,7 @@ def tool_of(
     subprocess.run(compile_, check=True, capture_output=True)
     main = main or (IN_TOOLS if node.has_dynamic_quorum else IN_CORE)
     process = subprocess.Popen(
-        on_a_leash(["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{node.class_path}:{classes}", "ToolServer", main]),
+        on_a_leash([*java(f"{node.class_path}:{classes}", "-Xmx256m"), "ToolServer", main]),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     with process:
