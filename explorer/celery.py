@@ -9,14 +9,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery, Task, signals
+from django.db import InterfaceError, OperationalError
 
 from explorer.server.attendance import Attendance
+from groups.jobs.patience import AGAIN_S, AWAY_MOST_S, is_away
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
 
 log = logging.getLogger(__name__)
 
-app = Celery("explorer")
+
+class PatientTask(Task):  # type: ignore[misc]
+    """A task that finds the database away comes back a second later. If it failed instead, its row would wait for
+    ``groups.jobs.leases.QUEUED_S`` until a server misses it."""
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        try:
+            return super().__call__(*args, **settings)
+        except (OperationalError, InterfaceError) as error:
+            if not is_away(error):
+                raise
+            log.warning("The database is away. Task %s %s is tried again.", self.name, _of(args))
+            raise self.retry(exc=error, countdown=AGAIN_S, max_retries=AWAY_MOST_S // AGAIN_S) from error
+
+
+app = Celery("explorer", task_cls=PatientTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["groups.imports"])

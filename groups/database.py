@@ -14,7 +14,7 @@ from typing import Final
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from groups.command_line import BAD_USAGE
@@ -104,16 +104,29 @@ def prepare(*, change_servers: bool = False) -> None:
 
 
 def prepare_after_servers(say: Callable[[str], object]) -> None:
-    """As ``prepare``, for a process that starts together with servers: it waits for the one that changes the tables."""
+    """As ``prepare``, for a process that starts together with servers and their database: it waits for a database that
+    is away, and for the server that changes the tables, ``SERVERS_START_S`` in all."""
     until_s = time.monotonic() + SERVERS_START_S
-    is_told = False
-    with contextlib.suppress(DatabaseError):
-        while connection.vendor != "sqlite" and _is_behind() and time.monotonic() < until_s:
-            if not is_told:
-                say("The database is not up to date: waiting for a server that updates it.")
-                is_told = True
-            time.sleep(LOOK_EVERY_S)
+    said = ""
+    while time.monotonic() < until_s and (waits := _waits_for()):
+        if waits != said:
+            say(waits)
+            said = waits
+        time.sleep(LOOK_EVERY_S)
     prepare()
+
+
+def _waits_for() -> str:
+    """What a process that starts with others waits for, in one line; empty where it may begin."""
+    if connection.vendor == "sqlite":
+        return ""
+    try:
+        if _is_behind():
+            return "The database is not up to date: waiting for a server that updates it."
+    except OperationalError as error:
+        connection.close()
+        return f"{unreachable(error)} It is tried again for up to {SERVERS_START_S:.0f} s."
+    return ""
 
 
 def _is_behind() -> bool:

@@ -97,8 +97,9 @@ def hold_back() -> None:
 def look_after_redis(url: str) -> None:
     """Queue again what Redis has lost, and note which queues have no worker. Raises ``RedisError`` while Redis is away."""
     try:
-        if _queue.is_found_lost(url):
+        if _queue.is_lost(url):
             forget_queue()
+            _queue.mark(url)
         waiting = unserved(serving.QUEUES)
     except RedisError:
         serving.note(dict.fromkeys(serving.QUEUES, REDIS_IS_AWAY))

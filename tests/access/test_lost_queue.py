@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import redis
+from django.db import OperationalError
 
 from explorer.server import housekeeping
 from explorer.server.lost_queue import LostQueue
@@ -62,7 +63,25 @@ def test_what_was_stored_while_redis_was_away_is_queued_when_it_is_back(
     assert queued == [found.id]
 
 
-def test_of_several_processes_one_queues_it(queued: list[str], settings: Any) -> None:
-    lifecycle.create(title="a log", paths=["/nowhere"])
-    for _ in range(3):
-        assert LostQueue().is_found_lost(settings.REDIS_URL) is (_ == 0)
+def test_once_one_process_has_queued_it_the_others_do_not(queued: list[str], settings: Any) -> None:
+    first, second = LostQueue(), LostQueue()
+    assert first.is_lost(settings.REDIS_URL)
+    first.mark(settings.REDIS_URL)
+    assert not second.is_lost(settings.REDIS_URL)
+
+
+def test_what_redis_lost_is_queued_later_where_the_database_is_away_just_then(
+    queued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = lifecycle.create(title="a log", paths=["/nowhere"])
+
+    def away() -> None:
+        raise OperationalError("the server closed the connection unexpectedly")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(housekeeping, "forget_queue", away)
+        with pytest.raises(OperationalError):
+            housekeeping.sweep()
+    assert queued == []
+    housekeeping.sweep()
+    assert queued == [found.id]

@@ -26,6 +26,9 @@ pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
 
 RECORDS = int(os.environ.get("TEAM_RECORDS") or 100_000)
 LIMIT_S = 600.0
+SOON_S = 300.0
+"""Long before ``groups.jobs.leases.QUEUED_S`` ends, when a server queues again what no worker took."""
+
 AWAY_S = 2.0
 
 TOKEN = "a-token-of-the-teams-own"
@@ -46,6 +49,15 @@ script:
 {COMINGS}until: 6000s
 """
 """Simulates for some seconds: B comes and goes, hundreds of times."""
+
+
+SHORT = """\
+name: short
+topics: {foo: {partitions: 6}}
+members: {A: {subscribe: [foo]}}
+script: [{at: 0s, join: A}]
+until: 60s
+"""
 
 
 class Team:
@@ -73,9 +85,12 @@ class Team:
     def start_worker(self, queue: str) -> None:
         self.start(queue, "worker", "--queues", queue, "--concurrency", "1")
 
-    def restart_worker(self, queue: str) -> None:
+    def stop_worker(self, queue: str) -> None:
         self.processes[queue].send_signal(signal.SIGTERM)
         self.processes[queue].wait(60)
+
+    def restart_worker(self, queue: str) -> None:
+        self.stop_worker(queue)
         self.start_worker(queue)
 
     def end(self) -> None:
@@ -109,8 +124,8 @@ class Team:
         return self.ask(server, "/api/imports", body, f"multipart/form-data; boundary={mark}")
 
 
-def until(holds: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + LIMIT_S
+def until(holds: Callable[[], Any], within_s: float = LIMIT_S) -> Any:
+    deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         if found := holds():
             return found
@@ -152,6 +167,8 @@ def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_resta
 
     def facts(path: str) -> Any:
         """As another server has it."""
+        for name, process in team.processes.items():
+            assert process.poll() is None, team.log(name).read_text()[-2000:]
         return team.ask(2, path) or {"status": "away", "last": 0, "progress": {}}
 
     until(lambda: facts(f"/api/timelines/{run}")["last"] > 0)
@@ -179,4 +196,34 @@ def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_resta
         lambda: (seen := facts(f"/api/timelines/{run}"))["status"] not in ("running", "away") and seen
     )
     assert simulated["status"] == "complete", simulated["problem"]
-    assert all(process.poll() is None for process in team.processes.values())
+
+
+def test_a_run_is_done_although_postgresql_is_away_when_its_worker_takes_it_or_starts(team: Team) -> None:
+    def begin() -> str:
+        return str(team.ask(0, "/api/runs", json.dumps({"scenario": SHORT}).encode())["id"])
+
+    def log_has(words: str) -> bool:
+        return words in team.log("runs").read_text()
+
+    def end_of(run: str) -> Any:
+        return until(
+            lambda: (seen := team.ask(2, f"/api/timelines/{run}")) and seen["status"] != "running" and seen,
+            SOON_S,
+        )
+
+    worker = team.processes["runs"]
+    worker.send_signal(signal.SIGSTOP)
+    taken_late = begin()
+    team.database.stop()
+    worker.send_signal(signal.SIGCONT)
+    until(lambda: log_has("The database is away. Task simulations.run"))
+    team.database.start()
+    assert end_of(taken_late)["status"] == "complete"
+
+    team.stop_worker("runs")
+    started_late = begin()
+    team.database.stop()
+    team.start_worker("runs")
+    until(lambda: log_has("It is tried again for up to"))
+    team.database.start()
+    assert end_of(started_late)["status"] == "complete"
