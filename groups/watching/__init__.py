@@ -9,6 +9,7 @@ module           what it is for
 ``followed``     one followed group under way: what waits of it, and what its row says
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``recorders``    what was folded of groups that changed last; of the others it is made again
+``columns``      the shape of a row of the groups list, and its columns
 ``rows``         groups as lists show them
 ``row_facts``    the facts of a row, computed from a description or a frame
 ``live_source``  what a live timeline comes from, and how that is now

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from groups.clusters.faults import ClusterError
 from groups.history.polls.description import (
@@ -21,6 +21,7 @@ from groups.history.polls.description import (
     Told,
 )
 from groups.history.polls.recording import Condition
+from groups.watching.columns import GroupRow
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
 from groups.watching.recorders import Epochs
@@ -57,7 +58,7 @@ class Checks:
 
     def take(
         self, seen: Round, *, at_end: bool, skews: Mapping[int, int] = MappingProxyType({})
-    ) -> list[dict[str, Any]]:
+    ) -> list[GroupRow]:
         """Take a round's answers; the rows that changed. ``at_end``: whether the log is read to its end.
 
         ``skews``: by partition how far its broker's clock is ahead of the watcher's, as far as it was measured.
@@ -72,7 +73,7 @@ class Checks:
             self._compare(name, told, seen.at_ms - at_ms, at_end=at_end, now_ms=seen.at_ms)
         return [*self._rows(seen, at_end=at_end), *(self.store.lag(seen.lag) if seen.lag is not None else ())]
 
-    def _rows(self, seen: Round, *, at_end: bool) -> list[dict[str, Any]]:
+    def _rows(self, seen: Round, *, at_end: bool) -> list[GroupRow]:
         """Bring the rows up to date with the coordinators' answers; those that changed."""
         self._caught_up = self._caught_up or at_end
         for name, told in seen.told.items():

@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from asgiref.sync import sync_to_async
 
@@ -37,6 +37,7 @@ from groups.clusters.fetching import (
 from groups.clusters.offsets import topic_facts
 from groups.history.following.partition import PartitionLog, Position
 from groups.history.following.topics import TopicFacts, mentioned
+from groups.watching.columns import GroupRow
 from groups.watching.log_storing import LogStore, Taken
 from groups.watching.skew import Skew, shown
 
@@ -152,7 +153,7 @@ class Follower:
 
     brokers: Brokers
     store: LogStore
-    on_rows: Callable[[list[dict[str, Any]]], Awaitable[None]]
+    on_rows: Callable[[list[GroupRow]], Awaitable[None]]
     logs: dict[int, PartitionLog] = field(default_factory=dict)
     places: dict[int, Place] = field(default_factory=dict)
     topics: dict[str, TopicFacts] = field(default_factory=dict)

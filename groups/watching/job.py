@@ -28,6 +28,7 @@ from groups.watching.alerts.looking import Lookout, Watched
 from groups.watching.alerts.reach import Reach
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
+from groups.watching.columns import GroupRow
 from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Puller, Round
@@ -57,9 +58,9 @@ class Watching:
     follow: bool | None = None
     """Whether the log is followed; null: as the cluster's settings say, else where the rights allow it."""
 
-    on_round: Callable[[Round, list[dict[str, Any]]], None] = lambda seen, rows: None
+    on_round: Callable[[Round, list[GroupRow]], None] = lambda seen, rows: None
     on_alert: Callable[[ShownAlert], None] = lambda alert: None
-    on_rows: Callable[[list[dict[str, Any]]], None] = lambda rows: None
+    on_rows: Callable[[list[GroupRow]], None] = lambda rows: None
     mode: FollowFacts = field(default_factory=lambda: polled_facts("Nothing is known yet."))
     requests: dict[str, int] = field(default_factory=dict)
     _held: bool = True
@@ -169,7 +170,7 @@ class Watching:
         finally:
             await readers.close()
 
-    async def _tell(self, rows: list[dict[str, Any]]) -> None:
+    async def _tell(self, rows: list[GroupRow]) -> None:
         """Rows that the log changed."""
         await sync_to_async(self._told.announce)(rows, self.cluster.seen)
         self.on_rows(rows)

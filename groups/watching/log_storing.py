@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.db import transaction
@@ -30,6 +30,7 @@ from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
 from groups.watching import registry
+from groups.watching.columns import GroupRow
 from groups.watching.followed import Followed, held_from, waited
 from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.recorders import WARM_MOST, epochs_of, read_anew, restored
@@ -117,13 +118,13 @@ class LogStore:
             return group.anew(group.began)
         return group
 
-    def lag(self, lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
+    def lag(self, lag: Mapping[str, int | None]) -> list[GroupRow]:
         """Lags that were asked for; the rows in which they are new."""
         return store_lags(self.followed, lag)
 
     # -- records
 
-    def take(self, some: Sequence[Taken], topics: Topics) -> list[dict[str, Any]]:
+    def take(self, some: Sequence[Taken], topics: Topics) -> list[GroupRow]:
         """Store what was fetched; the rows that changed, as they are announced."""
         if self._broken:
             raise RuntimeError("this store failed before: what it remembers is not what is stored")
@@ -251,7 +252,7 @@ class LogStore:
                 self._store(followed)
         self._let_go_of_cold()
 
-    def flush(self) -> list[dict[str, Any]]:
+    def flush(self) -> list[GroupRow]:
         """Store what waits: nothing more comes."""
         if self._broken:
             return []
@@ -362,7 +363,7 @@ class LogStore:
         followed.has_ended()
         self._warm.pop(followed.row.group, None)
 
-    def cut(self, partition: int, end: int, now_ms: int) -> list[dict[str, Any]]:
+    def cut(self, partition: int, end: int, now_ms: int) -> list[GroupRow]:
         """The log was truncated at ``end``: what was recorded of the offsets beyond is not so any more.
 
         Timelines that reach beyond say so and end; the next ones begin with the log as it is.

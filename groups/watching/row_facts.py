@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from groups.cluster_models import STATE_LENGTH_MOST
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
+from groups.watching.columns import Facts
 
 REBALANCES_KEPT: Final = 60
 """Times of the last rebalances, for the list's small figure."""
@@ -100,7 +101,7 @@ def facts_after(
     had = old.get("members")
     has_lost = had is not None and view.members < had
     is_same_state = view.state == old_state and old.get("state_since_ms") is not None
-    return {
+    facts: Facts = {
         "group_epoch": view.group_epoch,
         "assignment_epoch": view.assignment_epoch,
         "members": view.members,
@@ -114,6 +115,7 @@ def facts_after(
         "number": view.number,
         "settled": view.settled or (old.get("settled") if view.is_rebalancing else None),
     }
+    return cast(dict[str, Any], facts)
 
 
 def _rebalances(old: Mapping[str, Any], view: GroupView, *, began: bool) -> int:

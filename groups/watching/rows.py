@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from django.utils import timezone
 
 from groups.cluster_models import WatchedGroup
+from groups.watching.columns import GroupRow, ShownFacts
 
 ROWS_AT_ONCE: Final = 200
 """Rows in one statement."""
@@ -20,7 +21,7 @@ class HasLag(Protocol):
     facts: dict[str, Any]
 
 
-def store_lags(groups: Mapping[str, HasLag], lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
+def store_lags(groups: Mapping[str, HasLag], lag: Mapping[str, int | None]) -> list[GroupRow]:
     """Store the lags that are new, many rows at once: in a living cluster nearly all of them change. The rows in which they are."""
     changed = []
     for name, value in lag.items():
@@ -33,21 +34,14 @@ def store_lags(groups: Mapping[str, HasLag], lag: Mapping[str, int | None]) -> l
     return [row_of(row) for row in changed]
 
 
-def row_of(row: WatchedGroup) -> dict[str, Any]:
+def row_of(row: WatchedGroup) -> GroupRow:
     """A group as lists show it: the API's form, and what is pushed."""
-    return {
+    named = {
         "group": row.group,
         "type": row.kind or None,
         "state": row.state or None,
-        "state_since_ms": row.facts.get("state_since_ms"),
         "condition": row.condition or None,
         "timeline": row.timeline_id,
-        "group_epoch": row.facts.get("group_epoch"),
-        "assignment_epoch": row.facts.get("assignment_epoch"),
-        "members": row.facts.get("members"),
-        "behind": row.facts.get("behind"),
-        "lag": row.facts.get("lag"),
-        "rebalancing": bool(row.facts.get("rebalancing")),
-        "since_ms": row.facts.get("since_ms"),
-        "rebalanced_ms": row.facts.get("rebalanced_ms", []),
     }
+    facts = {"rebalancing": False, "rebalanced_ms": []} | row.facts
+    return cast(GroupRow, named | {name: facts.get(name) for name in ShownFacts.__annotations__})

@@ -29,6 +29,7 @@ from groups.history.state.plain import from_plain, to_plain
 from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.watching import registry
+from groups.watching.columns import GroupRow
 from groups.watching.live_timelines import begin_timeline, end_timeline
 from groups.watching.pulling import Round
 from groups.watching.recorders import WARM_MOST, read_anew, restored
@@ -97,7 +98,7 @@ class Store:
         self._warm: dict[str, Recording] = {}
         """Those that have a recorder, the one that changed last at the end."""
 
-    def take(self, seen: Round) -> list[dict[str, Any]]:
+    def take(self, seen: Round) -> list[GroupRow]:
         """Store one round; the rows that changed, as they are announced."""
         registry.fence(self.cluster.pk, self.owner)
         if not self._resumed:
@@ -128,7 +129,7 @@ class Store:
         rows = {row["group"]: row for row in changed}
         return list(rows.values())
 
-    def found(self, name: str, told: Told, seen: Round) -> list[dict[str, Any]]:
+    def found(self, name: str, told: Told, seen: Round) -> list[GroupRow]:
         """What a coordinator answered about a group that is missing from the listing."""
         recording = self.recordings.get(name)
         return [] if recording is None else self._told(recording, told, seen)
@@ -186,7 +187,7 @@ class Store:
                 self._append(recording, polled.interrupted(at_ms, says))
         return recording
 
-    def _take_new(self, seen: Round) -> list[dict[str, Any]]:
+    def _take_new(self, seen: Round) -> list[GroupRow]:
         """Groups that were described for the first time: all of their rows are there at once."""
         room = max(0, RECORDED_MOST - len(self.recordings))
         new: list[Recording] = []
@@ -212,7 +213,7 @@ class Store:
         self.recordings |= {each.row.group: each for each in new}
         return [row_of(each.row) for each in new]
 
-    def _begin_some(self, seen: Round) -> list[dict[str, Any]]:
+    def _begin_some(self, seen: Round) -> list[GroupRow]:
         """Begin the timelines of some groups that have none yet, of those that rebalance first."""
         waiting = [
             each
@@ -230,9 +231,7 @@ class Store:
     def _belongs_to_silent(self, recording: Recording, seen: Round) -> bool:
         return recording.listed is not None and recording.listed.broker in seen.listing.silent
 
-    def _told(
-        self, recording: Recording, told: Told | ClusterError | None, seen: Round
-    ) -> list[dict[str, Any]]:
+    def _told(self, recording: Recording, told: Told | ClusterError | None, seen: Round) -> list[GroupRow]:
         recording.first = None
         if told is None:
             # Listed again, and its answer is that of before.
@@ -253,14 +252,14 @@ class Store:
         settings = seen.settings.get(recording.row.group)
         return recording.polled.take(told, seen.at_ms, partitions=seen.partitions, settings=settings)
 
-    def _missing(self, recording: Recording, seen: Round) -> list[dict[str, Any]]:
+    def _missing(self, recording: Recording, seen: Round) -> list[GroupRow]:
         if recording.polled.condition is Condition.DELETED:
             return []
         return self._write(recording, recording.polled.away(seen.at_ms), seen, condition=MISSING)
 
     def _write(
         self, recording: Recording, entries: list[Entry], seen: Round, condition: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[GroupRow]:
         """Append the entries, and keep the row; empty where the row says what it said before."""
         row = recording.row
         before = (row.kind, row.state, row.condition, recording.facts)
@@ -374,7 +373,7 @@ class Store:
                 recording.writer.finish(Timeline.Status.COMPLETE)
         recording.writer = None
 
-    def announce(self, rows: list[dict[str, Any]], seen: Mapping[str, Any]) -> None:
+    def announce(self, rows: list[GroupRow], seen: Mapping[str, Any]) -> None:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
         text = orjson.dumps(message).decode()
         announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})

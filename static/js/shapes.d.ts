@@ -444,3 +444,22 @@ export interface Trouble {
   at_ms: number | null;
   says: string;
 }
+
+/** A group of a live cluster, as lists show it. */
+export interface GroupRow {
+  group_epoch: number | null;
+  assignment_epoch: number | null;
+  members: number | null;
+  behind: number | null;
+  lag: number | null;
+  state_since_ms: number | null;
+  rebalancing: boolean;
+  since_ms: number | null;
+  rebalanced_ms: number[];
+  group: string;
+  type: string | null;
+  state: string | null;
+  /** Whether the group can be seen: `seen`, or why not. */
+  condition: string | null;
+  timeline: string | null;
+}

@@ -22,12 +22,13 @@ from groups.history.frames.shapes import Frame, Partitions
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment, MomentShape
 from groups.history.story.problems import Trouble
+from groups.watching.columns import GroupRow
 from simulations.laboratory.shapes import Sheet
 from tests.house import ROOT
 
 SCHEMA = ROOT / "docs/reference/shapes.schema.json"
 
-ROOTS = (Frame, Change, Moment, Summary, Trouble)
+ROOTS = (Frame, Change, Moment, Summary, Trouble, GroupRow)
 """What the API hands out; the shapes that they are made of are found from here."""
 
 TYPESCRIPT: dict[Path, tuple[type, ...]] = {

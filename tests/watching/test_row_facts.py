@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from groups.history.polls.description import GroupDescription, GroupKind, MemberDescription
+from groups.watching.columns import COLUMNS, Facts, GroupRow
 from groups.watching.row_facts import (
     COUNTED_WITHIN_MS,
     REBALANCES_KEPT,
@@ -19,6 +23,7 @@ from groups.watching.row_facts import (
 )
 from tests.watching.rounds import described
 
+DOCUMENTED = Path(__file__).parents[2] / "docs/reference/commands.md"
 FREE = {"anna": ((0, 1), (0, 1)), "ben": ((2,), (2, 3))}
 
 
@@ -102,3 +107,11 @@ def test_a_row_has_the_time_when_its_group_last_lost_a_member() -> None:
     )
     assert looked((0, two), (1, two)).get("lost_ms") is None
     assert looked((0, two), (1, one), (2, one), (3, two))["lost_ms"] == 1_000
+
+
+def test_each_column_shows_a_fact_of_a_row_and_each_shown_fact_is_computed_and_documented() -> None:
+    row = GroupRow.__annotations__
+    assert {column.fact for column in COLUMNS} <= row.keys()
+    assert looked((0, view_of_description(classic("Empty")))).keys() == Facts.__annotations__.keys()
+    (example,) = re.findall(r'^\{"at_ms".*?\}$', DOCUMENTED.read_text(), re.DOTALL | re.MULTILINE)
+    assert json.loads(example).keys() - {"at_ms"} == row.keys()

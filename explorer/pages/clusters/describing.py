@@ -10,6 +10,7 @@ from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.models import Timeline
 from groups.watching import registry
+from groups.watching.columns import GroupRow
 from groups.watching.rows import row_of
 
 GROUPS_SHOWN_MOST: Final = 2_000
@@ -63,7 +64,7 @@ def detail(cluster: Cluster) -> ClusterDetail:
     }
 
 
-def groups_of(cluster: Cluster) -> list[dict[str, Any]]:
+def groups_of(cluster: Cluster) -> list[GroupRow]:
     """The groups by name, those that are gone left out."""
     rows = WatchedGroup.objects.filter(cluster=cluster).exclude(condition="deleted")
     return [row_of(row) for row in rows[:GROUPS_SHOWN_MOST]]

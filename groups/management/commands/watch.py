@@ -20,6 +20,7 @@ from groups.clusters.settings import settings_of, unknown_names
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.watching import registry
 from groups.watching.alerts.registry import ShownAlert
+from groups.watching.columns import GroupRow
 from groups.watching.job import Watching
 from groups.watching.pulling import Round
 
@@ -93,11 +94,11 @@ class Command(TerminalCommand):
             self.stderr.write(f"{name} is not known here and is passed over.")
         return registry.of_command(str(settings.servers[0]), properties)
 
-    def tell(self, rows: list[dict[str, Any]]) -> None:
+    def tell(self, rows: list[GroupRow]) -> None:
         for row in rows:
             self.stdout.write(orjson.dumps({"at_ms": time.time_ns() // 1_000_000, **row}).decode())
 
-    def tell_silent(self, seen: Round, rows: list[dict[str, Any]]) -> None:
+    def tell_silent(self, seen: Round, rows: list[GroupRow]) -> None:
         for node, error in seen.listing.silent.items():
             self.stderr.write(f"Broker {node}: {error}")
 

@@ -1,21 +1,7 @@
 /**
  * The groups of a cluster, as rows that are pushed change them. No DOM.
  *
- * @typedef {object} Group
- * @property {string} group
- * @property {string | null} type
- * @property {string | null} state
- * @property {number | null} state_since_ms
- * @property {string | null} condition
- * @property {string | null} timeline
- * @property {number | null} group_epoch
- * @property {number | null} assignment_epoch
- * @property {number | null} members
- * @property {number | null} behind
- * @property {number | null} lag
- * @property {boolean} rebalancing
- * @property {number | null} since_ms
- * @property {number[]} rebalanced_ms
+ * @typedef {import('../shapes').GroupRow} Group
  */
 
 export const HOUR_MS = 3_600_000;

@@ -43,9 +43,9 @@ function name(group) {
     : h('span', { class: 'mono' }, shownName(group.group));
 }
 
-/** @param {Group} group @param {number} nowMs */
-function spark(group, nowMs) {
-  const bins = binned(group.rebalanced_ms, nowMs);
+/** @param {number[]} times @param {number} nowMs */
+function spark(times, nowMs) {
+  const bins = binned(times, nowMs);
   const total = bins.reduce((sum, each) => sum + each, 0);
   if (!total) return h('span', { class: 'quiet' }, 'none');
   const most = Math.max(...bins);
@@ -76,28 +76,37 @@ function state(group) {
   return h('span', { class: 'state', 'data-s': group.state }, h('i'), group.state);
 }
 
-/** @param {Group} group @param {number} nowMs */
-function row(group, nowMs) {
-  const behind = group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null;
-  return h(
+/** How each kind of column is drawn. @type {{[kind: string]: (group: Group, value: any) => Node}} */
+const CELLS = {
+  name: (group) => h('td', {}, name(group)),
+  text: (_, value) => h('td', {}, value ?? ''),
+  state: (group) => h('td', {}, state(group)),
+  number: (_, value) => h('td', { class: 'r num' }, number(value)),
+  members: (group, value) =>
+    h(
+      'td',
+      { class: 'r num' },
+      number(value),
+      group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null,
+    ),
+  times: (_, value) => h('td', {}, spark(value, clock.now())),
+};
+
+/** @param {Group} group */
+const row = (group) =>
+  h(
     'tr',
     { 'data-group': group.group },
-    h('td', {}, name(group)),
-    h('td', {}, group.type ?? ''),
-    h('td', {}, state(group)),
-    h('td', { class: 'r num' }, number(group.group_epoch)),
-    h('td', { class: 'r num' }, number(group.assignment_epoch)),
-    h('td', { class: 'r num' }, number(group.members), behind),
-    h('td', { class: 'r num' }, number(group.lag)),
-    h('td', {}, spark(group, nowMs)),
+    data.columns.map((/** @type {any} */ { kind, fact }) =>
+      CELLS[kind]?.(group, group[/** @type {keyof Group} */ (fact)]),
+    ),
   );
-}
 
 function draw() {
   drawing = null;
   const nowMs = clock.now();
   const focused = document.activeElement?.closest('tr')?.getAttribute('data-group');
-  part('rows').replaceChildren(...listed(groups.values(), search.value).map((group) => row(group, nowMs)));
+  part('rows').replaceChildren(...listed(groups.values(), search.value).map(row));
   if (focused)
     /** @type {HTMLElement | null} */ (part('rows').querySelector(`[data-group="${CSS.escape(focused)}"] a`))?.focus();
   const busy = rebalancing(groups.values());
