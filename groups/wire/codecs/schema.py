@@ -170,3 +170,16 @@ class Form:
 def fields(*fields: Field) -> Struct:
     """The fields, in their order on the wire."""
     return Struct(fields)
+
+
+def rows(
+    name: str,
+    *columns: Field,
+    since: int = 0,
+    until: int = NEVER,
+    nullable_since: int = NEVER,
+    default: Value = Required.REQUIRED,
+) -> Field:
+    """The field of a list of structs."""
+    of = Array(Struct(columns))
+    return Field(name, of, since=since, until=until, nullable_since=nullable_since, default=default)

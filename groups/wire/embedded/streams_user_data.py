@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     MalformedError,
@@ -48,33 +48,25 @@ SUBSCRIPTION_INFO: Final = Message(
         Field("prevTasks", Array(_TASK), until=6, default=()),
         Field("standbyTasks", Array(_TASK), until=6, default=()),
         Field("userEndPoint", Primitive.BYTES, since=2, default=""),
-        Field(
+        rows(
             "taskOffsetSums",
-            Array(
-                fields(
-                    Field("topicGroupId", Primitive.INT32),
-                    Field("partition", Primitive.INT32, since=10),
-                    Field("offsetSum", Primitive.INT64, since=10),
-                    Field("namedTopology", Primitive.STRING, since=10, nullable_since=10, default=None),
-                    Field(
-                        "partitionToOffsetSum",
-                        Array(
-                            fields(Field("partition", Primitive.INT32), Field("offsetSum", Primitive.INT64))
-                        ),
-                        until=9,
-                    ),
-                )
+            Field("topicGroupId", Primitive.INT32),
+            Field("partition", Primitive.INT32, since=10),
+            Field("offsetSum", Primitive.INT64, since=10),
+            Field("namedTopology", Primitive.STRING, since=10, nullable_since=10, default=None),
+            rows(
+                "partitionToOffsetSum",
+                Field("partition", Primitive.INT32),
+                Field("offsetSum", Primitive.INT64),
+                until=9,
             ),
             since=7,
             default=(),
         ),
         Field("uniqueField", Primitive.INT8, since=8, default=0),
         Field("errorCode", Primitive.INT32, since=9, default=0),
-        Field(
-            "clientTags",
-            Array(fields(Field("key", Primitive.BYTES), Field("value", Primitive.BYTES))),
-            since=11,
-            default=(),
+        rows(
+            "clientTags", Field("key", Primitive.BYTES), Field("value", Primitive.BYTES), since=11, default=()
         ),
     ),
     oldest=1,
@@ -111,13 +103,14 @@ ASSIGNMENT_INFO: Final = Message(
     fields(
         Field("version", Primitive.INT32),
         Field("commonlySupportedVersion", Primitive.INT32, since=3, default=UNKNOWN_VERSION),
-        Field("activeTasks", Array(fields(*_ASSIGNED_TASK)), default=()),
-        Field("standbyTasks", Array(fields(*_ASSIGNED_TASK, Field("partitions", _PARTITIONS))), default=()),
+        rows("activeTasks", *_ASSIGNED_TASK, default=()),
+        rows("standbyTasks", *_ASSIGNED_TASK, Field("partitions", _PARTITIONS), default=()),
         Field("partitionsByHost", _by_host(_PARTITIONS), since=2, until=4, default=()),
         # From version 5 on each topic's name stands once, and partitions have its index.
-        Field(
+        rows(
             "topicNames",
-            Array(fields(Field("index", Primitive.INT32), Field("topic", Primitive.MODIFIED_UTF8))),
+            Field("index", Primitive.INT32),
+            Field("topic", Primitive.MODIFIED_UTF8),
             since=5,
             default=(),
         ),

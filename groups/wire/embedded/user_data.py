@@ -21,7 +21,7 @@ from typing import Final
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.primitives import from_base64
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError
 
@@ -34,9 +34,10 @@ NO_GENERATION: Final = -1
 STICKY_USER_DATA: Final = Message(
     "StickyUserData",
     fields(
-        Field(
+        rows(
             "previousAssignment",
-            Array(fields(Field("topic", Primitive.STRING), Field("partitions", Array(Primitive.INT32)))),
+            Field("topic", Primitive.STRING),
+            Field("partitions", Array(Primitive.INT32)),
         ),
         Field("generation", Primitive.INT32, since=1),
     ),

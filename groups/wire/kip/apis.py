@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, fields, rows
 from groups.wire.kip.records import METADATA, TOPIC_PARTITIONS
 from groups.wire.rpc.error_codes import error_name
 
@@ -53,11 +53,7 @@ def _nullable(name: str, type_: Primitive | Array | Struct) -> Field:
     return Field(name, type_, nullable_since=0, default=None)
 
 
-_ERROR: Final = (
-    Field("throttleTimeMs", INT32),
-    Field("errorCode", INT16),
-    _nullable("errorMessage", STRING),
-)
+_ERROR: Final = (Field("throttleTimeMs", INT32), Field("errorCode", INT16), _nullable("errorMessage", STRING))
 
 _HEARTBEAT = _api(
     68,
@@ -72,17 +68,15 @@ _HEARTBEAT = _api(
         _nullable("subscribedTopicNames", Array(STRING)),
         _nullable("subscribedTopicRegex", STRING),
         _nullable("serverAssignor", STRING),
-        _nullable(
+        rows(
             "clientAssignors",
-            Array(
-                fields(
-                    Field("name", STRING),
-                    Field("minimumVersion", INT16),
-                    Field("maximumVersion", INT16),
-                    Field("reason", INT8),
-                    *METADATA,
-                )
-            ),
+            Field("name", STRING),
+            Field("minimumVersion", INT16),
+            Field("maximumVersion", INT16),
+            Field("reason", INT8),
+            *METADATA,
+            nullable_since=0,
+            default=None,
         ),
         _nullable("topicPartitions", TOPIC_PARTITIONS),
     ),
@@ -106,10 +100,7 @@ _HEARTBEAT = _api(
 )
 
 _DESCRIBED_ASSIGNMENT = fields(
-    Field(
-        "partitions",
-        Array(fields(Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32)))),
-    ),
+    rows("partitions", Field("topicId", UUID), Field("topicName", STRING), Field("partitions", Array(INT32))),
     Field("error", INT8),
     *METADATA,
 )
@@ -120,37 +111,29 @@ _DESCRIBE = _api(
     fields(Field("groupIds", Array(STRING)), Field("includeAuthorizedOperations", BOOL)),
     fields(
         Field("throttleTimeMs", INT32),
-        Field(
+        rows(
             "groups",
-            Array(
-                fields(
-                    Field("errorCode", INT16),
-                    _nullable("errorMessage", STRING),
-                    Field("groupId", STRING),
-                    Field("groupState", STRING),
-                    Field("groupEpoch", INT32),
-                    Field("assignmentEpoch", INT32),
-                    Field("assignorName", STRING),
-                    Field(
-                        "members",
-                        Array(
-                            fields(
-                                Field("memberId", STRING),
-                                _nullable("instanceId", STRING),
-                                _nullable("rackId", STRING),
-                                Field("memberEpoch", INT32),
-                                Field("clientId", STRING),
-                                Field("clientHost", STRING),
-                                Field("subscribedTopicNames", Array(STRING)),
-                                _nullable("subscribedTopicRegex", STRING),
-                                Field("assignment", _DESCRIBED_ASSIGNMENT),
-                                Field("targetAssignment", _DESCRIBED_ASSIGNMENT),
-                            )
-                        ),
-                    ),
-                    Field("authorizedOperations", INT32, default=-(2**31)),
-                )
+            Field("errorCode", INT16),
+            _nullable("errorMessage", STRING),
+            Field("groupId", STRING),
+            Field("groupState", STRING),
+            Field("groupEpoch", INT32),
+            Field("assignmentEpoch", INT32),
+            Field("assignorName", STRING),
+            rows(
+                "members",
+                Field("memberId", STRING),
+                _nullable("instanceId", STRING),
+                _nullable("rackId", STRING),
+                Field("memberEpoch", INT32),
+                Field("clientId", STRING),
+                Field("clientHost", STRING),
+                Field("subscribedTopicNames", Array(STRING)),
+                _nullable("subscribedTopicRegex", STRING),
+                Field("assignment", _DESCRIBED_ASSIGNMENT),
+                Field("targetAssignment", _DESCRIBED_ASSIGNMENT),
             ),
+            Field("authorizedOperations", INT32, default=-(2**31)),
         ),
     ),
 )
@@ -165,25 +148,18 @@ _PREPARE = _api(
         *_ERROR,
         Field("groupEpoch", INT32),
         Field("assignorName", STRING),
-        Field(
+        rows(
             "members",
-            Array(
-                fields(
-                    Field("memberId", STRING),
-                    Field("memberEpoch", INT32),
-                    _nullable("instanceId", STRING),
-                    _nullable("rackId", STRING),
-                    Field("subscribedTopicIds", Array(UUID)),
-                    Field("assignor", fields(Field("reason", INT8), *METADATA)),
-                    # The member's target, not what it has.
-                    Field("topicPartitions", TOPIC_PARTITIONS),
-                )
-            ),
+            Field("memberId", STRING),
+            Field("memberEpoch", INT32),
+            _nullable("instanceId", STRING),
+            _nullable("rackId", STRING),
+            Field("subscribedTopicIds", Array(UUID)),
+            Field("assignor", fields(Field("reason", INT8), *METADATA)),
+            # The member's target, not what it has.
+            Field("topicPartitions", TOPIC_PARTITIONS),
         ),
-        Field(
-            "topics",
-            Array(fields(Field("topicId", UUID), Field("topicName", STRING), Field("numPartitions", INT32))),
-        ),
+        rows("topics", Field("topicId", UUID), Field("topicName", STRING), Field("numPartitions", INT32)),
     ),
 )
 
@@ -194,10 +170,7 @@ _INSTALL = _api(
         *_MEMBER,
         Field("groupEpoch", INT32),
         Field("error", INT8),
-        Field(
-            "members",
-            Array(fields(Field("memberId", STRING), Field("partitions", TOPIC_PARTITIONS), *METADATA)),
-        ),
+        rows("members", Field("memberId", STRING), Field("partitions", TOPIC_PARTITIONS), *METADATA),
     ),
     fields(*_ERROR),
 )
@@ -213,39 +186,22 @@ _OFFSET_COMMIT = _api(
         Field("generationIdOrMemberEpoch", INT32, default=-1),
         Field("memberId", STRING),
         _nullable("groupInstanceId", STRING),
-        Field(
+        rows(
             "topics",
-            Array(
-                fields(
-                    *_TOPIC,
-                    Field(
-                        "partitions",
-                        Array(
-                            fields(
-                                Field("partitionIndex", INT32),
-                                Field("committedOffset", INT64),
-                                Field("committedLeaderEpoch", INT32, default=-1),
-                                Field("committedMetadata", STRING, nullable_since=0),
-                            )
-                        ),
-                    ),
-                )
+            *_TOPIC,
+            rows(
+                "partitions",
+                Field("partitionIndex", INT32),
+                Field("committedOffset", INT64),
+                Field("committedLeaderEpoch", INT32, default=-1),
+                Field("committedMetadata", STRING, nullable_since=0),
             ),
         ),
     ),
     fields(
         Field("throttleTimeMs", INT32),
-        Field(
-            "topics",
-            Array(
-                fields(
-                    *_TOPIC,
-                    Field(
-                        "partitions",
-                        Array(fields(Field("partitionIndex", INT32), Field("errorCode", INT16))),
-                    ),
-                )
-            ),
+        rows(
+            "topics", *_TOPIC, rows("partitions", Field("partitionIndex", INT32), Field("errorCode", INT16))
         ),
     ),
     version=9,
@@ -257,51 +213,31 @@ _OFFSET_FETCH = _api(
     fields(
         Field("generationIdOrMemberEpoch", INT32, default=-1),
         Field("memberId", STRING),
-        Field(
+        rows(
             "groups",
-            Array(
-                fields(
-                    Field("groupId", STRING),
-                    Field(
-                        "topics",
-                        Array(fields(*_TOPIC, Field("partitionIndexes", Array(INT32)))),
-                        nullable_since=0,
-                    ),
-                )
-            ),
+            Field("groupId", STRING),
+            rows("topics", *_TOPIC, Field("partitionIndexes", Array(INT32)), nullable_since=0),
         ),
         Field("requireStable", BOOL, default=False),
     ),
     fields(
         Field("throttleTimeMs", INT32),
-        Field(
+        rows(
             "groups",
-            Array(
-                fields(
-                    Field("groupId", STRING),
-                    Field(
-                        "topics",
-                        Array(
-                            fields(
-                                *_TOPIC,
-                                Field(
-                                    "partitions",
-                                    Array(
-                                        fields(
-                                            Field("partitionIndex", INT32),
-                                            Field("committedOffset", INT64),
-                                            Field("committedLeaderEpoch", INT32, default=-1),
-                                            Field("metadata", STRING, nullable_since=0),
-                                            Field("errorCode", INT16),
-                                        )
-                                    ),
-                                ),
-                            )
-                        ),
-                    ),
-                    Field("errorCode", INT16, default=0),
-                )
+            Field("groupId", STRING),
+            rows(
+                "topics",
+                *_TOPIC,
+                rows(
+                    "partitions",
+                    Field("partitionIndex", INT32),
+                    Field("committedOffset", INT64),
+                    Field("committedLeaderEpoch", INT32, default=-1),
+                    Field("metadata", STRING, nullable_since=0),
+                    Field("errorCode", INT16),
+                ),
             ),
+            Field("errorCode", INT16, default=0),
         ),
     ),
     version=9,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, fields
+from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, fields, rows
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -56,8 +56,7 @@ _OFFSET_COMMIT = replace(
 )
 
 _PARTITION_METADATA = fields(
-    Field("epoch", INT32),
-    Field("topics", Array(fields(Field("topicId", UUID), Field("numPartitions", INT32)))),
+    Field("epoch", INT32), rows("topics", Field("topicId", UUID), Field("numPartitions", INT32))
 )
 
 _MEMBER_METADATA = fields(
@@ -68,18 +67,14 @@ _MEMBER_METADATA = fields(
     Field("clientHost", STRING),
     Field("subscribedTopicNames", Array(STRING)),
     Field("subscribedTopicRegex", STRING),
-    Field(
+    rows(
         "assignors",
-        Array(
-            fields(
-                Field("name", STRING),
-                Field("minimumVersion", INT16),
-                Field("maximumVersion", INT16),
-                Field("reason", INT8),
-                Field("version", INT16),
-                Field("metadata", BYTES),
-            )
-        ),
+        Field("name", STRING),
+        Field("minimumVersion", INT16),
+        Field("maximumVersion", INT16),
+        Field("reason", INT8),
+        Field("version", INT16),
+        Field("metadata", BYTES),
     ),
 )
 
@@ -88,10 +83,7 @@ _TARGET_ASSIGNMENT_MEMBER = fields(
 )
 
 _CURRENT_MEMBER_ASSIGNMENT = fields(
-    Field("memberEpoch", INT32),
-    Field("error", INT8),
-    Field("topicPartitions", TOPIC_PARTITIONS),
-    *METADATA,
+    Field("memberEpoch", INT32), Field("error", INT8), Field("topicPartitions", TOPIC_PARTITIONS), *METADATA
 )
 
 KIP_RECORD_TYPES: Final[dict[int, RecordType]] = {

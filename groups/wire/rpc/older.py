@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 
 INT16, INT32, INT64, STRING = Primitive.INT16, Primitive.INT32, Primitive.INT64, Primitive.STRING
 
@@ -17,24 +17,16 @@ _OFFSET_COMMIT_REQUEST: Final = Message(
         Field("groupId", STRING),
         Field("generationIdOrMemberEpoch", INT32, since=1, default=-1),
         Field("memberId", STRING, since=1),
-        Field(
+        rows(
             "topics",
-            Array(
-                fields(
-                    Field("name", STRING),
-                    Field(
-                        "partitions",
-                        Array(
-                            fields(
-                                Field("partitionIndex", INT32),
-                                Field("committedOffset", INT64),
-                                # The one version in which a client chose the time from which a commit expires.
-                                Field("commitTimestamp", INT64, since=1, until=1, default=-1),
-                                Field("committedMetadata", STRING, nullable_since=0),
-                            )
-                        ),
-                    ),
-                )
+            Field("name", STRING),
+            rows(
+                "partitions",
+                Field("partitionIndex", INT32),
+                Field("committedOffset", INT64),
+                # The one version in which a client chose the time from which a commit expires.
+                Field("commitTimestamp", INT64, since=1, until=1, default=-1),
+                Field("committedMetadata", STRING, nullable_since=0),
             ),
         ),
     ),
@@ -44,17 +36,10 @@ _OFFSET_COMMIT_REQUEST: Final = Message(
 _OFFSET_COMMIT_RESPONSE: Final = Message(
     "OffsetCommitResponse",
     fields(
-        Field(
+        rows(
             "topics",
-            Array(
-                fields(
-                    Field("name", STRING),
-                    Field(
-                        "partitions",
-                        Array(fields(Field("partitionIndex", INT32), Field("errorCode", INT16))),
-                    ),
-                )
-            ),
+            Field("name", STRING),
+            rows("partitions", Field("partitionIndex", INT32), Field("errorCode", INT16)),
         )
     ),
     newest=1,
@@ -65,30 +50,22 @@ _OFFSET_FETCH_REQUEST: Final = Message(
     "OffsetFetchRequest",
     fields(
         Field("groupId", STRING),
-        Field("topics", Array(fields(Field("name", STRING), Field("partitionIndexes", Array(INT32))))),
+        rows("topics", Field("name", STRING), Field("partitionIndexes", Array(INT32))),
     ),
 )
 
 _OFFSET_FETCH_RESPONSE: Final = Message(
     "OffsetFetchResponse",
     fields(
-        Field(
+        rows(
             "topics",
-            Array(
-                fields(
-                    Field("name", STRING),
-                    Field(
-                        "partitions",
-                        Array(
-                            fields(
-                                Field("partitionIndex", INT32),
-                                Field("committedOffset", INT64),
-                                Field("metadata", STRING, nullable_since=0),
-                                Field("errorCode", INT16),
-                            )
-                        ),
-                    ),
-                )
+            Field("name", STRING),
+            rows(
+                "partitions",
+                Field("partitionIndex", INT32),
+                Field("committedOffset", INT64),
+                Field("metadata", STRING, nullable_since=0),
+                Field("errorCode", INT16),
             ),
         )
     ),

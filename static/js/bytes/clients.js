@@ -48,14 +48,13 @@ export class Clients {
     const chosen = this.#seen.find(({ version }) => version === this.#version) ?? this.#seen[0];
     this.root.replaceChildren(
       h(
-        'div',
-        { class: 'phead' },
-        h('h2', {}, 'Read by a client that knows'),
-        h('span', { class: 'quiet', title: of || null }, of),
-        h('span', { class: 'grow' }),
+        'div.phead',
+        h('h2', 'Read by a client that knows'),
+        h('span.quiet', { title: of || null }, of),
+        h('span.grow'),
         h(
-          'div',
-          { class: 'seg', role: 'group', 'aria-label': 'Newest version known' },
+          'div.seg',
+          { role: 'group', 'aria-label': 'Newest version known' },
           ...this.#seen.map(({ version }) =>
             h(
               'button',
@@ -75,9 +74,9 @@ export class Clients {
         ),
       ),
       h(
-        'div',
-        { class: 'old', 'aria-live': 'polite' },
-        h('p', {}, ...reads(chosen), ' ', ...unbroken(chosen.consequences.join(' '))),
+        'div.old',
+        { 'aria-live': 'polite' },
+        h('p', ...reads(chosen), ' ', ...unbroken(chosen.consequences.join(' '))),
         ...this.#fields(chosen),
       ),
     );
@@ -94,8 +93,8 @@ export class Clients {
         return h(
           'span',
           { class: read ? 'r' : 'r off' },
-          h('span', {}, name),
-          h('code', { title: says }, read ? says : h('s', {}, says)),
+          h('span', name),
+          h('code', { title: says }, read ? says : h('s', says)),
         );
       });
   }
@@ -105,14 +104,14 @@ export class Clients {
 export function unbroken(text) {
   return text
     .split(/(\S+-\d+)/)
-    .map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span', { class: 'whole' }, part) : part));
+    .map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span.whole', part) : part));
 }
 
 /** @param {SeenBy} seen */
 function reads({ read, ignored }) {
   if (!ignored) return ['Reads all of it.'];
   if (!read) return ['Reads nothing of it.'];
-  return [`Reads ${counted(read, 'byte')} and ignores the last `, h('b', {}, ignored.toLocaleString('en')), '.'];
+  return [`Reads ${counted(read, 'byte')} and ignores the last `, h('b', ignored.toLocaleString('en')), '.'];
 }
 
 /** A field's content in a word or two: of a list of topics, each with its partitions. @param {import('./types').FieldNode} node @returns {string} */

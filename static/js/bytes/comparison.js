@@ -38,12 +38,7 @@ export class Comparison {
     this.hexes = hexes;
     this.foot = foot;
     this.columns = columns;
-    this.list = h('div', {
-      class: 'pairs',
-      role: 'grid',
-      tabindex: 0,
-      'aria-label': 'Fields of both; arrow keys move',
-    });
+    this.list = h('div.pairs', { role: 'grid', tabindex: 0, 'aria-label': 'Fields of both; arrow keys move' });
     this.list.addEventListener('pointerover', (event) => this.#pointed(event));
     this.list.addEventListener('click', (event) => this.#pointed(event));
     this.list.addEventListener('keydown', (event) => this.#keyed(event));
@@ -60,27 +55,23 @@ export class Comparison {
     const title = (/** @type {Inspected} */ side, /** @type {number} */ at) =>
       side.version === null ? names[at] : `${names[at]}, v${side.version}`;
     const head = h(
-      'div',
-      { class: 'thd pairs-head', 'aria-hidden': 'true' },
-      h('span', { class: 'nm' }, 'Field'),
-      h('span', {}, title(compared.first, 0)),
+      'div.thd.pairs-head',
+      { 'aria-hidden': 'true' },
+      h('span.nm', 'Field'),
+      h('span', title(compared.first, 0)),
       h('span'),
-      h('span', {}, title(compared.second, 1)),
-      h('span', { class: 'mn' }, 'What it means'),
+      h('span', title(compared.second, 1)),
+      h('span.mn', 'What it means'),
     );
     this.list.replaceChildren(...this.#rows.map((row, index) => this.#row(row, index, compared)));
     this.root.replaceChildren(
       head,
       this.list,
-      left ? h('p', { class: 'note' }, `and ${counted(left, 'field')} more`) : '',
+      left ? h('p.note', `and ${counted(left, 'field')} more`) : '',
       compared.leads.length
         ? h(
-            'div',
-            { class: 'cons' },
-            ...compared.leads.flatMap(({ title: heading, says }) => [
-              h('h3', {}, heading),
-              h('p', {}, ...unbroken(says)),
-            ]),
+            'div.cons',
+            ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', heading), h('p', ...unbroken(says))]),
           )
         : '',
     );
@@ -88,7 +79,7 @@ export class Comparison {
     this.#sides = [compared.first, compared.second].map((side, at) => {
       const tree = new FieldTree(side.fields);
       const root = h('div', { 'aria-label': `Bytes of ${names[at]}` });
-      this.hexes.append(h('h3', {}, names[at]), root);
+      this.hexes.append(h('h3', names[at]), root);
       const hex = new HexView({ root, columns: this.columns, onPoint: (byte) => this.#byByte(at, byte) });
       hex.load(fromBase64(side.bytes));
       return { tree, hex, changed: bytesOf(tree, differ, at) };
@@ -126,9 +117,9 @@ export class Comparison {
     });
     const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
     this.foot.replaceChildren(
-      h('span', {}, h('b', {}, pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`),
-      h('span', { class: 'grow' }),
-      h('span', {}, 'Outlined: fields that differ'),
+      h('span', h('b', pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`),
+      h('span.grow'),
+      h('span', 'Outlined: fields that differ'),
       ...inFull(row, node),
     );
   }
@@ -138,35 +129,32 @@ export class Comparison {
     // Of one version both have the same fields: what one lacks is an element of a list.
     const alike = compared.first.version === compared.second.version;
     const absent = (/** @type {Inspected} */ side) =>
-      h('span', { class: 'said' }, alike || side.version === null ? 'not there' : `not in v${side.version}`);
+      h('span.said', alike || side.version === null ? 'not there' : `not in v${side.version}`);
     const cell = (/** @type {'a' | 'b'} */ name, /** @type {Inspected} */ side) => {
       const text = written(row[name]);
       return h(
-        'span',
-        { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null },
+        'span.vl',
+        { role: 'gridcell', title: text.length > 24 ? text : null },
         name in row ? text : absent(side),
       );
     };
     return h(
-      'div',
-      { class: 'fr', role: 'row', id: `pair-${index}`, 'data-index': index },
+      'div.fr',
+      { role: 'row', id: `pair-${index}`, 'data-index': index },
       h(
-        'span',
-        { class: 'nm', role: 'gridcell', title: row.path },
+        'span.nm',
+        { role: 'gridcell', title: row.path },
         h(
-          'span',
-          { class: 'nmt' },
+          'span.nmt',
           ...pathText(row.path)
             .split(/(?<=\.)/)
             .flatMap((step, at) => (at ? [h('wbr'), step] : [step])),
         ),
       ),
       cell('a', compared.first),
-      row.same
-        ? h('span', { role: 'gridcell' })
-        : h('span', { class: 'ne', role: 'gridcell', 'aria-label': 'differs' }, '≠'),
+      row.same ? h('span', { role: 'gridcell' }) : h('span.ne', { role: 'gridcell', 'aria-label': 'differs' }, '≠'),
       cell('b', compared.second),
-      h('span', { class: 'mn', role: 'gridcell', title: row.meaning || null }, row.meaning ?? ''),
+      h('span.mn', { role: 'gridcell', title: row.meaning || null }, row.meaning ?? ''),
     );
   }
 
@@ -221,9 +209,8 @@ function inFull(row, node) {
   if (!values.length && !said) return [];
   return [
     h(
-      'span',
-      { class: 'full' },
-      ...values.flatMap((value, at) => [at ? ' ≠ ' : '', h('code', {}, value)]),
+      'span.full',
+      ...values.flatMap((value, at) => [at ? ' ≠ ' : '', h('code', value)]),
       values.length && said ? ' ' : '',
       said,
     ),

@@ -15,7 +15,7 @@ import { titleOf } from './words.js';
 export function fieldEditor(place, { commit, stop }) {
   const { node } = place;
   const label = `${titleOf(place)}, ${node.type}`;
-  const said = h('span', { class: 'wrong', role: 'alert' });
+  const said = h('span.wrong', { role: 'alert' });
   const input = node.type.startsWith('bool')
     ? h(
         'select',
@@ -53,8 +53,8 @@ export function fieldEditor(place, { commit, stop }) {
   });
   const other = otherThanTyped(node);
   return h(
-    'span',
-    { class: 'vl editor', role: 'gridcell' },
+    'span.vl.editor',
+    { role: 'gridcell' },
     field,
     other
       ? h(

@@ -53,7 +53,7 @@ export class FieldGrid {
     this.onSelect = onSelect;
     this.onEdit = onEdit;
     this.onLeave = onLeave;
-    this.inner = h('div', { class: 'fri', role: 'presentation' });
+    this.inner = h('div.fri', { role: 'presentation' });
     root.setAttribute('role', 'treegrid');
     root.tabIndex = 0;
     root.replaceChildren(this.inner);
@@ -206,13 +206,11 @@ export class FieldGrid {
     const open = this.open.has(place.path);
     const parent = place.parent ? isArray(place.parent.node) : false;
     const name = h(
-      'span',
-      { class: 'nm', role: 'gridcell' },
-      place.places.length ? twist(open) : h('span', { class: 'tw' }),
-      h('span', { class: 'nmt' }, parent ? `[${node.name}]` : node.name),
-      this.#edited.has(place.path)
-        ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' })
-        : null,
+      'span.nm',
+      { role: 'gridcell' },
+      place.places.length ? twist(open) : h('span.tw'),
+      h('span.nmt', parent ? `[${node.name}]` : node.name),
+      this.#edited.has(place.path) ? h('i.chg', { title: 'edited', role: 'img', 'aria-label': 'edited' }) : null,
     );
     name.style.paddingLeft = rem(place.depth * INDENT);
     const meaning = meaningText(node);
@@ -230,10 +228,10 @@ export class FieldGrid {
         'aria-expanded': place.places.length ? String(open) : null,
       },
       name,
-      h('span', { class: 'ty', role: 'gridcell' }, parent && node.type === 'struct' ? '' : node.type),
+      h('span.ty', { role: 'gridcell' }, parent && node.type === 'struct' ? '' : node.type),
       this.#editing === place.path ? this.#editor(place) : this.#value(place, parent),
-      h('span', { class: 'mn', role: 'gridcell', title: meaning || null }, meaning),
-      h('span', { class: 'vs', role: 'gridcell' }, sinceText(node)),
+      h('span.mn', { role: 'gridcell', title: meaning || null }, meaning),
+      h('span.vs', { role: 'gridcell' }, sinceText(node)),
     );
   }
 
@@ -244,13 +242,11 @@ export class FieldGrid {
     const cell = h('span', { class: said ? 'vl said' : 'vl', role: 'gridcell', title: text.length > 24 ? text : null });
     if (itemSize(node) && Array.isArray(node.value) && node.value.length) {
       cell.append(
-        ...node.value
-          .slice(0, ITEMS_MOST)
-          .map((value, item) => h('span', { class: 'pt', 'data-item': item }, String(value))),
+        ...node.value.slice(0, ITEMS_MOST).map((value, item) => h('span.pt', { 'data-item': item }, String(value))),
       );
       if (node.value.length > ITEMS_MOST)
-        cell.append(h('span', { class: 'said' }, `… ${node.value.length.toLocaleString('en')} in all`));
-    } else cell.append(this.onEdit && isEditable(node) ? h('span', { class: 'ed' }, text) : text);
+        cell.append(h('span.said', `… ${node.value.length.toLocaleString('en')} in all`));
+    } else cell.append(this.onEdit && isEditable(node) ? h('span.ed', text) : text);
     return cell;
   }
 

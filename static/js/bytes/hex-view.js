@@ -38,7 +38,7 @@ export class HexView {
     this.root = root;
     this.columns = columns;
     this.width = columns();
-    this.inner = h('div', { class: 'hxi', role: 'presentation' });
+    this.inner = h('div.hxi', { role: 'presentation' });
     root.classList.add('hx');
     root.setAttribute('role', 'grid');
     root.tabIndex = 0;
@@ -167,10 +167,10 @@ export class HexView {
   /** @param {number} number @returns {Line} */
   #line(number) {
     const start = number * this.width;
-    const row = h('div', { class: 'hln', role: 'row', 'aria-rowindex': number + 1 });
+    const row = h('div.hln', { role: 'row', 'aria-rowindex': number + 1 });
     row.style.top = rem(number * ROW);
-    row.append(h('span', { class: 'of', role: 'rowheader' }, start.toString(16).padStart(4, '0')));
-    const text = h('span', { class: 'as', 'aria-hidden': 'true' });
+    row.append(h('span.of', { role: 'rowheader' }, start.toString(16).padStart(4, '0')));
+    const text = h('span.as', { 'aria-hidden': 'true' });
     /** @type {HTMLElement[]} */
     const bytes = [];
     /** @type {HTMLElement[]} */
@@ -178,13 +178,9 @@ export class HexView {
     for (let at = start; at < Math.min(start + this.width, this.#bytes.length); at += 1) {
       const byte = this.#bytes[at];
       bytes.push(
-        h(
-          'span',
-          { class: 'by', role: 'gridcell', id: `${this.id}-${at}`, 'data-b': at },
-          byte.toString(16).padStart(2, '0'),
-        ),
+        h('span.by', { role: 'gridcell', id: `${this.id}-${at}`, 'data-b': at }, byte.toString(16).padStart(2, '0')),
       );
-      letters.push(h('i', {}, byte > 32 && byte < 127 ? String.fromCharCode(byte) : '·'));
+      letters.push(h('i', byte > 32 && byte < 127 ? String.fromCharCode(byte) : '·'));
     }
     text.append(...letters);
     row.append(...bytes, text);

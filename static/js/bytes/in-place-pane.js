@@ -14,17 +14,17 @@ const COLUMNS = 8;
 
 /** @param {HTMLElement} root @param {RecordBytes} record @param {{onLeave: () => void, inspects: boolean}} how */
 export function draw(root, record, { onLeave, inspects }) {
-  const fields = h('div', { class: 'fields', 'aria-label': 'Fields; arrow keys move' });
+  const fields = h('div.fields', { 'aria-label': 'Fields; arrow keys move' });
   const hex = h('div', { 'aria-label': 'Bytes; arrow keys move byte by byte' });
-  const foot = h('div', { class: 'lies' });
-  const size = h('span', { class: 'quiet' });
-  const choice = h('div', { class: 'seg', role: 'group', 'aria-label': 'Part of the record' });
+  const foot = h('div.lies');
+  const size = h('span.quiet');
+  const choice = h('div.seg', { role: 'group', 'aria-label': 'Part of the record' });
   root.replaceChildren(
-    h('div', { class: 'phead' }, choice, size),
+    h('div.phead', choice, size),
     fields,
     hex,
     foot,
-    ...(inspects ? [h('div', { class: 'opener' }, before(record))] : []),
+    ...(inspects ? [h('div.opener', before(record))] : []),
   );
   const pane = new BytesPane({ fields, hex, foot, columns: () => COLUMNS, onLeave });
   const show = (/** @type {'key' | 'value'} */ which) => {

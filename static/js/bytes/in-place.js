@@ -20,11 +20,11 @@ import { searchOf } from './search.js';
  * @returns {HTMLElement}
  */
 export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, inspects }) {
-  const button = h('button', { type: 'button', class: 'btn sm', 'aria-expanded': 'false' });
-  const ofWhat = () => h('span', { class: 'sr' }, ` of ${name}`);
+  const button = h('button.btn.sm', { type: 'button', 'aria-expanded': 'false' });
+  const ofWhat = () => h('span.sr', ` of ${name}`);
   const says = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
   says('Show bytes');
-  const below = h('div', { class: 'inplace', hidden: true });
+  const below = h('div.inplace', { hidden: true });
   let drawn = false;
   button.addEventListener('click', async () => {
     const open = below.hidden;
@@ -33,7 +33,7 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
     button.setAttribute('aria-expanded', String(open));
     says(open ? 'Show fields' : 'Show bytes');
     if (!open || drawn) return;
-    below.replaceChildren(h('p', { class: 'why' }, 'Reading…'));
+    below.replaceChildren(h('p.why', 'Reading…'));
     try {
       // What draws bytes is a tenth of the board's modules, and few readers open any.
       const [{ draw }, record] = await Promise.all([import('./in-place-pane.js'), fetchBytes()]);
@@ -41,17 +41,13 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
       drawn = true;
       below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
-      below.replaceChildren(
-        h('p', { class: 'why' }, error instanceof Error ? error.message : 'The bytes could not be fetched.'),
-      );
+      below.replaceChildren(h('p.why', error instanceof Error ? error.message : 'The bytes could not be fetched.'));
     }
   });
   return h(
     'div',
-    {},
     h(
-      'div',
-      { class: 'opener' },
+      'div.opener',
       button,
       inspects && h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat()),
     ),

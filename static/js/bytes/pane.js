@@ -47,8 +47,8 @@ export class BytesPane {
   constructor({ fields, hex, foot, columns, onSelect, onEdit, onLeave }) {
     this.foot = foot;
     this.copier = h(
-      'button',
-      { type: 'button', class: 'btn sm copier', 'aria-live': 'off', onclick: () => this.copyValue() },
+      'button.btn.sm.copier',
+      { type: 'button', 'aria-live': 'off', onclick: () => this.copyValue() },
       'Copy value',
     );
     this.onSelect = onSelect;
@@ -136,7 +136,7 @@ export class BytesPane {
     const value = clipped.value ? valueText(node).text : '';
     const meaning = clipped.meaning ? meaningText(node) : '';
     return value || meaning
-      ? [h('span', { class: 'full' }, value ? h('code', {}, value) : '', value && meaning ? ' ' : '', meaning)]
+      ? [h('span.full', value ? h('code', value) : '', value && meaning ? ' ' : '', meaning)]
       : [];
   }
 
@@ -155,17 +155,15 @@ export class BytesPane {
     this.foot.replaceChildren(
       h(
         'span',
-        {},
         ...(selected
-          ? [h('b', {}, titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`]
+          ? [h('b', titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`]
           : ['Point at a field or a byte.']),
       ),
-      h('span', { class: 'grow' }),
+      h('span.grow'),
       changed
         ? h(
-            'span',
-            { class: 'count' },
-            h('b', {}, changed.toLocaleString('en')),
+            'span.count',
+            h('b', changed.toLocaleString('en')),
             ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`,
           )
         : '',

@@ -11,7 +11,7 @@ import { counted } from './words.js';
 
 /** @param {Said[]} says @returns {(Node | string)[]} */
 export function sentence(says) {
-  return says.map(({ text, path }) => (path ? h('a', { class: 'clause', href: '#', 'data-path': path }, text) : text));
+  return says.map(({ text, path }) => (path ? h('a.clause', { href: '#', 'data-path': path }, text) : text));
 }
 
 /** Why a kind cannot be what the bytes are. @param {Guess} guess */
@@ -107,9 +107,5 @@ export function guessing(inspected, source, onChoose) {
   });
   const told = toldOf(inspected);
   const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
-  return [
-    h('span', {}, `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`),
-    select,
-    h('span', {}, told),
-  ];
+  return [h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', told)];
 }

@@ -19,11 +19,10 @@ export function noneBefore({ before: earlier, searched_from: from, sequence }) {
 
 /** The way to the comparison with the record before, or why there is none. @param {RecordBytes} record */
 export function before(record) {
-  if (record.before === null) return h('span', { class: 'quiet' }, noneBefore(record));
+  if (record.before === null) return h('span.quiet', noneBefore(record));
   return h(
-    'a',
+    'a.btn.sm',
     {
-      class: 'btn sm',
       href: `/inspect${searchOfTwo(record.timeline, record.sequence, record.before)}`,
       title: 'What changed since the record before of the same key',
     },

@@ -53,9 +53,9 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       'li',
       { class: ended === null ? 'on' : '' },
       h('i', { 'aria-hidden': 'true' }),
-      h('span', { class: 'gn mono' }, alert.about),
-      alert.url ? h('a', { href: alert.url }, alert.says) : h('span', {}, alert.says),
-      h('span', { class: 'quiet small' }, `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
+      h('span.gn.mono', alert.about),
+      alert.url ? h('a', { href: alert.url }, alert.says) : h('span', alert.says),
+      h('span.quiet.small', `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
     );
   }
 
@@ -68,15 +68,14 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     return h(
       'li',
       { class: rule.enabled ? '' : 'off' },
-      h('b', {}, rule.says),
-      h('span', { class: 'quiet' }, aboutSays(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
-      rule.blocked ? h('span', { class: 'w' }, rule.blocked) : null,
+      h('b', rule.says),
+      h('span.quiet', aboutSays(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
+      rule.blocked ? h('span.w', rule.blocked) : null,
       h(
-        'span',
-        { class: 'acts' },
-        rule.webhook ? h('button', { class: 'btn sm', type: 'button', onclick: test }, 'Test') : null,
-        h('button', { class: 'btn sm', type: 'button', onclick: turn }, rule.enabled ? 'Turn off' : 'Turn on'),
-        h('button', { class: 'btn sm', type: 'button', onclick: remove }, 'Remove'),
+        'span.acts',
+        rule.webhook ? h('button.btn.sm', { type: 'button', onclick: test }, 'Test') : null,
+        h('button.btn.sm', { type: 'button', onclick: turn }, rule.enabled ? 'Turn off' : 'Turn on'),
+        h('button.btn.sm', { type: 'button', onclick: remove }, 'Remove'),
       ),
     );
   }
@@ -93,9 +92,8 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       ...overview.deliveries.map((delivery) =>
         h(
           'tr',
-          {},
-          h('td', { class: 'nowrap' }, clock(delivery.created_ms)),
-          h('td', {}, delivery.says),
+          h('td.nowrap', clock(delivery.created_ms)),
+          h('td', delivery.says),
           h('td', { class: delivery.state === 'failed' ? 'w' : '' }, deliverySays(delivery, nowMs)),
         ),
       ),

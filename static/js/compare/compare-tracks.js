@@ -23,7 +23,6 @@ export function tracks(runs, { from_ms, to_ms }) {
     { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },
     s(
       'defs',
-      {},
       s(
         'pattern',
         { id: 'unread', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
@@ -35,7 +34,7 @@ export function tracks(runs, { from_ms, to_ms }) {
   /** @type {Node[]} */
   const titles = [];
   runs.forEach((run, number) => {
-    const title = s('text', { class: 'title', x: 0, y: y + 11 });
+    const title = s('text.title', { x: 0, y: y + 11 });
     title.append(`${number + 1} ${run.meta.title}`);
     titles.push(title);
     y += ROW;
@@ -54,7 +53,7 @@ export function tracks(runs, { from_ms, to_ms }) {
           class: stretch.member === null ? 'unread' : 'read',
           'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
         });
-        const tip = s('title', {});
+        const tip = s('title');
         tip.append(
           `${key}: ${stretch.member === null ? 'no reader' : run.cast.name(stretch.member)}, ${duration(stretch.to_ms - stretch.from_ms)}`,
         );
@@ -65,7 +64,7 @@ export function tracks(runs, { from_ms, to_ms }) {
     }
     y += BETWEEN;
   });
-  const line = s('line', { class: 'head', y1: 0, y2: height });
+  const line = s('line.head', { y1: 0, y2: height });
   // The playhead goes behind what is to be read.
   svg.append(line, ...titles);
   part('tracks').replaceChildren(svg);

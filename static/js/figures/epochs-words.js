@@ -53,8 +53,8 @@ export function showLegend(root, cast, data) {
   root.replaceChildren(
     ...data.map(({ meta, name }) =>
       meta?.member
-        ? h('span', { class: 'lg' }, disc(cast, meta.member))
-        : h('span', { class: 'lg' }, h('i', { class: `k line ${meta?.line}` }), name),
+        ? h('span.lg', disc(cast, meta.member))
+        : h('span.lg', h('i', { class: `k line ${meta?.line}` }), name),
     ),
   );
 }
@@ -75,26 +75,23 @@ export function showTable(root, cast, data) {
   const row = (/** @type {typeof rows[0]} */ { ms, name, epoch, sequence }) =>
     h(
       'tr',
-      {},
       h(
-        'td',
-        { class: 'num' },
+        'td.num',
         h(
           'a',
           { href: `?at=${sequence}`, 'data-at': sequence },
           start > CLOCK_FROM_MS ? when(ms, start) : duration(ms),
         ),
       ),
-      h('td', {}, name),
-      h('td', { class: 'num' }, epoch === null ? 'gone' : epoch),
+      h('td', name),
+      h('td.num', epoch === null ? 'gone' : epoch),
     );
   root.replaceChildren(
     h(
-      'table',
-      { class: 't' },
-      h('thead', {}, h('tr', {}, h('th', {}, 'When'), h('th', {}, 'Whose'), h('th', {}, 'Epoch'))),
-      h('tbody', {}, rows.slice(0, ROWS_MOST).map(row)),
+      'table.t',
+      h('thead', h('tr', h('th', 'When'), h('th', 'Whose'), h('th', 'Epoch'))),
+      h('tbody', rows.slice(0, ROWS_MOST).map(row)),
     ),
   );
-  if (rows.length > ROWS_MOST) root.append(h('p', { class: 'why' }, `${rows.length - ROWS_MOST} more in the figure.`));
+  if (rows.length > ROWS_MOST) root.append(h('p.why', `${rows.length - ROWS_MOST} more in the figure.`));
 }

@@ -55,7 +55,7 @@ export function rowsOf(clients) {
 
 /** What may be wider than its place, and is then moved by keys, too. @param {string} label @param {...(Node | null)} children */
 function scrolled(label, ...children) {
-  return h('div', { class: 'scrolls', tabindex: '0', role: 'region', 'aria-label': label }, children);
+  return h('div.scrolls', { tabindex: '0', role: 'region', 'aria-label': label }, children);
 }
 
 export class MetricsPanel {
@@ -95,7 +95,7 @@ export class MetricsPanel {
     const at = this.#sequence;
     this.#asked += 1;
     const asked = this.#asked;
-    if (!this.table.childElementCount) this.table.replaceChildren(h('p', { class: 'why' }, 'Measuring…'));
+    if (!this.table.childElementCount) this.table.replaceChildren(h('p.why', 'Measuring…'));
     try {
       const metrics = await this.fetchMetrics(at);
       if (asked !== this.#asked) return;
@@ -104,7 +104,7 @@ export class MetricsPanel {
     } catch (error) {
       if (asked !== this.#asked) return;
       this.table.replaceChildren(
-        h('p', { class: 'why' }, `The metrics could not be computed. ${error instanceof Error ? error.message : ''}`),
+        h('p.why', `The metrics could not be computed. ${error instanceof Error ? error.message : ''}`),
       );
     }
   }
@@ -120,29 +120,25 @@ export class MetricsPanel {
     return scrolled(
       'Metrics of the coordinator',
       h(
-        'table',
-        { class: 't' },
+        'table.t',
         h(
           'thead',
-          {},
           h(
             'tr',
-            {},
             h('th', { scope: 'col' }, 'Coordinator'),
-            h('th', { scope: 'col', class: 'num' }, 'Value'),
+            h('th.num', { scope: 'col' }, 'Value'),
             h('th', { scope: 'col' }, 'Unit'),
           ),
         ),
         h(
           'tbody',
-          {},
           broker.map((metric) =>
             h(
               'tr',
               { title: metric.about },
               h('th', { scope: 'row' }, titled(metric)),
-              h('td', { class: 'num' }, shown(metric.value)),
-              h('td', { class: 'quiet' }, metric.unit),
+              h('td.num', shown(metric.value)),
+              h('td.quiet', metric.unit),
             ),
           ),
         ),
@@ -153,62 +149,45 @@ export class MetricsPanel {
   /** @param {Metrics} metrics */
   #consumers({ clients, more: left = 0 }) {
     if (!clients.length)
-      return h(
-        'p',
-        { class: 'why' },
-        'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.',
-      );
+      return h('p.why', 'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.');
     const columns = clients.slice(0, COLUMNS_MOST);
     const more = clients.length - columns.length + left;
     return scrolled(
       'Metrics of the consumers',
       h(
-        'table',
-        { class: 't' },
+        'table.t',
         h(
           'thead',
-          {},
           h(
             'tr',
-            {},
             h('th', { scope: 'col' }, 'Consumer'),
             columns.map(({ member }) =>
-              h(
-                'th',
-                { scope: 'col', class: 'num' },
-                disc(this.cast, member),
-                h('span', { class: 'sr' }, this.cast.name(member)),
-              ),
+              h('th.num', { scope: 'col' }, disc(this.cast, member), h('span.sr', this.cast.name(member))),
             ),
             h('th', { scope: 'col' }, 'Unit'),
           ),
         ),
         h(
           'tbody',
-          {},
           rowsOf(columns).map(({ metric, values }) =>
             h(
               'tr',
               { title: proposedAs(metric) },
               h('th', { scope: 'row' }, metric.name),
-              values.map((value) => h('td', { class: 'num' }, value === undefined ? '' : shown(value))),
-              h('td', { class: 'quiet' }, metric.unit),
+              values.map((value) => h('td.num', value === undefined ? '' : shown(value))),
+              h('td.quiet', metric.unit),
             ),
           ),
         ),
       ),
       more > 0
-        ? h(
-            'p',
-            { class: 'why' },
-            `${more} more consumer${more === 1 ? '' : 's'}${left ? '.' : ': the API tells of all.'}`,
-          )
+        ? h('p.why', `${more} more consumer${more === 1 ? '' : 's'}${left ? '.' : ': the API tells of all.'}`)
         : null,
     );
   }
 
   /** @param {Metrics} metrics */
   #missing({ not_told: missing }) {
-    return h('p', { class: 'why' }, `Not in a log: ${missing.map(({ name }) => name).join(', ')}.`);
+    return h('p.why', `Not in a log: ${missing.map(({ name }) => name).join(', ')}.`);
   }
 }

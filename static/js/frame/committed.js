@@ -120,8 +120,7 @@ export function committedFigure({ line, label, shades, start_ms }) {
   const says = committedSays(line, start_ms);
   const told = line.points.filter(([, , offset]) => offset !== null);
   const name = `Committed offset of ${label}`;
-  if (!told.length)
-    return h('figure', { class: 'committed' }, h('figcaption', {}, name), h('p', { class: 'quiet' }, says));
+  if (!told.length) return h('figure.committed', h('figcaption', name), h('p.quiet', says));
   const times = line.points.map(([, at_ms]) => at_ms);
   const [begin, end] = [Math.min(...times), Math.max(...times)];
   const offsets = told.map(([, , offset]) => Number(offset));
@@ -132,40 +131,30 @@ export function committedFigure({ line, label, shades, start_ms }) {
     HIGH - EDGE - ((HIGH - 2 * EDGE) * (offset - low)) / Math.max(1, high - low);
   const seen = shades.filter((shade) => shade.from_ms < end && (shade.to_ms ?? end) > begin);
   return h(
-    'figure',
-    { class: 'committed' },
-    h('figcaption', {}, name),
+    'figure.committed',
+    h('figcaption', name),
     s(
       'svg',
       { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `${name}: ${says}` },
       ...seen.map(({ from_ms, to_ms, says: why }) =>
         s(
-          'rect',
-          { class: 'flat', x: x(from_ms), y: 0, width: Math.max(2, x(to_ms ?? end) - x(from_ms)), height: HIGH },
-          s('title', {}, why),
+          'rect.flat',
+          { x: x(from_ms), y: 0, width: Math.max(2, x(to_ms ?? end) - x(from_ms)), height: HIGH },
+          s('title', why),
         ),
       ),
-      s('path', { class: 'offset', d: pathOf(line.points, x, y, WIDE - EDGE) }),
+      s('path.offset', { d: pathOf(line.points, x, y, WIDE - EDGE) }),
       ...seen
         .filter(({ inferred }) => inferred)
         .map(({ from_ms, says: why }) => {
           const before = told.findLast(([, at_ms]) => at_ms <= from_ms) ?? told[0];
-          return s(
-            'circle',
-            { class: 'silent', cx: x(from_ms), cy: y(Number(before[2])), r: 3.2 },
-            s('title', {}, why),
-          );
+          return s('circle.silent', { cx: x(from_ms), cy: y(Number(before[2])), r: 3.2 }, s('title', why));
         }),
     ),
-    h(
-      'div',
-      { class: 'ends num', 'aria-hidden': 'true' },
-      h('span', {}, when(begin, start_ms)),
-      h('span', {}, when(end, start_ms)),
-    ),
-    h('p', {}, says),
+    h('div.ends.num', { 'aria-hidden': 'true' }, h('span', when(begin, start_ms)), h('span', when(end, start_ms))),
+    h('p', says),
     ...seen.map(({ from, says: why, inferred }) =>
-      h('a', { class: 'shade', href: `?at=${from}`, 'data-at': from }, inferred ? '○ ' : '', why),
+      h('a.shade', { href: `?at=${from}`, 'data-at': from }, inferred ? '○ ' : '', why),
     ),
   );
 }
@@ -180,5 +169,5 @@ export function committedTrack(places, { from, to, y, faint, title }) {
   const d = [`M${from.toFixed(1)} ${y}`];
   for (const place of places) d.push(`H${place.toFixed(1)}v-3v3`);
   d.push(`H${to.toFixed(1)}`);
-  return s('path', { class: `commits${faint ? ' faint' : ''}`, d: d.join('') }, s('title', {}, title));
+  return s('path', { class: `commits${faint ? ' faint' : ''}`, d: d.join('') }, s('title', title));
 }

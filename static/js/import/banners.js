@@ -13,38 +13,34 @@ export function banners(detail, repeat) {
   if (detail.status === 'failed') {
     shown.push(
       h(
-        'div',
-        { class: 'banner bad', role: 'alert' },
-        h('b', {}, 'The import failed. '),
+        'div.banner.bad',
+        { role: 'alert' },
+        h('b', 'The import failed. '),
         detail.problem,
         ' Nothing of it was kept. ',
-        detail.repeatable
-          ? h('button', { class: 'btn sm go', type: 'button', onclick: repeat }, 'Read the files again')
-          : null,
+        detail.repeatable ? h('button.btn.sm.go', { type: 'button', onclick: repeat }, 'Read the files again') : null,
         ' ',
-        h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'),
+        h('a.btn.sm', { href: '/import/' }, 'Choose other files'),
         ' ',
-        h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample'),
+        h('a.btn.sm', { href: '/import/#samples' }, 'Try a sample'),
       ),
     );
   } else if (detail.status === 'cancelled') {
     shown.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Cancelled. '),
+        'div.banner',
+        h('b', 'Cancelled. '),
         'Nothing of it was kept. ',
-        h('a', { href: '/import/', class: 'btn sm' }, 'Import again'),
+        h('a.btn.sm', { href: '/import/' }, 'Import again'),
       ),
     );
   } else if (detail.waits) {
-    shown.push(h('div', { class: 'banner warn', role: 'status' }, h('b', {}, 'Waiting. '), detail.waits));
+    shown.push(h('div.banner.warn', { role: 'status' }, h('b', 'Waiting. '), detail.waits));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Getting Spark ready. '),
+        'div.banner',
+        h('b', 'Getting Spark ready. '),
         'Its packages are being fetched, once; this import begins as soon as they are there.',
       ),
     );
@@ -53,9 +49,8 @@ export function banners(detail, repeat) {
   if (same) {
     shown.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Imported before. '),
+        'div.banner',
+        h('b', 'Imported before. '),
         `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
       ),
     );
@@ -63,9 +58,8 @@ export function banners(detail, repeat) {
   if (longer) {
     shown.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'The log went on. '),
+        'div.banner',
+        h('b', 'The log went on. '),
         `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
       ),
     );
@@ -73,9 +67,8 @@ export function banners(detail, repeat) {
   if (overlapping) {
     shown.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Overlaps an earlier import. '),
+        'div.banner',
+        h('b', 'Overlaps an earlier import. '),
         `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
       ),
     );

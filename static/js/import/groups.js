@@ -45,13 +45,12 @@ export function groups(detail) {
       .slice(0, WAITING_SHOWN)
       .map((group) =>
         h(
-          'tr',
-          { class: 'wait' },
-          h('td', { class: 'gn' }, shownName(group.group)),
-          h('td', {}, group.protocol),
-          h('td', {}, spark([], [], 0, 0, false)),
-          h('td', { class: 'vd' }, 'Waiting to be folded'),
-          h('td', { class: 'r num' }, count(group.records)),
+          'tr.wait',
+          h('td.gn', shownName(group.group)),
+          h('td', group.protocol),
+          h('td', spark([], [], 0, 0, false)),
+          h('td.vd', 'Waiting to be folded'),
+          h('td.r.num', count(group.records)),
         ),
       ),
   );

@@ -20,11 +20,7 @@ export function head(detail) {
     failed: 'Failed after',
     cancelled: 'Cancelled after',
   };
-  part('since').replaceChildren(
-    words[/** @type {'waiting'} */ (detail.status)] ?? '',
-    ' ',
-    h('b', { class: 'num' }, duration(took)),
-  );
+  part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b.num', duration(took)));
   part('stop').hidden = ended(detail);
   part('delete').hidden = !ended(detail);
   part('rename').hidden = !ended(detail);
@@ -35,7 +31,7 @@ export function head(detail) {
   if (best) {
     open.href = best.url;
     open.title = `Open ${best.title}`;
-    open.replaceChildren(h('span', {}, open.title));
+    open.replaceChildren(h('span', open.title));
   }
   part('says').replaceChildren(...sentence(detail));
   part('basis').textContent = detail.status === 'complete' && !lostOf(detail).length ? 'Everything was read' : '';
@@ -51,14 +47,11 @@ function sentence(detail) {
     const stage = part('stage').textContent || detail.stage || 'Waiting for its turn';
     return [stage === SPARK ? `${stage}: this takes 10 to 20 seconds the first time…` : `${stage}…`];
   }
-  said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(detail), 'group')));
+  said.push(h('a.clause', { href: '#groups-panel' }, plural(total(detail), 'group')));
   said.push(ended(detail) ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
   const clause = best && telling(best);
   if (best && clause) {
-    said.push(
-      h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`),
-      '. ',
-    );
+    said.push(h('a.clause', { href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
   }
   const lost = lostOf(detail);
   if (lost.length) {
@@ -66,7 +59,7 @@ function sentence(detail) {
     const says = number
       ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
       : `${plural(lost.length, 'file')} could not be read`;
-    said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
+    said.push(h('a.clause', { href: '#skipped-panel' }, says), '.');
   }
   return said;
 }

@@ -31,7 +31,7 @@ function draw() {
     const own = day(Number(row.dataset.ms));
     if (row.hidden || !row.isConnected || own === last) continue;
     last = own;
-    row.before(h('tr', { class: 'day' }, h('th', { colspan: 6, scope: 'rowgroup' }, own)));
+    row.before(h('tr.day', h('th', { colspan: 6, scope: 'rowgroup' }, own)));
   }
   part('imports-none').hidden = shown.length > 0;
   part('imports-says').textContent = wanted ? `${shown.length} of ${rows.filter((row) => row.isConnected).length}` : '';
@@ -42,15 +42,14 @@ function rename(row) {
   const shown = link(row);
   if (shown.hidden) return;
   const field = /** @type {HTMLInputElement} */ (
-    h('input', {
-      class: 'field sm',
+    h('input.field.sm', {
       value: shown.textContent ?? '',
       maxlength: 200,
       required: true,
       'aria-label': 'Name of the import',
     })
   );
-  const problem = h('span', { class: 'problem', role: 'alert' });
+  const problem = h('span.problem', { role: 'alert' });
   const done = () => {
     form.remove();
     shown.hidden = false;
@@ -74,8 +73,8 @@ function rename(row) {
       },
     },
     field,
-    h('button', { class: 'btn sm' }, 'Save'),
-    h('button', { class: 'btn sm bare', type: 'button', onclick: done }, 'Cancel'),
+    h('button.btn.sm', 'Save'),
+    h('button.btn.sm.bare', { type: 'button', onclick: done }, 'Cancel'),
     problem,
   );
   shown.hidden = true;
@@ -103,13 +102,13 @@ if (body) {
       .querySelector('.ops')
       ?.append(
         h(
-          'button',
-          { class: 'btn sm bare', type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
+          'button.btn.sm.bare',
+          { type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
           'Rename',
         ),
         h(
-          'button',
-          { class: 'btn sm bare', type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
+          'button.btn.sm.bare',
+          { type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
           'Delete',
         ),
       );

@@ -24,10 +24,9 @@ export function skipped(detail) {
             : `, offset ${count(row.offset)}`;
       return h(
         'li',
-        {},
-        h('b', {}, row.reason),
-        h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
-        h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
+        h('b', row.reason),
+        h('span.n', row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+        h('span.at', `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
       );
     }),
   );

@@ -22,26 +22,23 @@ export function stages(detail) {
     ...told.flatMap(({ name, done: reached, of, unit }) => {
       const share = of ? Math.min(100, (100 * reached) / of) : 0;
       const bar = [
-        h('span', {}, name),
+        h('span', name),
         h(
-          'span',
-          { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) },
+          'span.barr',
+          { role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) },
           h('i', { style: `width:${share}%` }),
         ),
       ];
       // No count of what cannot begin yet.
-      if (!ended(detail) && stage === SPARK && name === 'Read')
-        return [...bar, h('span', { class: 'n q' }, 'when Spark runs')];
+      if (!ended(detail) && stage === SPARK && name === 'Read') return [...bar, h('span.n.q', 'when Spark runs')];
       return [
         ...bar,
         h(
-          'span',
-          { class: 'n' },
+          'span.n',
           of === null && !reached ? '' : count(reached),
-          of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
+          of && of !== reached ? h('span.q', ` of ${count(of)}`) : null,
           h(
-            'span',
-            { class: 'q u' },
+            'span.q.u',
             unit && (of !== null || reached)
               ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}`
               : '',

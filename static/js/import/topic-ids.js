@@ -34,29 +34,22 @@ function idRow(row, refresh) {
   ]
     .filter(Boolean)
     .join(', ');
-  const first = h('div', { class: 'l1' }, h('code', {}, row.id), h('span', { class: 'quiet' }, where));
-  const problem = h('span', { class: 'problem', role: 'alert' });
+  const first = h('div.l1', h('code', row.id), h('span.quiet', where));
+  const problem = h('span.problem', { role: 'alert' });
   if (row.name) {
     return h(
       'li',
-      {},
       first,
       h(
-        'div',
-        { class: 'l2' },
-        h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
-        h(
-          'button',
-          { class: 'btn sm bare', type: 'button', onclick: () => nameTopic(row, null, problem, refresh) },
-          'Take back',
-        ),
+        'div.l2',
+        h('span', 'Shown as ', h('b', row.name), ', named by you'),
+        h('button.btn.sm.bare', { type: 'button', onclick: () => nameTopic(row, null, problem, refresh) }, 'Take back'),
         problem,
       ),
     );
   }
   const field = /** @type {HTMLInputElement} */ (
-    h('input', {
-      class: 'field',
+    h('input.field', {
       placeholder: 'topic name',
       value: row.suggestion?.name ?? '',
       maxlength: 249,
@@ -68,9 +61,8 @@ function idRow(row, refresh) {
   );
   return h(
     'li',
-    {},
     first,
-    h('div', {}, row.suggestion ? row.suggestion.why : 'No commit names it'),
+    h('div', row.suggestion ? row.suggestion.why : 'No commit names it'),
     h(
       'form',
       {
@@ -81,7 +73,7 @@ function idRow(row, refresh) {
         },
       },
       field,
-      h('button', { class: 'btn sm' }, 'Use this name'),
+      h('button.btn.sm', 'Use this name'),
       problem,
     ),
   );
@@ -121,7 +113,7 @@ export async function loadNames(file, detail, refresh) {
   for (const row of detail.nameless.filter(({ name: has }) => !has)) {
     const found = typeof told?.[row.id] === 'string' ? told[row.id] : told?.[row.id]?.name;
     if (!found) continue;
-    const problem = h('span', {});
+    const problem = h('span');
     await nameTopic(row, found, problem, refresh);
     if (!problem.textContent) given += 1;
   }

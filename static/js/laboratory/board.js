@@ -72,8 +72,7 @@ function framesOf(sheet, layout, framed) {
   const runs = runsOf(framed, sheet);
   if (runs.length > FRAMES_MOST) return [];
   return runs.map(([first, last]) =>
-    s('rect', {
-      class: 'hl',
+    s('rect.hl', {
       x: x[first] - 0.5,
       y: top - 15.5,
       width: x[last] - x[first] + column + 1,
@@ -95,15 +94,15 @@ function headsOf(sheet, layout) {
   for (const { name, place, x, width } of layout.heads) {
     const letters = lettersIn(width);
     if (!many || place === 0) {
-      nodes.push(s('g', { transform: `translate(${x + 1},3)`, class: 'hm' }, markOf(place)));
-      if (many) nodes.push(s('text', { class: 'tn', x: x + 14, y: 12 }, `${layout.heads.length} topics`));
+      nodes.push(s('g.hm', { transform: `translate(${x + 1},3)` }, markOf(place)));
+      if (many) nodes.push(s('text.tn', { x: x + 14, y: 12 }, `${layout.heads.length} topics`));
       else if (named)
         nodes.push(
           s(
-            'text',
-            { class: 'tn', x: x + 14, y: 12 },
+            'text.tn',
+            { x: x + 14, y: 12 },
             name.length > letters ? `${name.slice(0, letters - 1)}…` : name,
-            s('title', {}, name),
+            s('title', name),
           ),
         );
     }
@@ -112,7 +111,7 @@ function headsOf(sheet, layout) {
     layout.x.forEach((x, column) => {
       const { partition } = partitionAt(sheet, column);
       if (layout.column > 15 || partition % 3 === 0)
-        nodes.push(s('text', { class: 'cn', x: x + layout.column / 2, y: 27 }, partition));
+        nodes.push(s('text.cn', { x: x + layout.column / 2, y: 27 }, partition));
     });
   }
   return nodes;
@@ -126,8 +125,8 @@ function lanesOf(sheet, answer, layout, width, view) {
     const { name, rack, leaves, joins } = sheet.members[member];
     const gone = leaves && view !== 'before';
     const absent = gone || (joins && view === 'before');
-    nodes.push(s('line', { class: 'ln', x1: 0, x2: width, y1: y - 0.5, y2: y - 0.5 }));
-    if (absent) nodes.push(s('rect', { class: 'sunk', x: 0, y, width, height: height - 1 }));
+    nodes.push(s('line.ln', { x1: 0, x2: width, y1: y - 0.5, y2: y - 0.5 }));
+    if (absent) nodes.push(s('rect.sunk', { x: 0, y, width, height: height - 1 }));
     if (!named) continue;
     const wide = pillOf(name);
     const centre = 10 + layout.pill / 2;
@@ -136,12 +135,12 @@ function lanesOf(sheet, answer, layout, width, view) {
       s(
         'g',
         { 'data-hue': hueOf(member), class: absent ? 'absent' : null },
-        s('rect', { class: 'ds', x: centre - wide / 2, y: middle - 7.5, width: wide, height: 15, rx: 7.5 }),
-        s('text', { class: 'dl', x: centre, y: middle + 3.7 }, labelOf(name)),
-        s('title', {}, name),
+        s('rect.ds', { x: centre - wide / 2, y: middle - 7.5, width: wide, height: 15, rx: 7.5 }),
+        s('text.dl', { x: centre, y: middle + 3.7 }, labelOf(name)),
+        s('title', name),
       ),
     );
-    if (rack) nodes.push(s('text', { class: 'rk', x: 15 + layout.pill, y: middle + 3.7 }, rack));
+    if (rack) nodes.push(s('text.rk', { x: 15 + layout.pill, y: middle + 3.7 }, rack));
     const count = view === 'before' ? before[member] : after[member];
     const differs = view !== 'before' && after[member] !== before[member];
     if (!absent && count !== undefined)
@@ -155,7 +154,7 @@ function footOf({ hidden, kept, height }) {
   const says = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : '']
     .filter(Boolean)
     .join(', ');
-  return s('text', { class: 'more', x: 10, y: height - 7 }, says);
+  return s('text.more', { x: 10, y: height - 7 }, says);
 }
 
 /** Cells with numbers, and tethers. @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout @param {View} view */
@@ -194,7 +193,7 @@ function chipsOf(sheet, answer, layout, view) {
               partition,
             )
           : null;
-      return s('g', { 'data-hue': hueOf(place) }, shape, number, s('title', {}, says));
+      return s('g', { 'data-hue': hueOf(place) }, shape, number, s('title', says));
     };
     if (view === 'before') {
       if (old >= 0) nodes.push(cell(old, 'own', 'on', `${name}: ${who(old)}`));
@@ -202,14 +201,13 @@ function chipsOf(sheet, answer, layout, view) {
       if (now >= 0) nodes.push(cell(now, 'keep', '', `${name}: ${who(now)} keeps it`));
     } else if (view === 'after') {
       if (now >= 0) nodes.push(cell(now, 'own', 'on', `${name}: ${who(now)}`));
-      if (old >= 0) nodes.push(s('rect', { class: 'ft', x, y: y(old), width, height: 15, rx: 3 }));
+      if (old >= 0) nodes.push(s('rect.ft', { x, y: y(old), width, height: 15, rx: 3 }));
     } else {
       if (old >= 0 && now >= 0) {
         const [from, to] = [y(old), y(now)];
         const down = to > from;
         nodes.push(
-          s('line', {
-            class: 'teth',
+          s('line.teth', {
             'data-hue': hueOf(now),
             x1: middle,
             x2: middle,
@@ -239,8 +237,7 @@ function chipsOf(sheet, answer, layout, view) {
 /** @param {number} x @param {number} y @param {number} width @param {number} height @param {number} cut */
 function cutCorner(x, y, width, height, cut) {
   const c = Math.min(cut, width / 2);
-  return s('path', {
-    class: 'go',
+  return s('path.go', {
     d: `M${x + 3} ${y}H${x + width - 3}q3 0 3 3V${y + height - c}L${x + width - c} ${y + height}H${x + 3}q-3 0-3-3V${y + 3}q0-3 3-3z`,
   });
 }
@@ -252,7 +249,7 @@ function cutCorner(x, y, width, height, cut) {
  */
 function tetherUnderPointer(root, sheet, answer, layout) {
   const says = s('title');
-  const line = s('line', { class: 'teth' });
+  const line = s('line.teth');
   root.append(says, line);
   const who = (/** @type {number} */ place) => (place < 0 ? 'nobody' : sheet.members[place].name);
   root.addEventListener('pointermove', (event) => {

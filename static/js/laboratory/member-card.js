@@ -48,16 +48,15 @@ export class MemberCard {
       h(
         'h2',
         { id: 'member-title' },
-        h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(member.name)),
+        h('span.who', { 'data-hue': hueOf(place) }, labelOf(member.name)),
         ` Member ${member.name}${member.joins ? ', joins' : ''}`,
       ),
       h(
-        'div',
-        { class: 'asked' },
+        'div.asked',
         h('span', { id: 'rack-label' }, 'Rack'),
         h(
-          'div',
-          { class: 'seg', role: 'group', 'aria-labelledby': 'rack-label' },
+          'div.seg',
+          { role: 'group', 'aria-labelledby': 'rack-label' },
           ...racks.map(([value, says]) =>
             h(
               'button',
@@ -73,9 +72,8 @@ export class MemberCard {
         ),
       ),
       h(
-        'fieldset',
-        { class: 'reads' },
-        h('legend', {}, 'Reads'),
+        'fieldset.reads',
+        h('legend', 'Reads'),
         ...topics.slice(0, TOPICS_MOST).map(({ name }, topic) =>
           this.#box(`reads-${topic}`, [markIcon(topic), name], member.topics.includes(topic), (to) => ({
             what: 'subscribe',
@@ -86,8 +84,7 @@ export class MemberCard {
         ),
         topics.length > TOPICS_MOST
           ? h(
-              'p',
-              { class: 'quiet' },
+              'p.quiet',
               `and ${member.topics.filter((topic) => topic >= TOPICS_MOST).length} of ${topics.length - TOPICS_MOST} more topics`,
             )
           : null,
@@ -96,12 +93,10 @@ export class MemberCard {
         ? ''
         : this.#box('leaves', ['Leaves in this event'], member.leaves, (to) => ({ what: 'leaves', member: place, to })),
       h(
-        'div',
-        { class: 'acts' },
+        'div.acts',
         h(
-          'button',
+          'button.btn',
           {
-            class: 'btn',
             type: 'button',
             disabled: !member.joins && there <= 1,
             onclick: () => {
@@ -111,7 +106,7 @@ export class MemberCard {
           },
           'Remove it',
         ),
-        h('button', { class: 'btn go', type: 'button', onclick: () => this.dialog.close() }, 'Done'),
+        h('button.btn.go', { type: 'button', onclick: () => this.dialog.close() }, 'Done'),
       ),
     );
     if (held)
@@ -121,8 +116,7 @@ export class MemberCard {
   /** @param {string} key @param {(Node | string)[]} label @param {boolean} checked @param {(to: boolean) => Change} change */
   #box(key, label, checked, change) {
     return h(
-      'label',
-      { class: 'box' },
+      'label.box',
       h('input', {
         type: 'checkbox',
         'data-key': key,

@@ -33,4 +33,4 @@ export function markOf(place) {
 
 /** The shape as a picture of its own. @param {number} place */
 export const markIcon = (place) =>
-  s('svg', { class: 'mk', viewBox: '0 0 9 9', fill: 'currentColor', 'aria-hidden': 'true' }, markOf(place));
+  s('svg.mk', { viewBox: '0 0 9 9', fill: 'currentColor', 'aria-hidden': 'true' }, markOf(place));

@@ -31,18 +31,15 @@ export function showScorecard(table, sheet, open, onOpen) {
   const rows = sheet.scorecard.map(({ label, title, values, best, key }) => {
     const head = h('th', { scope: 'row', title }, label);
     if (key === 'local' && values.every((value) => value === null))
-      return h('tr', {}, head, h('td', { colspan: values.length, class: 'quiet none' }, 'no racks in this group'));
+      return h('tr', head, h('td.quiet.none', { colspan: values.length }, 'no racks in this group'));
     return h(
       'tr',
-      {},
       head,
       ...values.map((value, board) =>
         h(
           'td',
           { class: `${best.includes(board) ? 'best ' : ''}${column(board)}` },
-          value === null
-            ? '–'
-            : h('i', {}, numbered(value), best.includes(board) ? h('span', { class: 'sr' }, ', best') : null),
+          value === null ? '–' : h('i', numbered(value), best.includes(board) ? h('span.sr', ', best') : null),
         ),
       ),
     );
@@ -51,8 +48,5 @@ export function showScorecard(table, sheet, open, onOpen) {
     'long',
     sheet.scorecard.some(({ values }) => values.some((value) => value !== null && value >= 1000)),
   );
-  table.replaceChildren(
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Measure'), ...heads)),
-    h('tbody', {}, ...rows),
-  );
+  table.replaceChildren(h('thead', h('tr', h('th', { scope: 'col' }, 'Measure'), ...heads)), h('tbody', ...rows));
 }

@@ -112,10 +112,9 @@ export class Setup {
     const left = members.length - first.length - acting.length;
     const there = members.filter((member) => !member.joins).length;
     return h(
-      'div',
-      { class: 'grp' },
+      'div.grp',
       ...first.map((place) => this.#chip(sheet, place)),
-      left ? h('span', { class: 'quiet nowrap' }, `${numbered(left)} more`) : null,
+      left ? h('span.quiet.nowrap', `${numbered(left)} more`) : null,
       ...acting.map((place) => this.#chip(sheet, place)),
       this.#press('member-off', '−', 'One member less', there <= 1, () => this.onChange({ what: 'members', by: -1 })),
       this.#press('member-on', '+', 'One member more', false, () => this.onChange({ what: 'members', by: 1 })),
@@ -134,13 +133,9 @@ export class Setup {
         title: `${name}: rack, topics, leave, remove`,
         onclick: () => this.onMember(place),
       },
-      h('span', { class: 'who', 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
+      h('span.who', { 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
       // Read out as one sentence; what is seen is short.
-      h(
-        'span',
-        { class: 'sr' },
-        `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`,
-      ),
+      h('span.sr', `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`),
       ...[rack, joins && 'joins', leaves && 'leaves'].map((one) =>
         one ? h('span', { 'aria-hidden': 'true' }, one) : null,
       ),
@@ -153,14 +148,12 @@ export class Setup {
     const grown = sheet.case.grown;
     const shown = topics.slice(0, topics.length <= TOPICS_MOST + 1 ? topics.length : TOPICS_MOST);
     return h(
-      'div',
-      { class: 'grp' },
+      'div.grp',
       ...shown.map(({ name, partitions, added }, place) =>
         h(
-          'span',
-          { class: 'stepper' },
+          'span.stepper',
           h('span', { title: name }, markIcon(place), name.length > 18 ? `${name.slice(0, 17)}…` : name),
-          h('b', { class: 'num' }, partitions - added, added ? h('i', {}, `+${added}`) : null),
+          h('b.num', partitions - added, added ? h('i', `+${added}`) : null),
           this.#step(`topic-${place}-off`, '−', `${name}: one partition less`, partitions - added <= 1, {
             what: 'partitions',
             topic: place,
@@ -173,9 +166,7 @@ export class Setup {
           }),
         ),
       ),
-      topics.length > shown.length
-        ? h('span', { class: 'quiet nowrap' }, `${topics.length - shown.length} more topics`)
-        : null,
+      topics.length > shown.length ? h('span.quiet.nowrap', `${topics.length - shown.length} more topics`) : null,
       this.#press(
         'topics-off',
         '−',
@@ -192,12 +183,11 @@ export class Setup {
     const stands = sheet.axes[/** @type {keyof Sheet['axes']} */ (what)];
     const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
     return h(
-      'div',
-      { class: 'grp' },
-      label ? h('span', { class: 'lb' }, label) : null,
+      'div.grp',
+      label ? h('span.lb', label) : null,
       h(
-        'div',
-        { class: 'seg', role: 'group', 'aria-label': label || 'Before the event' },
+        'div.seg',
+        { role: 'group', 'aria-label': label || 'Before the event' },
         ...offered.map(([value, says]) =>
           h(
             'button',
@@ -224,14 +214,8 @@ export class Setup {
     const most = event === 'leave' ? members.length - 1 : Infinity;
     const set = (/** @type {number} */ to) => ({ what: 'event', to: event, count: to });
     return h(
-      'span',
-      { class: 'stepper' },
-      h(
-        'b',
-        { class: 'num', title: COUNTED[event] },
-        numbered(count),
-        h('span', { class: 'sr' }, ` ${COUNTED[event]}`),
-      ),
+      'span.stepper',
+      h('b.num', { title: COUNTED[event] }, numbered(count), h('span.sr', ` ${COUNTED[event]}`)),
       this.#step('count-off', '−', `One less of ${COUNTED[event]}`, count <= 1, set(count - 1)),
       this.#step('count-on', '+', `One more of ${COUNTED[event]}`, count >= most, set(count + 1)),
     );
@@ -242,10 +226,10 @@ export class Setup {
     const { seed } = sheet.case;
     const set = (/** @type {number} */ to) => ({ what: 'before', to: 'own', seed: to });
     return h(
-      'span',
-      { class: 'stepper', title: 'Who came and went before the event is drawn from it' },
-      h('span', {}, 'seed'),
-      h('b', { class: 'num' }, seed),
+      'span.stepper',
+      { title: 'Who came and went before the event is drawn from it' },
+      h('span', 'seed'),
+      h('b.num', seed),
       this.#step('seed-off', '−', 'The seed before', seed <= 0, set(seed - 1)),
       this.#step('seed-on', '+', 'The next seed', false, set(seed + 1)),
     );
@@ -282,8 +266,8 @@ export class Setup {
   /** @param {string} key @param {string} sign @param {string} label @param {boolean} disabled @param {() => void} onclick */
   #press(key, sign, label, disabled, onclick) {
     return h(
-      'button',
-      { class: 'btn sm sq', type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick },
+      'button.btn.sm.sq',
+      { type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick },
       sign,
     );
   }

@@ -46,7 +46,7 @@ export class SheetView {
       ...sheet.says.map(({ text, board }) =>
         board === undefined
           ? document.createTextNode(text)
-          : h('a', { class: 'clause', href: `#b${board + 1}`, 'data-board': board }, text),
+          : h('a.clause', { href: `#b${board + 1}`, 'data-board': board }, text),
       ),
     );
     this.#drawBoards();
@@ -93,18 +93,17 @@ export class SheetView {
         ?.replaceChildren(
           ...(measures
             ? [
-                h('b', {}, numbered(measures.moved)),
+                h('b', numbered(measures.moved)),
                 ' moved, ',
                 h(
                   'b',
-                  {},
                   measures.min === measures.max
                     ? numbered(measures.min)
                     : `${numbered(measures.min)}–${numbered(measures.max)}`,
                 ),
                 ' each',
               ]
-            : [h('b', {}, 'throws')]),
+            : [h('b', 'throws')]),
         );
       const holder = /** @type {HTMLElement} */ (node.querySelector('.h'));
       const framed = is && this.#view !== 'before' ? (answer.steps[this.#step]?.columns ?? null) : null;
@@ -126,7 +125,7 @@ export class SheetView {
     part('steps-title').textContent = `How ${answer.assignor} got there`;
     part('steps-place').textContent = answer.steps.length ? `step ${step + 1} of ${answer.steps.length}` : '';
     showSteps(part('steps'), sheet, answer.steps, step, (to) => this.#goTo(to));
-    if (answer.error) part('steps').replaceChildren(h('li', { class: 'none' }, `It did not: ${answer.error}.`));
+    if (answer.error) part('steps').replaceChildren(h('li.none', `It did not: ${answer.error}.`));
     const back = /** @type {HTMLButtonElement} */ (part('back'));
     const next = /** @type {HTMLButtonElement} */ (part('next'));
     back.disabled = step <= 0;

@@ -18,7 +18,7 @@ export function showSteps(list, sheet, steps, at, onStep) {
       return h(
         'li',
         { 'aria-current': now ? 'step' : null, onclick: () => onStep(place) },
-        h('span', { class: 'n', 'aria-hidden': 'true' }, place + 1),
+        h('span.n', { 'aria-hidden': 'true' }, place + 1),
         h('button', { type: 'button', 'data-key': `step-${place}` }, step.says),
         now && step.strip ? stripOf(sheet, step.strip) : null,
         now && step.chips?.length ? chipsOf(sheet, step.chips) : null,
@@ -39,14 +39,13 @@ export function showSteps(list, sheet, steps, at, onStep) {
 /** @param {Sheet} sheet @param {number[][]} strip */
 function stripOf(sheet, strip) {
   return h(
-    'div',
-    { class: 'strip', style: `grid-template-columns:repeat(${strip.length},minmax(0,1fr))` },
+    'div.strip',
+    { style: `grid-template-columns:repeat(${strip.length},minmax(0,1fr))` },
     ...strip.map(([member, count, before]) =>
       h(
         'span',
-        {},
-        h('i', { class: 'who', 'data-hue': hueOf(member) }, labelOf(sheet.members[member].name)),
-        h('b', {}, before !== count ? h('span', { class: 'q' }, `${before}→`) : null, count),
+        h('i.who', { 'data-hue': hueOf(member) }, labelOf(sheet.members[member].name)),
+        h('b', before !== count ? h('span.q', `${before}→`) : null, count),
       ),
     ),
   );
@@ -55,12 +54,11 @@ function stripOf(sheet, strip) {
 /** @param {Sheet} sheet @param {number[][]} chips */
 function chipsOf(sheet, chips) {
   return h(
-    'div',
-    { class: 'chips' },
+    'div.chips',
     ...chips.map(([column, member]) => {
       const { name } = partitionAt(sheet, column);
       return member < 0
-        ? h('span', { class: 'o' }, name)
+        ? h('span.o', name)
         : h('span', { 'data-hue': hueOf(member) }, `${name} → ${labelOf(sheet.members[member].name)}`);
     }),
   );

@@ -51,40 +51,36 @@ export class AskPanel {
     this.ask = ask;
     this.#chosen = new Set(given ?? []);
     const heading = h('h2', { id: 'question' }, sentence(ask.question, this.cast));
-    const body = h('div', { class: 'pick', role: 'group', 'aria-labelledby': 'question' });
-    this.answer = h('div', { class: 'ans', id: 'answer', 'aria-live': 'polite' });
+    const body = h('div.pick', { role: 'group', 'aria-labelledby': 'question' });
+    this.answer = h('div.ans', { id: 'answer', 'aria-live': 'polite' });
     const how = settled ? '' : HOW[ask.many ? ask.kind : 'single'];
-    this.root.replaceChildren(heading, ...(how ? [h('p', { class: 'quiet' }, how)] : []), body, this.answer);
+    this.root.replaceChildren(heading, ...(how ? [h('p.quiet', how)] : []), body, this.answer);
     if (ask.kind === 'partitions') this.#trays(body, settled);
     else this.#choices(body, settled);
     const check = h(
-      'button',
-      { class: 'btn go', type: 'button', id: 'check', disabled: settled, onclick: () => this.check() },
+      'button.btn.go',
+      { type: 'button', id: 'check', disabled: settled, onclick: () => this.check() },
       settled ? 'Answered' : 'Check',
     );
     const hint =
       ask.hint && !settled
-        ? h('button', { class: 'btn', type: 'button', id: 'hint', onclick: () => this.#hint() }, 'Hint')
+        ? h('button.btn', { type: 'button', id: 'hint', onclick: () => this.#hint() }, 'Hint')
         : null;
     const reveal = settled
       ? null
-      : h(
-          'button',
-          { class: 'btn bare', type: 'button', id: 'reveal', onclick: () => this.#reveal() },
-          'Show the answer',
-        );
-    this.root.insertBefore(h('div', { class: 'acts' }, check, hint, reveal), this.answer);
+      : h('button.btn.bare', { type: 'button', id: 'reveal', onclick: () => this.#reveal() }, 'Show the answer');
+    this.root.insertBefore(h('div.acts', check, hint, reveal), this.answer);
     if (settled) this.#tell(isRight(ask, [...this.#chosen]), true);
   }
 
   /** @param {HTMLElement} body @param {boolean} settled */
   #trays(body, settled) {
     const ask = /** @type {Question} */ (this.ask);
-    const from = h('div', { class: 'tray', id: 'from', role: 'group', 'aria-label': 'Partitions to choose from' });
+    const from = h('div.tray', { id: 'from', role: 'group', 'aria-label': 'Partitions to choose from' });
     const to = h(
-      'div',
-      { class: 'tray to', id: 'to', role: 'group', 'aria-label': plain(ask.tray) },
-      h('span', { class: 'lab' }, sentence(ask.tray, this.cast)),
+      'div.tray.to',
+      { id: 'to', role: 'group', 'aria-label': plain(ask.tray) },
+      h('span.lab', sentence(ask.tray, this.cast)),
     );
     const member = ask.tray.find((part) => part.kind === 'member');
     if (member) to.dataset.hue = this.cast.lane(member.text).hue;
@@ -95,14 +91,8 @@ export class AskPanel {
     };
     for (const option of ask.options) {
       const button = h(
-        'button',
-        {
-          type: 'button',
-          class: 'pc',
-          draggable: settled ? 'false' : 'true',
-          disabled: settled,
-          'data-key': option.key,
-        },
+        'button.pc',
+        { type: 'button', draggable: settled ? 'false' : 'true', disabled: settled, 'data-key': option.key },
         option.key,
       );
       const move = (/** @type {boolean} */ chosen) => {
@@ -145,10 +135,9 @@ export class AskPanel {
     );
     ask.options.forEach((option, index) => {
       const button = h(
-        'button',
+        'button.opt',
         {
           type: 'button',
-          class: 'opt',
           role: ask.many ? 'checkbox' : 'radio',
           'data-key': option.key,
           'aria-checked': String(this.#chosen.has(option.key)),
@@ -156,7 +145,7 @@ export class AskPanel {
         },
         // Members have letters: an answer has a number, unless it is one.
         this.#areNumbers() ? null : h('kbd', { 'aria-hidden': 'true' }, index + 1),
-        h('span', {}, sentence(option.says, this.cast)),
+        h('span', sentence(option.says, this.cast)),
       );
       button.addEventListener('click', () => this.#toggle(option.key));
       body.append(button);
@@ -213,7 +202,7 @@ export class AskPanel {
     if (!ask || /** @type {HTMLButtonElement | null} */ (this.root.querySelector('#check'))?.disabled) return;
     const chosen = [...this.#chosen];
     if (!chosen.length && !ask.many) {
-      this.answer?.replaceChildren(h('p', {}, 'Choose an answer first.'));
+      this.answer?.replaceChildren(h('p', 'Choose an answer first.'));
       return;
     }
     const right = isRight(ask, chosen);
@@ -223,7 +212,7 @@ export class AskPanel {
   }
 
   #hint() {
-    this.answer?.replaceChildren(h('p', { class: 'ex' }, sentence(this.ask?.hint, this.cast)));
+    this.answer?.replaceChildren(h('p.ex', sentence(this.ask?.hint, this.cast)));
   }
 
   #reveal() {
@@ -235,20 +224,17 @@ export class AskPanel {
   #tell(right, settled) {
     const ask = /** @type {Question} */ (this.ask);
     if (!right) {
-      const told = mistakes(ask, [...this.#chosen]).map((option) => h('li', {}, sentence(option.why, this.cast)));
-      this.answer?.replaceChildren(
-        h('p', {}, h('b', { class: 'no' }, 'Not quite.')),
-        h('ul', { class: 'reasons' }, told),
-      );
+      const told = mistakes(ask, [...this.#chosen]).map((option) => h('li', sentence(option.why, this.cast)));
+      this.answer?.replaceChildren(h('p', h('b.no', 'Not quite.')), h('ul.reasons', told));
       return;
     }
     const because = ask.options
       .filter((option) => option.right && option.why.length)
-      .map((option) => h('li', {}, sentence(option.why, this.cast)));
+      .map((option) => h('li', sentence(option.why, this.cast)));
     this.answer?.replaceChildren(
-      h('p', {}, h('b', { class: 'ok' }, sentence(ask.answer, this.cast))),
-      ...(because.length && because.length <= 4 ? [h('ul', { class: 'reasons' }, because)] : []),
-      ...(ask.then && settled ? [h('p', { class: 'ex' }, sentence(ask.then, this.cast))] : []),
+      h('p', h('b.ok', sentence(ask.answer, this.cast))),
+      ...(because.length && because.length <= 4 ? [h('ul.reasons', because)] : []),
+      ...(ask.then && settled ? [h('p.ex', sentence(ask.then, this.cast))] : []),
     );
   }
 }

@@ -39,13 +39,12 @@ export function before(hands, cast) {
     const owned = hands.partitions.filter((_, index) => hands.before[index] === name);
     const told = joins ? 'joins' : leaves ? 'leaves' : '';
     return h(
-      'p',
-      { class: 'had' },
+      'p.had',
       who(name, cast),
       ' ',
-      owned.map((partition) => h('code', {}, partition)),
-      owned.length ? null : h('span', { class: 'quiet' }, 'nothing'),
-      h('span', { class: 'quiet' }, [told, `subscribes to ${topics.join(', ')}`].filter(Boolean).join(', ')),
+      owned.map((partition) => h('code', partition)),
+      owned.length ? null : h('span.quiet', 'nothing'),
+      h('span.quiet', [told, `subscribes to ${topics.join(', ')}`].filter(Boolean).join(', ')),
     );
   });
 }
@@ -83,21 +82,16 @@ export class Places {
       if (this.#placed.has(one.slice(0, cut))) this.#placed.set(one.slice(0, cut), one.slice(cut + 1) || null);
     }
     this.trays = new Map([null, ...members].map((name) => [name, this.#tray(name)]));
-    this.answer = h('div', { class: 'ans', id: 'answer', 'aria-live': 'polite' });
+    this.answer = h('div.ans', { id: 'answer', 'aria-live': 'polite' });
     this.root.replaceChildren(
       h('h2', { id: 'question' }, sentence(ask.question, this.cast)),
+      h('p.quiet', 'Drag a partition to a member, or press it: it goes to the next member that may have it.'),
+      h('div.lanes', { role: 'group', 'aria-labelledby': 'question' }, [...this.trays.values()]),
       h(
-        'p',
-        { class: 'quiet' },
-        'Drag a partition to a member, or press it: it goes to the next member that may have it.',
-      ),
-      h('div', { class: 'lanes', role: 'group', 'aria-labelledby': 'question' }, [...this.trays.values()]),
-      h(
-        'div',
-        { class: 'acts' },
+        'div.acts',
         h(
-          'button',
-          { class: 'btn go', type: 'button', id: 'check', onclick: () => this.check() },
+          'button.btn.go',
+          { type: 'button', id: 'check', onclick: () => this.check() },
           settled ? 'Compare again' : 'Compare with the assignors',
         ),
       ),
@@ -110,15 +104,14 @@ export class Places {
   /** @param {string | null} name */
   #tray(name) {
     const tray = h(
-      'div',
+      'div.tray',
       {
-        class: 'tray',
         role: 'group',
         'aria-label': name ?? 'Unassigned',
         'data-hue': name ? this.cast.lane(name).hue : null,
         'data-to': name ?? '',
       },
-      h('span', { class: 'lab' }, name ? who(name, this.cast) : 'Unassigned'),
+      h('span.lab', name ? who(name, this.cast) : 'Unassigned'),
     );
     tray.addEventListener('dragover', (event) => event.preventDefault());
     tray.addEventListener('drop', (event) => {
@@ -130,7 +123,7 @@ export class Places {
 
   /** @param {string} partition */
   #chip(partition) {
-    const chip = h('button', { type: 'button', class: 'pc', draggable: 'true', 'data-key': partition }, partition);
+    const chip = h('button.pc', { type: 'button', draggable: 'true', 'data-key': partition }, partition);
     chip.addEventListener('dragstart', (event) => event.dataTransfer?.setData('text/plain', partition));
     chip.addEventListener('click', () => {
       const order = takers(this.hands, partition);
@@ -151,7 +144,7 @@ export class Places {
     if (!this.#placed.has(partition)) return;
     if (to !== null && !takers(this.hands, partition).includes(to)) {
       this.answer?.replaceChildren(
-        h('p', {}, h('b', { class: 'no' }, 'Not possible.'), ` ${to} does not subscribe to the topic of ${partition}.`),
+        h('p', h('b.no', 'Not possible.'), ` ${to} does not subscribe to the topic of ${partition}.`),
       );
       return;
     }
@@ -168,8 +161,7 @@ export class Places {
       this.answer?.replaceChildren(
         h(
           'p',
-          {},
-          h('b', { class: 'no' }, 'Not yet.'),
+          h('b.no', 'Not yet.'),
           ` ${open.join(', ')} ${open.length > 1 ? 'have' : 'has'} no owner: a leader assigns every partition that somebody subscribes to.`,
         ),
       );
@@ -185,16 +177,11 @@ export class Places {
     this.answer?.replaceChildren(
       h(
         'p',
-        {},
-        h('b', {}, `Yours is ${even} and moves ${moved}.`),
+        h('b', `Yours is ${even} and moves ${moved}.`),
         ' Below it, what the six assignors answer. Where a partition moves, its new owner has a ring.',
       ),
-      h(
-        'div',
-        { class: 'scrolls', role: 'region', 'aria-label': 'What each assignor answers', tabindex: '0' },
-        this.#table(),
-      ),
-      h('p', { class: 'ex' }, sentence(this.ask?.then, this.cast)),
+      h('div.scrolls', { role: 'region', 'aria-label': 'What each assignor answers', tabindex: '0' }, this.#table()),
+      h('p.ex', sentence(this.ask?.then, this.cast)),
     );
   }
 
@@ -207,7 +194,6 @@ export class Places {
     ) =>
       h(
         'tr',
-        {},
         h('th', { scope: 'row' }, name),
         owners.map((owner, index) =>
           h(
@@ -216,26 +202,22 @@ export class Places {
             owner ? who(owner, this.cast) : '–',
           ),
         ),
-        h('td', { class: 'r num' }, moved),
+        h('td.r.num', moved),
       );
     const mine = hands.partitions.map((partition) => this.#placed.get(partition) ?? null);
     return h(
-      'table',
-      { class: 't six' },
+      'table.t.six',
       h(
         'thead',
-        {},
         h(
           'tr',
-          {},
           h('th', { scope: 'col' }, 'assignor'),
-          hands.partitions.map((partition) => h('th', { scope: 'col' }, h('code', {}, partition))),
-          h('th', { class: 'r', scope: 'col' }, 'moved'),
+          hands.partitions.map((partition) => h('th', { scope: 'col' }, h('code', partition))),
+          h('th.r', { scope: 'col' }, 'moved'),
         ),
       ),
       h(
         'tbody',
-        {},
         row('before', hands.before, ''),
         row('yours', mine, judged(hands, this.#placed).moved),
         hands.answers.map((answer) => row(answer.name, answer.after, answer.measures.moved)),

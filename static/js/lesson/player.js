@@ -137,8 +137,8 @@ export class LessonPlayer {
     const sequence = answered && beat.ask?.at ? beat.ask.at : beat.sequence;
     part('title').textContent = beat.title;
     part('text').replaceChildren(
-      ...beat.text.map((text) => h('p', {}, sentence(text, cast))),
-      ...(beat.cite ? [h('p', { class: 'cite' }, sentence(beat.cite, cast))] : []),
+      ...beat.text.map((text) => h('p', sentence(text, cast))),
+      ...(beat.cite ? [h('p.cite', sentence(beat.cite, cast))] : []),
     );
     part('dots').replaceChildren(
       ...sheet.beats.map((_, at) =>

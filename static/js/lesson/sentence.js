@@ -14,15 +14,15 @@ const ONE_LINE_MOST = 24;
 /** A member's disc and name, in its lane's colour. @param {string} name @param {Cast} cast */
 export function who(name, cast) {
   const lane = cast.lane(name);
-  const own = h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge);
-  return lane.badge === name ? own : h('span', { class: 'nowrap' }, own, ` ${name}`);
+  const own = h('span.who', { 'data-hue': lane.hue }, lane.badge);
+  return lane.badge === name ? own : h('span.nowrap', own, ` ${name}`);
 }
 
 /** @param {TextPart[] | null | undefined} parts @param {Cast} cast @returns {Node[]} */
 export function sentence(parts, cast) {
   return (parts ?? []).map((part) => {
     if (part.kind === 'member') return who(part.text, cast);
-    if (part.kind === 'partition' || part.kind === 'code') return h('code', {}, part.text);
+    if (part.kind === 'partition' || part.kind === 'code') return h('code', part.text);
     if (part.kind === 'value') {
       const one = part.text.length <= ONE_LINE_MOST ? ' nowrap' : '';
       return h('b', { class: `val${one}` }, part.text);

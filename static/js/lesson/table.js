@@ -21,22 +21,21 @@ export function showTable(root, table, sequence, cast, done) {
   const rows = table.rows.map((row, index) => {
     if (index >= shown) {
       return h(
-        'tr',
-        { class: 'hid' },
-        h('td', {}, index + 1),
+        'tr.hid',
+        h('td', index + 1),
         h(
           'td',
           { colspan: table.members.length + 1 },
           h('span', { 'aria-hidden': 'true' }),
-          h('span', { class: 'sr' }, 'still to come'),
+          h('span.sr', 'still to come'),
         ),
       );
     }
     return h(
       'tr',
       { 'aria-current': index === reached - 1 ? 'true' : null },
-      h('td', {}, index + 1),
-      h('td', {}, sentence(row.says, cast)),
+      h('td', index + 1),
+      h('td', sentence(row.says, cast)),
       row.cells.map((cell, place) =>
         h('td', { class: row.same[place] ? 'same' : 'chg' }, cell.replace(' waits', '\nwaits')),
       ),
@@ -44,38 +43,33 @@ export function showTable(root, table, sequence, cast, done) {
   });
   root.replaceChildren(
     h(
-      'div',
-      { class: 'phead' },
-      h('h2', {}, 'The proposal’s table'),
-      h('span', { class: 'grow' }),
-      h('span', { class: 'quiet nowrap' }, `${shown} of ${table.rows.length} rows`),
+      'div.phead',
+      h('h2', 'The proposal’s table'),
+      h('span.grow'),
+      h('span.quiet.nowrap', `${shown} of ${table.rows.length} rows`),
     ),
     h(
-      'div',
-      { class: 'scrolls', role: 'region', 'aria-label': 'Rows of the table', tabindex: '0' },
+      'div.scrolls',
+      { role: 'region', 'aria-label': 'Rows of the table', tabindex: '0' },
       h(
-        'table',
-        { class: 't kt' },
+        'table.t.kt',
         h(
           'thead',
-          {},
           h(
             'tr',
-            {},
-            h('th', {}, h('span', { class: 'sr' }, 'Row')),
+            h('th', h('span.sr', 'Row')),
             h('th', { scope: 'col' }, 'Event'),
             table.members.map((name) => h('th', { scope: 'col' }, who(name, cast))),
           ),
         ),
-        h('tbody', {}, rows),
+        h('tbody', rows),
       ),
     ),
     h(
-      'p',
-      { class: 'kn' },
+      'p.kn',
       `${table.source}. Each row is held against the run: epoch, {partitions}, and what it waits for.`,
       shown < table.rows.length ? ' Rows still to come stay covered.' : '',
     ),
-    ...(table.slip && shown === table.rows.length ? [h('p', { class: 'kn slip' }, sentence(table.slip, cast))] : []),
+    ...(table.slip && shown === table.rows.length ? [h('p.kn.slip', sentence(table.slip, cast))] : []),
   );
 }

@@ -57,7 +57,7 @@ export class TakingOver {
     this.onRun = onRun;
     this.onStep = onStep;
     this.onLeave = onLeave;
-    this.says = h('p', { class: 'said', role: 'status' });
+    this.says = h('p.said', { role: 'status' });
   }
 
   /** From this moment on. */
@@ -72,15 +72,11 @@ export class TakingOver {
     const { frame, names } = this.now();
     const members = Object.keys(frame.members).map((id) =>
       h(
-        'div',
-        { class: 'does', role: 'group', 'aria-label': names(id) },
-        h('b', {}, names(id)),
+        'div.does',
+        { role: 'group', 'aria-label': names(id) },
+        h('b', names(id)),
         doable(frame, id).map((one) =>
-          h(
-            'button',
-            { class: 'btn sm', type: 'button', onclick: () => this.act({ do: one.do, who: names(id) }) },
-            one.says,
-          ),
+          h('button.btn.sm', { type: 'button', onclick: () => this.act({ do: one.do, who: names(id) }) }, one.says),
         ),
       ),
     );
@@ -91,21 +87,18 @@ export class TakingOver {
     this.root.replaceChildren(
       h('h2', { id: 'question' }, 'You have taken over'),
       h(
-        'p',
-        { class: 'quiet' },
+        'p.quiet',
         `The script ended at ${((this.from_ms ?? 0) / 1000).toFixed(1)} s. What you do now happens at the moment on the board.`,
       ),
       h(
-        'div',
-        { class: 'doing' },
+        'div.doing',
         members,
         h(
-          'div',
-          { class: 'does', role: 'group', 'aria-label': 'The group' },
+          'div.does',
+          { role: 'group', 'aria-label': 'The group' },
           h(
-            'button',
+            'button.btn.sm',
             {
-              class: 'btn sm',
               type: 'button',
               'data-does': 'add',
               onclick: () =>
@@ -118,20 +111,15 @@ export class TakingOver {
           ),
           gone.map((id) =>
             h(
-              'button',
-              {
-                class: 'btn sm',
-                type: 'button',
-                onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }),
-              },
+              'button.btn.sm',
+              { type: 'button', onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }) },
               `Start ${names(id)} again`,
             ),
           ),
           topics.map(([topic, about]) =>
             h(
-              'button',
+              'button.btn.sm',
               {
-                class: 'btn sm',
                 type: 'button',
                 onclick: () => this.act({ do: 'add_partitions', who: topic, to: (about.partitions ?? 0) + 1 }),
               },
@@ -141,15 +129,10 @@ export class TakingOver {
         ),
       ),
       h(
-        'div',
-        { class: 'acts' },
-        h('button', { class: 'btn go', type: 'button', id: 'on', onclick: () => this.onStep() }, 'Next moment'),
-        h('button', { class: 'btn', type: 'button', onclick: () => this.#open() }, 'Open on the board'),
-        h(
-          'button',
-          { class: 'btn bare', type: 'button', id: 'give-back', onclick: () => this.onLeave() },
-          'Back to the lesson',
-        ),
+        'div.acts',
+        h('button.btn.go', { type: 'button', id: 'on', onclick: () => this.onStep() }, 'Next moment'),
+        h('button.btn', { type: 'button', onclick: () => this.#open() }, 'Open on the board'),
+        h('button.btn.bare', { type: 'button', id: 'give-back', onclick: () => this.onLeave() }, 'Back to the lesson'),
       ),
       this.says,
     );

@@ -55,10 +55,10 @@ export class Banners {
       this.show(
         'status',
         'warn',
-        h('b', {}, 'Waiting.'),
-        h('span', {}, meta.waits),
-        h('span', { class: 'grow' }),
-        h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'),
+        h('b', 'Waiting.'),
+        h('span', meta.waits),
+        h('span.grow'),
+        h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
@@ -71,27 +71,27 @@ export class Banners {
       this.show(
         'status',
         '',
-        h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
+        h('b', meta.source === 'import' ? 'Reading' : 'Running'),
         h('span', { 'data-count': '' }, says),
-        h('span', { class: 'grow' }),
-        h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'),
+        h('span.grow'),
+        h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'failed') {
       this.show(
         'status',
         'bad',
-        h('b', {}, `This ${what} failed.`),
+        h('b', `This ${what} failed.`),
         `${why} ${entries ? 'Everything before it is here.' : ''}`.trim(),
       );
     } else if (meta.status === 'interrupted') {
       this.show(
         'status',
         'warn',
-        h('b', {}, `This ${what} was interrupted.`),
+        h('b', `This ${what} was interrupted.`),
         `${why} Everything before that is here.`.trim(),
       );
     } else if (meta.status === 'cancelled') {
-      this.show('status', 'warn', h('b', {}, `This ${what} was cancelled.`), 'Everything before that is here.');
+      this.show('status', 'warn', h('b', `This ${what} was cancelled.`), 'Everything before that is here.');
     } else {
       this.hide('status');
     }
@@ -110,7 +110,7 @@ export class Banners {
       text.textContent = says;
       return;
     }
-    this.show('status', kind, h('b', {}, title), h('span', { 'data-source': '', 'aria-live': 'off' }, says));
+    this.show('status', kind, h('b', title), h('span', { 'data-source': '', 'aria-live': 'off' }, says));
   }
 
   /** @param {Meta} meta */
@@ -125,7 +125,7 @@ export class Banners {
     this.show(
       'gaps',
       'warn',
-      h('b', {}, `${plural(gaps.length, 'gap')} in this log.`),
+      h('b', `${plural(gaps.length, 'gap')} in this log.`),
       typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
       at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'),
     );
@@ -145,7 +145,7 @@ export class Banners {
     this.show(
       'violations',
       'bad',
-      h('b', {}, says),
+      h('b', says),
       h(
         'a',
         { href: `?at=${first.sequence}`, 'data-at': first.sequence },
@@ -169,7 +169,7 @@ export class Banners {
     this.show(
       'differences',
       'warn',
-      h('b', {}, `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
+      h('b', `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
       'The board shows what the broker recorded; Details show both.',
       h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'),
     );
@@ -184,7 +184,7 @@ export class Banners {
     this.show(
       'changed',
       'bad',
-      h('b', {}, 'This file was changed after it was written.'),
+      h('b', 'This file was changed after it was written.'),
       `What changed: ${named}. Do not rely on what it shows.`,
     );
   }
@@ -195,9 +195,9 @@ export class Banners {
       this.show(
         'link',
         'warn',
-        h('b', {}, 'The connection was lost.'),
+        h('b', 'The connection was lost.'),
         'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
-        h('button', { class: 'btn sm', type: 'button', onclick: onRetry }, 'Connect now'),
+        h('button.btn.sm', { type: 'button', onclick: onRetry }, 'Connect now'),
       );
     } else if (link !== 'connecting') {
       this.hide('link');

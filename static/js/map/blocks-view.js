@@ -27,18 +27,18 @@ export class BlocksView {
   constructor({ cast, labels, onPick, onBack }) {
     this.options = { cast, labels, onPick };
     this.onBack = onBack;
-    this.says = h('h2', {});
+    this.says = h('h2');
     this.back = h(
-      'button',
-      { class: 'btn sm', type: 'button', onclick: onBack },
+      'button.btn.sm',
+      { type: 'button', onclick: onBack },
       'Back to the map',
       h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
     );
     this.board = h('div');
     this.root = h(
-      'section',
-      { class: 'mblocks', hidden: true, 'aria-label': 'Members in sight, as blocks' },
-      h('div', { class: 'mblocks-head' }, this.says, h('span', { class: 'grow' }), this.back),
+      'section.mblocks',
+      { hidden: true, 'aria-label': 'Members in sight, as blocks' },
+      h('div.mblocks-head', this.says, h('span.grow'), this.back),
       this.board,
     );
     this.root.addEventListener('keydown', (event) => {

@@ -19,33 +19,26 @@ const BUTTONS = [
 export class Foot {
   /** @param {(key: string) => unknown} onCommand */
   constructor(onCommand) {
-    this.here = h('span', { class: 'mhere-says' });
-    this.over = h('span', { class: 'mover quiet', dir: 'auto' });
+    this.here = h('span.mhere-says');
+    this.over = h('span.mover.quiet', { dir: 'auto' });
     this.buttons = new Map(
       BUTTONS.map(([key, sign, title]) => [
         key,
         /** @type {HTMLButtonElement} */ (
           h(
-            'button',
-            {
-              class: 'btn sm',
-              type: 'button',
-              title,
-              'aria-label': title.replace(/ \(.*\)$/, ''),
-              onclick: () => onCommand(key),
-            },
+            'button.btn.sm',
+            { type: 'button', title, 'aria-label': title.replace(/ \(.*\)$/, ''), onclick: () => onCommand(key) },
             sign,
           )
         ),
       ]),
     );
     this.root = h(
-      'div',
-      { class: 'mfoot' },
+      'div.mfoot',
       this.over,
-      h('span', { class: 'grow' }),
+      h('span.grow'),
       this.here,
-      h('div', { class: 'mzoom', role: 'toolbar', 'aria-label': 'Zoom' }, ...this.buttons.values()),
+      h('div.mzoom', { role: 'toolbar', 'aria-label': 'Zoom' }, ...this.buttons.values()),
     );
   }
 

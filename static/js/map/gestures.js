@@ -25,7 +25,7 @@ export class Gestures {
    * @param {(spot: Spot | null) => void} on.onPoint
    */
   constructor(plot, { spot, says, onClick, onBrush, onZoom, onPan, onPoint }) {
-    this.brush = h('div', { class: 'mbrush', hidden: true, 'aria-hidden': 'true' }, h('span'));
+    this.brush = h('div.mbrush', { hidden: true, 'aria-hidden': 'true' }, h('span'));
     /** @type {Spot | null} */
     let from = null;
     let dragged = false;

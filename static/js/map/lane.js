@@ -43,16 +43,16 @@ export class Lane {
     this.onPick = onPick;
     this.onGo = onGo;
     this.onClose = onClose;
-    this.sizer = h('div', { class: 'mchips-sizer' });
-    this.chips = h('div', { class: 'mchips', role: 'group' }, this.sizer);
+    this.sizer = h('div.mchips-sizer');
+    this.chips = h('div.mchips', { role: 'group' }, this.sizer);
     this.chips.addEventListener('scroll', () => this.#window());
     onTextSize(() => this.#window());
     this.chips.addEventListener('click', (event) => {
       const chip = /** @type {Element} */ (event.target).closest('[data-key]');
       if (chip) this.onPick(chip.getAttribute('data-key') ?? '');
     });
-    this.head = h('div', { class: 'mlane-head' });
-    this.says = h('div', { class: 'mlane-says' });
+    this.head = h('div.mlane-head');
+    this.says = h('div.mlane-says');
     root.append(this.head, this.says, this.chips);
     root.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
@@ -90,21 +90,21 @@ export class Lane {
       this.#signature = signature;
       const focused = this.root.contains(document.activeElement) ? document.activeElement?.textContent : null;
       this.head.replaceChildren(
-        h('span', { class: 'mdisc', 'aria-hidden': 'true' }),
-        h('h2', {}, nameNode(entity.name)),
+        h('span.mdisc', { 'aria-hidden': 'true' }),
+        h('h2', nameNode(entity.name)),
         epoch === null
           ? ''
           : h(
               'span',
               { class: behind ? 'epoch behind' : 'epoch' },
-              h('b', {}, `${behind ? '▲ ' : ''}${epoch}`),
+              h('b', `${behind ? '▲ ' : ''}${epoch}`),
               behind ? ` of ${group}` : '',
             ),
-        h('span', { class: 'quiet mfacts', dir: 'auto' }, facts.join(' · ')),
-        h('span', { class: 'grow' }),
+        h('span.quiet.mfacts', { dir: 'auto' }, facts.join(' · ')),
+        h('span.grow'),
         h(
-          'button',
-          { class: 'btn sm', type: 'button', onclick: this.onClose },
+          'button.btn.sm',
+          { type: 'button', onclick: this.onClose },
           'Close',
           h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
         ),
@@ -113,12 +113,11 @@ export class Lane {
         h('p', { class: text.mode > 2 ? 'hard' : '' }, capital(text.says)),
         text.links.length
           ? h(
-              'p',
-              { class: 'mlinks' },
+              'p.mlinks',
               text.links.map((link) =>
                 h(
-                  'button',
-                  { class: 'btn sm', type: 'button', onclick: () => this.onGo(link.kind, link.key) },
+                  'button.btn.sm',
+                  { type: 'button', onclick: () => this.onGo(link.kind, link.key) },
                   'Go to ',
                   nameNode(entityName(link, this.names)),
                 ),

@@ -22,11 +22,11 @@ export const PIN_PX = 20;
 export function nameNode(name) {
   const { head, tail } = parted(name);
   return h(
-    'bdi',
-    { class: 'mname', dir: 'auto', title: name },
-    h('span', { class: 'sr' }, name),
-    h('span', { class: 'mfront', 'aria-hidden': 'true' }, head),
-    tail ? h('span', { class: 'mback', 'aria-hidden': 'true' }, tail) : null,
+    'bdi.mname',
+    { dir: 'auto', title: name },
+    h('span.sr', name),
+    h('span.mfront', { 'aria-hidden': 'true' }, head),
+    tail ? h('span.mback', { 'aria-hidden': 'true' }, tail) : null,
   );
 }
 
@@ -67,7 +67,7 @@ export class List {
     this.onOpen = onOpen;
     this.onPin = onPin;
     this.onKey = onKey;
-    this.labels = h('div', { class: 'mlabels', 'aria-hidden': 'true' });
+    this.labels = h('div.mlabels', { 'aria-hidden': 'true' });
     sizer.append(this.labels);
     grid.addEventListener('keydown', (event) => this.#key(event));
     grid.addEventListener('click', (event) => this.#click(event));
@@ -186,7 +186,7 @@ export class List {
 
   /** @param {Place} place */
   #row({ line, pinned }) {
-    const pin = line.type === 'row' ? h('button', { class: 'mpin', type: 'button', tabindex: -1 }) : null;
+    const pin = line.type === 'row' ? h('button.mpin', { type: 'button', tabindex: -1 }) : null;
     return h(
       'div',
       {
@@ -196,16 +196,14 @@ export class List {
         'data-pinned': pinned ? 'yes' : 'no',
       },
       h(
-        'span',
-        { role: 'rowheader', class: 'mhead-cell' },
-        line.type === 'group'
-          ? h('span', { class: 'mfold', 'aria-hidden': 'true' })
-          : h('span', { class: 'mdisc', 'aria-hidden': 'true' }),
+        'span.mhead-cell',
+        { role: 'rowheader' },
+        line.type === 'group' ? h('span.mfold', { 'aria-hidden': 'true' }) : h('span.mdisc', { 'aria-hidden': 'true' }),
         nameNode(line.name),
-        line.type === 'group' ? h('span', { class: 'mcount' }, ` ${line.indices.length.toLocaleString('en')}`) : null,
+        line.type === 'group' ? h('span.mcount', ` ${line.indices.length.toLocaleString('en')}`) : null,
       ),
-      h('span', { role: 'gridcell', class: 'sr' }),
-      pin ? h('span', { role: 'gridcell', class: 'mact' }, pin) : null,
+      h('span.sr', { role: 'gridcell' }),
+      pin ? h('span.mact', { role: 'gridcell' }, pin) : null,
     );
   }
 
@@ -258,7 +256,7 @@ export class List {
       for (let y = from; y < Math.min(total, top + height); y += LABEL_PX) {
         if (seen && Math.abs(y + 8 - focused) < 18) continue;
         const line = this.#lines[Math.min(this.#lines.length - 1, Math.floor((y + 1) / this.#rowHeight))];
-        const node = h('span', { class: 'mlabel' }, nameNode(line.name));
+        const node = h('span.mlabel', nameNode(line.name));
         node.style.transform = `translateY(${rem(y)})`;
         nodes.push(node);
       }

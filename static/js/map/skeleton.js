@@ -43,24 +43,24 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     nameOf: (one) => (one.kind === 'members' ? cast.name(one.key) : labels.partition(one.key)),
     hueOf: (one) => (one.kind === 'members' ? hueOf(one.key) : 'x'),
   });
-  const stripRoot = h('div', { class: 'mstrip' });
+  const stripRoot = h('div.mstrip');
   const strip = new Strip(stripRoot, {
     hueOf: (actor) => (actor ? hueOf(cast.lane(actor).key) : 'x'),
     onSeek: (sequence) => map.onSeek(sequence),
     onPan: (place) => map.zoom(() => map.plot.centre(place)),
   });
-  const pinCanvas = /** @type {HTMLCanvasElement} */ (h('canvas', { class: 'mcanvas', 'aria-hidden': 'true' }));
-  const canvas = /** @type {HTMLCanvasElement} */ (h('canvas', { class: 'mcanvas', 'aria-hidden': 'true' }));
-  const sizer = h('div', { class: 'msizer', role: 'presentation' });
-  const pinsNode = h('div', { class: 'mpins', role: 'rowgroup', 'aria-label': 'Pinned' }, pinCanvas);
+  const pinCanvas = /** @type {HTMLCanvasElement} */ (h('canvas.mcanvas', { 'aria-hidden': 'true' }));
+  const canvas = /** @type {HTMLCanvasElement} */ (h('canvas.mcanvas', { 'aria-hidden': 'true' }));
+  const sizer = h('div.msizer', { role: 'presentation' });
+  const pinsNode = h('div.mpins', { role: 'rowgroup', 'aria-label': 'Pinned' }, pinCanvas);
   const scroller = h(
-    'div',
-    { class: 'mscroll', role: 'rowgroup', tabindex: -1 },
-    h('div', { class: 'mstick', role: 'presentation' }, canvas),
+    'div.mscroll',
+    { role: 'rowgroup', tabindex: -1 },
+    h('div.mstick', { role: 'presentation' }, canvas),
     sizer,
   );
-  const grid = h('div', { class: 'mgrid', role: 'treegrid' }, pinsNode, scroller);
-  const empty = h('p', { class: 'mempty quiet', hidden: true });
+  const grid = h('div.mgrid', { role: 'treegrid' }, pinsNode, scroller);
+  const empty = h('p.mempty.quiet', { hidden: true });
   const list = new List({
     grid,
     pins: pinsNode,
@@ -73,17 +73,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     onPin: (line) => map.pin(line.key),
     onKey: (key) => map.key(key),
   });
-  const frame = h(
-    'div',
-    { class: 'mframe' },
-    stripRoot,
-    grid,
-    empty,
-    strip.epochs,
-    strip.ticks,
-    strip.veil,
-    strip.line,
-  );
+  const frame = h('div.mframe', stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.line);
   const gestures = new Gestures(scroller, {
     spot: (event) => map.field.spot(event),
     says: (a, b) => `${map.field.between(a, b)}: zoom in`,
@@ -95,7 +85,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   });
   sizer.append(gestures.brush);
   scroller.addEventListener('scroll', () => map.field.scrolled(), { passive: true });
-  const laneRoot = h('section', { class: 'mlane', hidden: true });
+  const laneRoot = h('section.mlane', { hidden: true });
   const lane = new Lane(laneRoot, {
     labels,
     names,
@@ -105,7 +95,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   });
   const blocks = new BlocksView({ cast, labels, onPick, onBack: () => map.back() });
   const foot = new Foot((key) => map.key(key));
-  const live = h('div', { class: 'sr', 'aria-live': 'polite' });
+  const live = h('div.sr', { 'aria-live': 'polite' });
   root.replaceChildren(toolbar.root, trouble.root, frame, blocks.root, foot.root, laneRoot, live);
   const surfaces = { pins: new Surface(pinCanvas), rows: new Surface(canvas) };
   return {

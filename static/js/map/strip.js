@@ -35,12 +35,12 @@ export class Strip {
     this.hueOf = hueOf;
     this.onSeek = onSeek;
     this.onPan = onPan;
-    this.svg = s('svg', { class: 'mstrip-svg', 'aria-hidden': 'true' });
-    this.flag = h('span', { class: 'mflag' });
-    this.line = h('div', { class: 'mplayhead' }, this.flag);
-    this.veil = h('div', { class: 'mveil' });
-    this.epochs = h('div', { class: 'mepochs', 'aria-hidden': 'true' });
-    this.ticks = h('div', { class: 'mticks', 'aria-hidden': 'true' });
+    this.svg = s('svg.mstrip-svg', { 'aria-hidden': 'true' });
+    this.flag = h('span.mflag');
+    this.line = h('div.mplayhead', this.flag);
+    this.veil = h('div.mveil');
+    this.epochs = h('div.mepochs', { 'aria-hidden': 'true' });
+    this.ticks = h('div.mticks', { 'aria-hidden': 'true' });
     root.append(this.svg);
     this.#wire();
   }
@@ -104,11 +104,7 @@ export class Strip {
     });
     this.ticks.replaceChildren(
       ...ticks.map(({ at: value, place }) => {
-        const node = h(
-          'span',
-          {},
-          scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`,
-        );
+        const node = h('span', scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`);
         node.style.left = rem(at(place));
         return node;
       }),
@@ -120,7 +116,7 @@ export class Strip {
     const [from, to] = [at(Math.max(0, far.of(window.from))), at(Math.min(1, far.of(window.to)))];
     const here = window.from > whole.from || window.to < whole.to;
     return [
-      s('rect', { class: 'mall', x: at(0), y: TOP.all, width: at(1) - at(0), height: ALL_PX, rx: 2 }),
+      s('rect.mall', { x: at(0), y: TOP.all, width: at(1) - at(0), height: ALL_PX, rx: 2 }),
       ...states(whole, far, at, at(0), at(1) - at(0), TOP.all, ALL_PX, false),
       area(whole, far, at, TOP.all, ALL_PX, at(0), at(1) - at(0)),
       s('rect', {
@@ -154,7 +150,7 @@ export class Strip {
           'data-at': event.first,
         });
         mark.append(
-          s('title', {}, event.says),
+          s('title', event.says),
           s('rect', { x: -8, y: -9, width: 16, height: 18, fill: 'transparent' }),
           markOf(event.shape),
         );
@@ -237,7 +233,7 @@ function unknown({ columns }, scale, at) {
     if (!columns.unknown?.[index]) continue;
     const begin = index;
     while (columns.unknown[index + 1]) index += 1;
-    const node = h('b', {}, 'not read yet');
+    const node = h('b', 'not read yet');
     node.style.left = rem(at(edges[begin]));
     node.style.width = rem(at(edges[index + 1]) - at(edges[begin]));
     nodes.push(node);
@@ -274,7 +270,7 @@ function states(group, scale, at, left, width, y, height, named = true) {
           height,
           rx: named ? 2 : 0,
         },
-        s('title', {}, state),
+        s('title', state),
       ),
     );
   }
@@ -301,5 +297,5 @@ function area(group, scale, at, y, height, left, width) {
     const top = base - Math.max(2, height * Math.sqrt(unassigned[index] / most));
     d += `M${x.toFixed(1)} ${base}V${top.toFixed(1)}H${end.toFixed(1)}V${base}z`;
   }
-  return s('path', { class: 'mnone', d });
+  return s('path.mnone', { d });
 }

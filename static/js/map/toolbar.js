@@ -72,8 +72,7 @@ export class Toolbar {
       })
     );
     this.find = /** @type {HTMLInputElement} */ (
-      h('input', {
-        class: 'field',
+      h('input.field', {
         id: 'map-find',
         type: 'search',
         autocomplete: 'off',
@@ -84,21 +83,19 @@ export class Toolbar {
         'aria-keyshortcuts': '/',
       })
     );
-    this.findLabel = h('label', { class: 'sr', for: 'map-find' });
-    this.found = h('span', { class: 'quiet mfound', id: 'map-found' });
-    this.legend = h('div', { class: 'mlegend', 'aria-hidden': 'true' });
+    this.findLabel = h('label.sr', { for: 'map-find' });
+    this.found = h('span.quiet.mfound', { id: 'map-found' });
+    this.legend = h('div.mlegend', { 'aria-hidden': 'true' });
     this.root = h(
-      'div',
-      { class: 'mtools' },
+      'div.mtools',
       h(
-        'div',
-        { class: 'mtool-row' },
+        'div.mtool-row',
         this.kinds,
         this.axes,
         this.onlys,
-        h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'),
+        h('label.sr', { for: 'map-grouping' }, 'Group rows'),
         this.grouping,
-        h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')),
+        h('span.mfind', this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')),
         this.found,
       ),
       this.legend,
@@ -126,9 +123,7 @@ export class Toolbar {
       this.#kind = kind;
       this.grouping.replaceChildren(...GROUPINGS[kind].map(([value, says]) => h('option', { value }, says)));
       this.legend.replaceChildren(
-        ...LEGEND[kind].map((mode) =>
-          h('span', { class: 'lg' }, h('i', { class: 'mkey', 'data-mode': mode }), meaning(kind, mode)),
-        ),
+        ...LEGEND[kind].map((mode) => h('span.lg', h('i.mkey', { 'data-mode': mode }), meaning(kind, mode))),
       );
       const what = kind === 'members' ? 'member, host, rack, client' : 'topic-partition';
       this.find.placeholder = `Find ${what}`;
@@ -152,7 +147,7 @@ export class Toolbar {
 
 /** @param {string} label @param {[string, string][]} choices @param {(value: string) => void} onChoose */
 function seg(label, choices, onChoose) {
-  const root = h('div', { class: 'seg', role: 'group', 'aria-label': label });
+  const root = h('div.seg', { role: 'group', 'aria-label': label });
   root.append(
     ...choices.map(([value, says]) =>
       h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, says),

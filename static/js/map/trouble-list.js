@@ -28,7 +28,7 @@ export class TroubleList {
     this.onAll = onAll;
     this.nameOf = nameOf;
     this.hueOf = hueOf;
-    this.root = h('section', { class: 'mtrouble', 'aria-label': 'In trouble at the playhead' });
+    this.root = h('section.mtrouble', { 'aria-label': 'In trouble at the playhead' });
   }
 
   /** @param {readonly Trouble[]} troubles the worst first */
@@ -48,16 +48,14 @@ export class TroubleList {
     };
     this.root.replaceChildren(
       h(
-        'div',
-        { class: 'mtrouble-head' },
-        h('h2', {}, 'In trouble'),
+        'div.mtrouble-head',
+        h('h2', 'In trouble'),
         ...this.#rest('members', rest.members, 'member'),
         ...this.#rest('partitions', rest.partitions, 'unassigned'),
       ),
       h(
-        'div',
-        { class: 'mtrouble-list' },
-        troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'),
+        'div.mtrouble-list',
+        troubles.length ? null : h('span.quiet', 'nobody at this moment'),
         ...shown.map((one) => this.#button(one)),
       ),
     );
@@ -83,9 +81,9 @@ export class TroubleList {
         title: `${name} ${one.says}`,
         onclick: () => this.onGo(one),
       },
-      h('i', { class: 'mkey', 'data-mode': one.mode, 'aria-hidden': 'true' }),
+      h('i.mkey', { 'data-mode': one.mode, 'aria-hidden': 'true' }),
       nameNode(name),
-      h('span', { class: 'mgo-says' }, ` ${one.says}`),
+      h('span.mgo-says', ` ${one.says}`),
     );
   }
 
@@ -94,8 +92,8 @@ export class TroubleList {
     if (count <= 0) return [];
     return [
       h(
-        'button',
-        { class: 'mrest', type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) },
+        'button.mrest',
+        { type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) },
         `${count.toLocaleString('en')} more ${one}${count === 1 || kind === 'partitions' ? '' : 's'}`,
       ),
     ];

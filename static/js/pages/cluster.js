@@ -39,15 +39,15 @@ const number = (value) => (value === null || value === undefined ? '–' : value
 /** @param {Group} group */
 function name(group) {
   return group.timeline
-    ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, shownName(group.group))
-    : h('span', { class: 'mono' }, shownName(group.group));
+    ? h('a.mono', { href: `/t/${encodeURIComponent(group.timeline)}` }, shownName(group.group))
+    : h('span.mono', shownName(group.group));
 }
 
 /** @param {number[]} times @param {number} nowMs */
 function spark(times, nowMs) {
   const bins = binned(times, nowMs);
   const total = bins.reduce((sum, each) => sum + each, 0);
-  if (!total) return h('span', { class: 'quiet' }, 'none');
+  if (!total) return h('span.quiet', 'none');
   const most = Math.max(...bins);
   return h(
     'span',
@@ -72,24 +72,19 @@ function spark(times, nowMs) {
 
 /** As on the group's board; a condition that hides it is told in words. @param {Group} group */
 function state(group) {
-  if (!isSeen(group) || !group.state) return h('span', { class: 'open' }, stateSays(group));
-  return h('span', { class: 'state', 'data-s': group.state }, h('i'), group.state);
+  if (!isSeen(group) || !group.state) return h('span.open', stateSays(group));
+  return h('span.state', { 'data-s': group.state }, h('i'), group.state);
 }
 
 /** How each kind of column is drawn. @type {{[kind: string]: (group: Group, value: any) => Node}} */
 const CELLS = {
-  name: (group) => h('td', {}, name(group)),
-  text: (_, value) => h('td', {}, value ?? ''),
-  state: (group) => h('td', {}, state(group)),
-  number: (_, value) => h('td', { class: 'r num' }, number(value)),
+  name: (group) => h('td', name(group)),
+  text: (_, value) => h('td', value ?? ''),
+  state: (group) => h('td', state(group)),
+  number: (_, value) => h('td.r.num', number(value)),
   members: (group, value) =>
-    h(
-      'td',
-      { class: 'r num' },
-      number(value),
-      group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null,
-    ),
-  times: (_, value) => h('td', {}, spark(value, clock.now())),
+    h('td.r.num', number(value), group.behind ? h('span.quiet', ` (${group.behind} behind)`) : null),
+  times: (_, value) => h('td', spark(value, clock.now())),
 };
 
 /** @param {Group} group */
@@ -116,9 +111,9 @@ function draw() {
       h(
         'a',
         { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
-        h('b', { class: 'mono' }, shownName(group.group)),
-        h('span', {}, group.state),
-        h('span', { class: 'num' }, group.since_ms ? duration(nowMs - group.since_ms) : ''),
+        h('b.mono', shownName(group.group)),
+        h('span', group.state),
+        h('span.num', group.since_ms ? duration(nowMs - group.since_ms) : ''),
       ),
     ),
   );
@@ -138,53 +133,39 @@ function head() {
   if (cluster.status === 'failing')
     banners.push(
       h(
-        'div',
-        { class: 'banner bad', role: 'alert' },
-        h('b', {}, 'Not watched now. '),
+        'div.banner.bad',
+        { role: 'alert' },
+        h('b', 'Not watched now. '),
         cluster.problem,
         ' It is tried again; the groups stand as they were last seen.',
       ),
     );
   if (cluster.status === 'paused')
-    banners.push(
-      h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Paused. '),
-        cluster.problem || 'The groups stand as they were last seen.',
-      ),
-    );
+    banners.push(h('div.banner', h('b', 'Paused. '), cluster.problem || 'The groups stand as they were last seen.'));
   if (cluster.status === 'waiting')
-    banners.push(h('div', { class: 'banner' }, h('b', {}, 'Waiting. '), 'Somebody begins to watch it within seconds.'));
+    banners.push(h('div.banner', h('b', 'Waiting. '), 'Somebody begins to watch it within seconds.'));
   if (silent.length)
     banners.push(
-      h(
-        'div',
-        { class: 'banner warn' },
-        h('b', {}, `${plural(silent.length, 'broker')} not answering. `),
-        seen.silent[silent[0] ?? ''],
-      ),
+      h('div.banner.warn', h('b', `${plural(silent.length, 'broker')} not answering. `), seen.silent[silent[0] ?? '']),
     );
   if (seen.follow?.command)
     banners.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Polled, not followed. '),
+        'div.banner',
+        h('b', 'Polled, not followed. '),
         `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
-        h('code', { class: 'mono' }, seen.follow.command),
+        h('code.mono', seen.follow.command),
       ),
     );
   const agoMs = clock.now() - (seen.together?.to_ms ?? Number.NEGATIVE_INFINITY);
   if (agoMs < TOGETHER_SHOWN_MS)
-    banners.push(h('div', { class: 'banner warn' }, h('b', {}, `${duration(agoMs)} ago: `), `${seen.together.says}.`));
+    banners.push(h('div.banner.warn', h('b', `${duration(agoMs)} ago: `), `${seen.together.says}.`));
   const skew = worstSkew(seen);
   if (skew)
     banners.push(
       h(
-        'div',
-        { class: 'banner warn' },
-        h('b', {}, 'The clocks differ. '),
+        'div.banner.warn',
+        h('b', 'The clocks differ. '),
         skewSays({ skew_ms: skew }),
         ' Durations in this list and in alerts are counted by this server’s clock.',
       ),
@@ -192,18 +173,15 @@ function head() {
   if (seen.follow?.different)
     banners.push(
       h(
-        'div',
-        { class: 'banner warn' },
+        'div.banner.warn',
         `${plural(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
       ),
     );
   if (seen.follow?.left_out)
-    banners.push(
-      h('div', { class: 'banner warn' }, `${number(seen.follow.left_out)} groups of the log are not recorded.`),
-    );
+    banners.push(h('div.banner.warn', `${number(seen.follow.left_out)} groups of the log are not recorded.`));
   if (seen.left_out)
-    banners.push(h('div', { class: 'banner warn' }, `${number(seen.left_out)} groups are listed and not described.`));
-  if (lost) banners.push(h('div', { class: 'banner warn' }, h('b', {}, 'Connection lost. '), 'It is opened again.'));
+    banners.push(h('div.banner.warn', `${number(seen.left_out)} groups are listed and not described.`));
+  if (lost) banners.push(h('div.banner.warn', h('b', 'Connection lost. '), 'It is opened again.'));
   part('banners').replaceChildren(...banners);
 }
 

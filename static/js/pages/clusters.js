@@ -37,11 +37,10 @@ const row = (name, state, says, ...more) =>
   h(
     'li',
     { class: state, 'data-step': name },
-    h('span', { class: 'mk', 'aria-hidden': 'true' }),
+    h('span.mk', { 'aria-hidden': 'true' }),
     h(
       'span',
-      {},
-      h('b', {}, TITLES[/** @type {keyof typeof TITLES} */ (name)]),
+      h('b', TITLES[/** @type {keyof typeof TITLES} */ (name)]),
       ' ',
       state === 'failed' ? 'failed. ' : '',
       says,
@@ -58,9 +57,9 @@ function draw(steps) {
         step.name,
         step.state,
         step.says,
-        step.seen ? h('span', { class: 'aside mono' }, `Seen: ${step.seen}`) : null,
-        step.sent.length ? h('span', { class: 'aside' }, `Sent: ${step.sent.join(', ')}`) : null,
-        step.commands.length ? h('pre', { class: 'mono' }, step.commands.join('\n')) : null,
+        step.seen ? h('span.aside.mono', `Seen: ${step.seen}`) : null,
+        step.sent.length ? h('span.aside', `Sent: ${step.sent.join(', ')}`) : null,
+        step.commands.length ? h('pre.mono', step.commands.join('\n')) : null,
       ),
     ),
     ...Object.keys(TITLES)

@@ -321,17 +321,14 @@ function scorecard(runs) {
   part('card').replaceChildren(
     h(
       'thead',
-      {},
       h(
         'tr',
-        {},
         h('th', { scope: 'col' }, 'Measure'),
         runs.map((run, at) => h('th', { scope: 'col', title: run.meta.title }, String(at + 1))),
       ),
     ),
     h(
       'tbody',
-      {},
       measures.map(([title, of, says]) => {
         const values = runs.map(
           (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.start_ms : 0),
@@ -341,9 +338,8 @@ function scorecard(runs) {
         const differ = new Set(values.map(says)).size > 1;
         return h(
           'tr',
-          {},
           h('th', { scope: 'row' }, title),
-          values.map((value) => h('td', {}, differ && says(value) === best ? h('b', {}, says(value)) : says(value))),
+          values.map((value) => h('td', differ && says(value) === best ? h('b', says(value)) : says(value))),
         );
       }),
     ),
@@ -366,8 +362,8 @@ function seconds(length_ms) {
 compare().catch((error) => {
   part('boards').replaceChildren(
     h(
-      'p',
-      { class: 'banner bad', role: 'alert' },
+      'p.banner.bad',
+      { role: 'alert' },
       error instanceof Error ? error.message : 'These timelines could not be loaded.',
     ),
   );

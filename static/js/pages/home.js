@@ -61,10 +61,7 @@ function play() {
       },
       animate,
     );
-    part('caption').replaceChildren(
-      h('b', { class: 'num' }, `step ${timeline.number}`),
-      `\u2002${rest.moment?.says ?? ''}`,
-    );
+    part('caption').replaceChildren(h('b.num', `step ${timeline.number}`), `\u2002${rest.moment?.says ?? ''}`);
   };
   const { steps } = timeline;
   const still = steps[Math.max(0, steps.length - 1 - STILL_FROM_END)];
@@ -126,7 +123,7 @@ function path() {
     const kept = done[station.dataset.lesson ?? ''];
     station.classList.toggle('done', kept?.done === true);
     station.querySelector('.sr')?.remove();
-    if (kept?.done) station.append(h('span', { class: 'sr' }, 'done'));
+    if (kept?.done) station.append(h('span.sr', 'done'));
     else next ??= station.querySelector('a');
   }
   if (!next || ![...stations].some((station) => done[station.dataset.lesson ?? ''])) return;

@@ -154,7 +154,7 @@ function undo() {
 
 /** @param {string} hint in the place of a sentence about bytes */
 function say(hint) {
-  part('says').replaceChildren(h('span', { class: 'quiet' }, hint));
+  part('says').replaceChildren(h('span.quiet', hint));
   part('basis').textContent = '';
 }
 

@@ -33,7 +33,7 @@ function number() {
   const count = editor.value.split('\n').length;
   gutter.replaceChildren(
     ...Array.from({ length: count }, (_, index) =>
-      wrong.has(index + 1) ? h('b', {}, `${index + 1}\n`) : `${index + 1}\n`,
+      wrong.has(index + 1) ? h('b', `${index + 1}\n`) : `${index + 1}\n`,
     ),
   );
   gutter.scrollTop = editor.scrollTop;
@@ -75,8 +75,7 @@ function tellProblems(problems) {
     ...problems.map((problem) =>
       h(
         'li',
-        {},
-        h('button', { type: 'button', class: 'btn sm bare', onclick: () => go(problem.line) }, `line ${problem.line}`),
+        h('button.btn.sm.bare', { type: 'button', onclick: () => go(problem.line) }, `line ${problem.line}`),
         ` ${problem.field ? `${problem.field}: ` : ''}${problem.message}`,
       ),
     ),
@@ -106,20 +105,19 @@ function list(sheet) {
   const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];
   const start = moments[0]?.at_ms ?? 0;
   const press = (/** @type {string} */ says, /** @type {() => void} */ onclick) =>
-    h('button', { type: 'button', class: 'btn sm', onclick }, says);
+    h('button.btn.sm', { type: 'button', onclick }, says);
   part('moments').replaceChildren(
     ...moments.slice(0, MOMENTS_MOST).map((moment, at) =>
       h(
         'li',
-        {},
         press('Add a beat', () => write(beatAt(moments, moment, name), moment.sequence, sheet)),
         at > 0
           ? press('Ask what comes', () =>
               write(questionAt(moments, moment, name, members[at].map(name)), moments[at - 1].sequence, sheet),
             )
           : null,
-        h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
-        h('span', {}, moment.says),
+        h('span.num.quiet', `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
+        h('span', moment.says),
       ),
     ),
   );

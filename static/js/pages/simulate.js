@@ -17,7 +17,7 @@ const wrong = Number(editor.dataset.wrong ?? 0);
 function number() {
   const count = text.value.split('\n').length;
   const lines = Array.from({ length: count }, (_, index) => index + 1);
-  gutter.replaceChildren(...lines.map((line) => (line === wrong ? h('b', {}, line) : `${line}\n`)));
+  gutter.replaceChildren(...lines.map((line) => (line === wrong ? h('b', line) : `${line}\n`)));
   follow();
 }
 

@@ -72,15 +72,15 @@ function since() {
   if (!ended()) {
     tag.replaceChildren(
       detail.status === 'waiting' ? 'Waiting for ' : 'Running for ',
-      h('b', { class: 'num' }, duration(Date.now() - Date.parse(detail.created))),
+      h('b.num', duration(Date.now() - Date.parse(detail.created))),
     );
   } else {
     tag.replaceChildren(
-      h('b', { class: 'num' }, count(detail.done)),
+      h('b.num', count(detail.done)),
       ' cases, seeds ',
-      h('b', { class: 'num' }, String(detail.axes.first_seed)),
+      h('b.num', String(detail.axes.first_seed)),
       ' to ',
-      h('b', { class: 'num' }, String(detail.axes.first_seed + detail.axes.seeds - 1)),
+      h('b.num', String(detail.axes.first_seed + detail.axes.seeds - 1)),
     );
   }
 }
@@ -119,33 +119,30 @@ function banners() {
   const kept = `${count(detail.done)} of ${count(detail.cases)} cases are kept.`;
   const goOn = () =>
     detail.same_engine
-      ? h('button', { class: 'btn sm', type: 'button', onclick: resume }, 'Go on with the rest')
-      : h('span', {}, 'The assignors have changed since, so that it cannot go on.');
+      ? h('button.btn.sm', { type: 'button', onclick: resume }, 'Go on with the rest')
+      : h('span', 'The assignors have changed since, so that it cannot go on.');
   if (detail.status === 'failed') {
     shownNow.push(
       h(
-        'div',
-        { class: 'banner bad', role: 'alert' },
-        h('b', {}, 'The sweep failed. '),
-        h('span', {}, detail.problem),
-        detail.done ? h('span', {}, kept) : null,
+        'div.banner.bad',
+        { role: 'alert' },
+        h('b', 'The sweep failed. '),
+        h('span', detail.problem),
+        detail.done ? h('span', kept) : null,
         goOn(),
       ),
     );
   } else if (detail.status === 'interrupted') {
-    shownNow.push(
-      h('div', { class: 'banner warn' }, h('b', {}, 'Cut short. '), h('span', {}, `${detail.problem} ${kept}`), goOn()),
-    );
+    shownNow.push(h('div.banner.warn', h('b', 'Cut short. '), h('span', `${detail.problem} ${kept}`), goOn()));
   } else if (detail.status === 'cancelled') {
-    shownNow.push(h('div', { class: 'banner' }, h('b', {}, 'Stopped. '), h('span', {}, kept), goOn()));
+    shownNow.push(h('div.banner', h('b', 'Stopped. '), h('span', kept), goOn()));
   } else if (detail.waits) {
-    shownNow.push(h('div', { class: 'banner warn', role: 'status' }, h('b', {}, 'Waiting. '), detail.waits));
+    shownNow.push(h('div.banner.warn', { role: 'status' }, h('b', 'Waiting. '), detail.waits));
   } else if (detail.spark && !detail.spark.ready) {
     shownNow.push(
       h(
-        'div',
-        { class: 'banner' },
-        h('b', {}, 'Getting Spark ready. '),
+        'div.banner',
+        h('b', 'Getting Spark ready. '),
         'Its packages are being fetched, once; this sweep begins as soon as they are there.',
       ),
     );
@@ -157,7 +154,7 @@ function progress() {
   const running = !ended();
   part('run').hidden = !running;
   const share = (100 * detail.done) / detail.cases;
-  part('count').replaceChildren(h('b', {}, count(detail.done)), ' of ', h('b', {}, count(detail.cases)), ' cases');
+  part('count').replaceChildren(h('b', count(detail.done)), ' of ', h('b', count(detail.cases)), ' cases');
   part('bar').setAttribute('aria-valuenow', String(Math.round(share)));
   /** @type {HTMLElement} */ (part('bar').firstElementChild).style.width = `${share}%`;
   part('left').textContent = detail.done
@@ -191,7 +188,7 @@ function facts() {
     ? [plural(cores, 'core'), status === 'complete' ? duration(took_ms) : ''].filter(Boolean).join(', ')
     : 'not begun';
   const rows = /** @type {[string, (Node | string)[]][]} */ ([
-    ['Ran on', ['Spark, ', h('code', {}, master), `, ${ran}`]],
+    ['Ran on', ['Spark, ', h('code', master), `, ${ran}`]],
     ['Seeds', ['draw who came and went before, who comes or goes, and which topic grows']],
     ['Before', ['each assignor starts from the assignment that it made itself, after four random joins and leaves']],
     [
@@ -203,7 +200,7 @@ function facts() {
       ],
     ],
   ]);
-  part('facts').replaceChildren(...rows.flatMap(([term, told]) => [h('dt', {}, term), h('dd', {}, told)]));
+  part('facts').replaceChildren(...rows.flatMap(([term, told]) => [h('dt', term), h('dd', told)]));
 }
 
 function controls() {
@@ -221,7 +218,7 @@ function scale() {
   const measure = detail.measures.find(({ key }) => key === detail.measure);
   part('what').textContent = measure?.title ?? '';
   const swatches = Array.from({ length: STEPS }, (_, step) => h('i', { class: `h${step}` }));
-  part('legend').replaceChildren('0', h('span', { class: 'sc' }, swatches), detail.most);
+  part('legend').replaceChildren('0', h('span.sc', swatches), detail.most);
 }
 
 /** @param {number} cell @param {string} measure */
@@ -256,8 +253,8 @@ async function showCell() {
   panel.show(found, shown.measure === 'spread' ? '' : label.toLowerCase());
   const value = shown.aggregate === 'worst' ? found.most : found.median;
   part('to-cell').replaceChildren(
-    h('span', {}, `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
-    h('b', {}, value === null ? 'seeds ↓' : `${value}${found.unit} ↓`),
+    h('span', `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
+    h('b', value === null ? 'seeds ↓' : `${value}${found.unit} ↓`),
   );
 }
 

@@ -76,11 +76,11 @@ export class AssignmentPanel {
     const name = (/** @type {string} */ id) => this.cast.name(id);
     part('foretold-next').textContent = nextSays(answer);
     part('foretold-moves').replaceChildren(
-      ...(answer.next?.moves ?? []).map((moved) => h('li', {}, movedSays(moved, name))),
+      ...(answer.next?.moves ?? []).map((moved) => h('li', movedSays(moved, name))),
     );
     part('foretold-came').textContent = cameSays(answer);
     part('foretold-differences').replaceChildren(
-      ...(answer.came?.differences ?? []).map((moved) => h('li', {}, differsSays(moved, name))),
+      ...(answer.came?.differences ?? []).map((moved) => h('li', differsSays(moved, name))),
     );
     part('foretold-assumed').textContent = answer.assumed.length ? `Assumed: ${answer.assumed.join('; ')}.` : '';
     this.panel.dataset.sequence = String(answer.sequence);

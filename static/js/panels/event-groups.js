@@ -46,7 +46,7 @@ export class EventGroups {
     this.cast = cast;
     this.eventsOf = eventsOf;
     this.onSeek = onSeek;
-    this.inner = h('div', { class: 'lines groups', role: 'list' });
+    this.inner = h('div.lines.groups', { role: 'list' });
     root.append(this.inner);
     this.lines = new VirtualList({
       root,
@@ -156,12 +156,10 @@ export class EventGroups {
       { class: name, role: 'listitem', 'data-line': index },
       h(
         'span',
-        {},
         counted
           ? h(
-              'button',
+              'button.opens',
               {
-                class: 'opens',
                 type: 'button',
                 'aria-expanded': String(open),
                 'data-at': `open-${group.first}`,
@@ -172,18 +170,13 @@ export class EventGroups {
             )
           : null,
       ),
-      h('span', { class: 'num' }, counted ? `×${group.count.toLocaleString('en')}` : ''),
-      h('span', { class: 'num' }, more ? '' : when(at_ms, this.#start)),
+      h('span.num', counted ? `×${group.count.toLocaleString('en')}` : ''),
+      h('span.num', more ? '' : when(at_ms, this.#start)),
       h('span'),
       h(
-        'button',
-        {
-          class: 'tx',
-          type: 'button',
-          'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`,
-          title: says,
-        },
-        more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `),
+        'button.tx',
+        { type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says },
+        more ? null : h('span.sr', `${when(at_ms, this.#start)}: `),
         shortened(says),
       ),
     );

@@ -87,9 +87,7 @@ export class Inspector {
     if (!moment) {
       this.range.textContent = '';
       this.#drawn = '';
-      this.root.replaceChildren(
-        h('p', { class: 'why' }, 'Nothing has happened yet. Press ', h('kbd', {}, '→'), ' for the first event.'),
-      );
+      this.root.replaceChildren(h('p.why', 'Nothing has happened yet. Press ', h('kbd', '→'), ' for the first event.'));
       return;
     }
     this.range.textContent =
@@ -115,8 +113,7 @@ export class Inspector {
       this.#drawn = '';
       this.root.replaceChildren(
         h(
-          'p',
-          { class: 'why' },
+          'p.why',
           `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
           h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again'),
         ),
@@ -149,8 +146,7 @@ export class Inspector {
     if (cause && cause.sequence < moment.first) {
       nodes.push(
         h(
-          'p',
-          { class: 'why' },
+          'p.why',
           `Because of ${placeSays(this.numberOf(cause), cause.sequence)}: `,
           h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says),
         ),
@@ -164,14 +160,12 @@ export class Inspector {
     if (left > 0) {
       nodes.push(
         h(
-          'p',
-          { class: 'why' },
+          'p.why',
           `${left.toLocaleString('en')} more entries between the first and the last ones. `,
           h(
-            'button',
+            'button.btn.sm',
             {
               type: 'button',
-              class: 'btn sm',
               onclick: () => {
                 this.#head += SHOWN_MOST;
                 this.#fetch(rest, moment);
@@ -185,8 +179,7 @@ export class Inspector {
     if (!shown.length) {
       nodes.push(
         h(
-          'p',
-          { class: 'why' },
+          'p.why',
           this.view === 'records' ? 'No record of the log belongs to this moment.' : 'This moment has no entries.',
         ),
       );
@@ -237,14 +230,10 @@ export class Inspector {
       ];
     }
     if (entry.kind === 'commits') return commits(payload);
-    if (entry.kind === 'observation') return [h('p', { class: 'aside' }, observed(entry))];
+    if (entry.kind === 'observation') return [h('p.aside', observed(entry))];
     if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
     return [
-      h(
-        'p',
-        { class: 'aside' },
-        ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member)),
-      ),
+      h('p.aside', ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member))),
     ];
   }
 }
@@ -287,7 +276,7 @@ function commits(payload) {
         };
       }),
     ),
-    ...(says.length ? [h('p', { class: 'why' }, says.join(' '))] : []),
+    ...(says.length ? [h('p.why', says.join(' '))] : []),
   ];
 }
 
@@ -305,22 +294,20 @@ function observed({ at_ms, payload }) {
 }
 
 /** @param {string} title @param {string} aside */
-const heading = (title, aside) => h('h3', { class: 'xh' }, title, h('span', { class: 'num' }, aside));
+const heading = (title, aside) => h('h3.xh', title, h('span.num', aside));
 
 /** @param {import('./fields.js').Field[]} fields */
 function table(fields) {
   return h(
-    'table',
-    { class: 'kv' },
+    'table.kv',
     h(
       'tbody',
-      {},
       fields.map(({ name, value, note, title, depth }) =>
         h(
           'tr',
           { 'data-depth': depth || null },
           h('th', { scope: 'row' }, name),
-          h('td', { title: title || null }, ...breakable(value), note ? h('span', { class: 'hl' }, ` ${note}`) : null),
+          h('td', { title: title || null }, ...breakable(value), note ? h('span.hl', ` ${note}`) : null),
         ),
       ),
     ),
@@ -346,15 +333,11 @@ function difference(payload, frame) {
       heading(title, typeof value?.type === 'number' ? recordName(value.type) : ''),
       body
         ? table(fieldsOf(body, frame, 'record'))
-        : h(
-            'p',
-            { class: 'aside' },
-            value === null || value === undefined ? 'nothing' : h('code', {}, JSON.stringify(value)),
-          ),
+        : h('p.aside', value === null || value === undefined ? 'nothing' : h('code', JSON.stringify(value))),
     ];
   };
   return [
-    h('p', { class: 'why' }, `The simulated coordinator differs: ${payload.what}.`),
+    h('p.why', `The simulated coordinator differs: ${payload.what}.`),
     ...side('Recorded', payload.recorded),
     ...side('Simulated', payload.simulated),
   ];
@@ -377,7 +360,7 @@ function sentence(entry, who, name) {
     .join(', ');
   if (entry.kind === 'callback')
     return [
-      h('code', {}, `${payload.callback}(${partitions})`),
+      h('code', `${payload.callback}(${partitions})`),
       payload.phase === 'end' ? ` ended in ${who}.` : ` begins in ${who}.`,
     ];
   if (entry.kind === 'timer') {

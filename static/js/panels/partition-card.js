@@ -48,32 +48,27 @@ export function showPartition(root, { spans, key, cast, labels, rounded = false,
   const lines = historyOf(spans, key, labels.having.says).slice(-LINES_MOST);
   root.replaceChildren(
     h(
-      'div',
-      { class: 'xh' },
+      'div.xh',
       `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
-      h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
+      h('button.btn.sm.bare.num', { type: 'button', onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
     ),
-    h('p', { class: 'why num', 'data-part': 'consumed', hidden: true }),
+    h('p.why.num', { 'data-part': 'consumed', hidden: true }),
     h(
-      'ul',
-      { class: 'owners' },
+      'ul.owners',
       lines.map((line) => {
         const lane = line.bare ? null : cast.lanes.find((candidate) => candidate.key === line.lane);
         const length = line.to_ms === null ? 'until the end' : duration(line.to_ms - line.from_ms);
         return h(
           'li',
-          {},
           h(
             'a',
             { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
-            lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
+            lane ? h('span.who', { 'data-hue': lane.hue }, lane.badge) : null,
             ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
           ),
         );
       }),
     ),
-    rounded
-      ? h('p', { class: 'why' }, 'Times are rounded: this timeline has more events than are looked at here.')
-      : '',
+    rounded ? h('p.why', 'Times are rounded: this timeline has more events than are looked at here.') : '',
   );
 }

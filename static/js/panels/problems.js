@@ -78,11 +78,11 @@ export class Problems {
     this.#steps = new ProblemSteps(troubles);
     this.root.hidden = !troubles.length;
     this.head.replaceChildren(
-      h('b', {}, troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`),
+      h('b', troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`),
       ' ',
-      h('kbd', {}, 'N'),
+      h('kbd', 'N'),
       ' ',
-      h('kbd', {}, 'P'),
+      h('kbd', 'P'),
     );
     const more = troubles.length - LISTED_MOST;
     this.list.replaceChildren(
@@ -91,16 +91,15 @@ export class Problems {
         .map(({ sequence, at_ms, says }) =>
           h(
             'li',
-            {},
             h(
               'a',
               { href: `?at=${sequence}`, 'data-at': sequence },
-              at_ms === null ? null : h('span', { class: 'num' }, when(at_ms, start_ms)),
+              at_ms === null ? null : h('span.num', when(at_ms, start_ms)),
               ` ${shortened(says)}`,
             ),
           ),
         ),
-      ...(more > 0 ? [h('li', { class: 'quiet' }, `${more.toLocaleString('en')} more, by N`)] : []),
+      ...(more > 0 ? [h('li.quiet', `${more.toLocaleString('en')} more, by N`)] : []),
     );
   }
 

@@ -97,7 +97,7 @@ export class Seeking {
       return result;
     } catch (error) {
       const why = error instanceof Error ? error.message : '';
-      banners.show('loading', 'bad', h('b', {}, 'This part could not be loaded.'), why);
+      banners.show('loading', 'bad', h('b', 'This part could not be loaded.'), why);
       return null;
     } finally {
       clearTimeout(slow);

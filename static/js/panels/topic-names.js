@@ -35,8 +35,7 @@ export function showTopicNames(root, meta, save) {
   root.replaceChildren(
     ...topics.map(({ id, name }) => {
       const field = /** @type {HTMLInputElement} */ (
-        h('input', {
-          class: 'field num',
+        h('input.field.num', {
           name: 'name',
           value: name ?? '',
           placeholder: 'topic name',
@@ -47,7 +46,7 @@ export function showTopicNames(root, meta, save) {
           spellcheck: 'false',
         })
       );
-      const problem = h('span', { class: 'problem', role: 'alert' });
+      const problem = h('span.problem', { role: 'alert' });
       const keep = async (/** @type {string | null} */ wanted) => {
         problem.textContent = '';
         try {
@@ -64,10 +63,10 @@ export function showTopicNames(root, meta, save) {
             keep(field.value.trim());
           },
         },
-        h('span', {}, name ? 'You named ' : 'No name in the log for ', h('code', {}, id)),
+        h('span', name ? 'You named ' : 'No name in the log for ', h('code', id)),
         field,
-        h('button', { class: 'btn sm', type: 'submit' }, 'Use this name'),
-        name ? h('button', { class: 'btn sm bare', type: 'button', onclick: () => keep(null) }, 'Take it back') : null,
+        h('button.btn.sm', { type: 'submit' }, 'Use this name'),
+        name ? h('button.btn.sm.bare', { type: 'button', onclick: () => keep(null) }, 'Take it back') : null,
         problem,
       );
     }),

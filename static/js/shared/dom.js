@@ -10,53 +10,53 @@ const SVG = 'http://www.w3.org/2000/svg';
 /**
  * @typedef {Node | string | number | null | undefined | false} Child
  * @typedef {{[name: string]: string | number | boolean | null | undefined | ((event: any) => void)}} Attributes
+ * @typedef {[Attributes, ...(Child | Child[])[]] | (Child | Child[])[]} Parts
  */
 
-/** @param {Element} node @param {Attributes} attributes */
-function dress(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
+/**
+ * Gives a node its classes, attributes and children.
+ *
+ * @template {Element} T
+ * @param {T} node @param {string[]} classes @param {Parts} parts
+ */
+function filled(node, classes, parts) {
+  const [first, ...others] = parts;
+  const hasAttributes = first?.constructor === Object;
+  if (classes.length) node.setAttribute('class', classes.join(' '));
+  for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === 'function') node.addEventListener(name.replace(/^on/, ''), value);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
-}
-
-/** @param {ParentNode & Node} node @param {(Child | Child[])[]} children */
-function fill(node, children) {
-  for (const child of children.flat()) {
+  for (const child of /** @type {(Child | Child[])[]} */ (hasAttributes ? others : parts).flat()) {
     if (child === null || child === undefined || child === false) continue;
     node.append(typeof child === 'number' ? String(child) : child);
   }
-}
-
-/**
- * An HTML element: `h('button', { class: 'btn', onclick }, 'Play')`.
- *
- * @param {string} tag
- * @param {Attributes} [attributes]
- * @param {...(Child | Child[])} children
- * @returns {HTMLElement}
- */
-export function h(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  dress(node, attributes);
-  fill(node, children);
   return node;
 }
 
 /**
- * An SVG element. The numbers in a drawing are its own; how large it stands on the page, given in pixels, grows with the text.
+ * An HTML element: `h('button.btn', { onclick }, 'Play')`. Classes that do not change follow the name; attributes may be missing.
  *
- * @param {string} tag
- * @param {Attributes} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {string} tag @param {Parts} parts
+ * @returns {HTMLElement}
+ */
+export function h(tag, ...parts) {
+  const [name, ...classes] = tag.split('.');
+  return filled(document.createElement(/** @type {string} */ (name)), classes, parts);
+}
+
+/**
+ * An SVG element, like `h`. The numbers in a drawing are its own; its size on the page, given in pixels, grows with the text.
+ *
+ * @param {string} tag @param {Parts} parts
  * @returns {SVGElement}
  */
-export function s(tag, attributes = {}, ...children) {
-  const node = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
-  dress(node, attributes);
-  if (tag === 'svg') sized(node, attributes);
-  fill(node, children);
+export function s(tag, ...parts) {
+  const [name, ...classes] = tag.split('.');
+  const node = /** @type {SVGElement} */ (document.createElementNS(SVG, /** @type {string} */ (name)));
+  filled(node, classes, parts);
+  if (name === 'svg') sized(node, /** @type {Attributes} */ (parts[0] ?? {}));
   return node;
 }
 

@@ -10,7 +10,7 @@ const GAP = 6;
 const EDGE = 8;
 
 /** A word in a sentence that is made here. @param {string} word @param {string} [shown] */
-export const term = (word, shown = word) => h('button', { type: 'button', class: 'term', 'data-term': word }, shown);
+export const term = (word, shown = word) => h('button.term', { type: 'button', 'data-term': word }, shown);
 
 /** @param {Document} page */
 export function explain(page = document) {
@@ -18,7 +18,7 @@ export function explain(page = document) {
   if (!data) return;
   /** @type {{[word: string]: string}} */
   const meanings = JSON.parse(data.textContent ?? '{}');
-  const tip = h('div', { class: 'tip', id: 'tip', role: 'tooltip', hidden: true });
+  const tip = h('div.tip', { id: 'tip', role: 'tooltip', hidden: true });
   page.body.append(tip);
   /** @type {HTMLElement | null} */
   let shown = null;
@@ -36,7 +36,7 @@ export function explain(page = document) {
     hide();
     shown = node;
     node.setAttribute('aria-describedby', 'tip');
-    tip.replaceChildren(h('b', {}, node.dataset.head ?? node.dataset.term ?? ''), ' ', meaning);
+    tip.replaceChildren(h('b', node.dataset.head ?? node.dataset.term ?? ''), ' ', meaning);
     tip.hidden = false;
     const at = node.getBoundingClientRect();
     const size = tip.getBoundingClientRect();

@@ -157,8 +157,7 @@ export function showSwitch(root, ms) {
       )
     );
     const field = /** @type {HTMLInputElement} */ (
-      h('input', {
-        class: 'field sm',
+      h('input.field.sm', {
         list: 'known-zones',
         value: ofLogs,
         placeholder: 'Europe/Berlin',

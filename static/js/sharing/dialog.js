@@ -77,7 +77,7 @@ export class ShareDialog {
       place.replaceChildren();
       return;
     }
-    place.replaceChildren(h('p', { class: 'quiet' }, 'Looking for names…'));
+    place.replaceChildren(h('p.quiet', 'Looking for names…'));
     const { from, to } = this.#asked();
     try {
       const preview = await this.sharing.preview({ ...(from ? { from } : {}), ...(to ? { to } : {}) });
@@ -86,16 +86,13 @@ export class ShareDialog {
       const shown = preview.pseudonyms.slice(0, SHOWN_NAMES);
       const more = preview.pseudonyms.length - shown.length + preview.more;
       place.replaceChildren(
-        says ? h('p', { class: 'quiet next-names' }, says) : '',
+        says ? h('p.quiet.next-names', says) : '',
         h(
-          'table',
-          { class: 't' },
+          'table.t',
           h(
             'thead',
-            {},
             h(
               'tr',
-              {},
               h('th', { scope: 'col' }, 'What'),
               h('th', { scope: 'col' }, 'Here'),
               h('th', { scope: 'col' }, 'There'),
@@ -103,22 +100,15 @@ export class ShareDialog {
           ),
           h(
             'tbody',
-            {},
             shown.map(({ kind, here, there }) =>
-              h(
-                'tr',
-                {},
-                h('td', { class: 'quiet' }, kind),
-                h('td', {}, h('s', {}, here)),
-                h('td', {}, h('b', {}, there)),
-              ),
+              h('tr', h('td.quiet', kind), h('td', h('s', here)), h('td', h('b', there))),
             ),
           ),
         ),
-        h('p', { class: 'quiet' }, more ? `and ${more} more. ` : '', 'Times, offsets, epochs and counts stay.'),
+        h('p.quiet', more ? `and ${more} more. ` : '', 'Times, offsets, epochs and counts stay.'),
       );
     } catch (error) {
-      if (asking === this.#asking) place.replaceChildren(h('p', { class: 'quiet' }, said(error)));
+      if (asking === this.#asking) place.replaceChildren(h('p.quiet', said(error)));
     }
   }
 
@@ -140,7 +130,7 @@ export class ShareDialog {
             ),
           ]
         : []),
-      h('p', { class: 'quiet' }, 'It is shown once: the server keeps no copy of it.'),
+      h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
     );
     this.#showNames(NEXT);
     await this.#list();
@@ -150,7 +140,7 @@ export class ShareDialog {
   async #save(format) {
     const { name, blob } = await this.sharing.file({ ...this.#asked(), format, at: this.now().sequence });
     handOver({ name, blob });
-    part('share-says').replaceChildren(h('p', {}, `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
+    part('share-says').replaceChildren(h('p', `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
     this.#showNames(NEXT);
   }
 
@@ -168,12 +158,12 @@ export class ShareDialog {
   async #work(run) {
     const buttons = [...this.#dialog.querySelectorAll('.acts2 button')];
     for (const button of buttons) button.setAttribute('disabled', '');
-    part('share-says').replaceChildren(h('p', { class: 'quiet' }, 'In a moment…'));
+    part('share-says').replaceChildren(h('p.quiet', 'In a moment…'));
     try {
       part('share-says').dataset.busy = 'true';
       await run();
     } catch (error) {
-      part('share-says').replaceChildren(h('p', { class: 'bad' }, said(error)));
+      part('share-says').replaceChildren(h('p.bad', said(error)));
     } finally {
       delete part('share-says').dataset.busy;
       if (part('share-says').textContent === 'In a moment…') part('share-says').replaceChildren();

@@ -42,7 +42,7 @@ export class LaboratorySharing {
     const made = await tell(`${BASE}/links`, 'POST', { ...this.#body(), days });
     part('share-says').replaceChildren(
       linkLine('link', `${location.origin}${made.url}`),
-      h('p', { class: 'quiet' }, 'It is shown once: the server keeps no copy of it.'),
+      h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
     );
     await this.#list();
   }
@@ -50,7 +50,7 @@ export class LaboratorySharing {
   async #save() {
     const made = await file(`${BASE}/exports`, this.#body());
     handOver(made);
-    part('share-says').replaceChildren(h('p', {}, `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`));
+    part('share-says').replaceChildren(h('p', `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`));
   }
 
   async #list() {
@@ -74,7 +74,7 @@ export class LaboratorySharing {
       await run();
     } catch (error) {
       const says = error instanceof Error ? error.message : 'This could not be done.';
-      part('share-says').replaceChildren(h('p', { class: 'bad' }, says));
+      part('share-says').replaceChildren(h('p.bad', says));
     } finally {
       for (const button of buttons) button.removeAttribute('disabled');
     }

@@ -11,8 +11,7 @@ import { linkSays } from './words.js';
 /** What was made, to be copied. @param {string} name @param {string} text */
 export const linkLine = (name, text) =>
   h(
-    'div',
-    { class: 'share-made' },
+    'div.share-made',
     h('code', { title: text }, text),
     h(
       'button',
@@ -36,14 +35,13 @@ export function linksList(root, links, onWithdraw) {
     return h(
       'li',
       { class: link.state === 'open' ? null : 'ended' },
-      h('span', { class: 'num' }, `…${link.token_end}`),
-      h('span', {}, what),
-      h('span', { class: 'quiet' }, use),
+      h('span.num', `…${link.token_end}`),
+      h('span', what),
+      h('span.quiet', use),
       link.state === 'open' &&
         h(
-          'button',
+          'button.btn.sm',
           {
-            class: 'btn sm',
             type: 'button',
             'aria-label': `Withdraw the link that ends with ${link.token_end}`,
             onclick: () => onWithdraw(link),
@@ -52,5 +50,5 @@ export function linksList(root, links, onWithdraw) {
         ),
     );
   };
-  root.replaceChildren(...(links.length ? links.map(line) : [h('li', { class: 'quiet' }, 'No links yet.')]));
+  root.replaceChildren(...(links.length ? links.map(line) : [h('li.quiet', 'No links yet.')]));
 }

@@ -12,7 +12,7 @@ export function fileFirst(host) {
   make.classList.remove('go');
   file.classList.add('go');
   file.parentElement?.prepend(file);
-  file.parentElement?.after(h('p', { class: 'quiet small', id: 'share-only-here' }, ONLY_HERE));
+  file.parentElement?.after(h('p.quiet.small', { id: 'share-only-here' }, ONLY_HERE));
 }
 
 /** Hands a file to its reader. @param {{name: string, blob: Blob}} file */

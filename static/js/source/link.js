@@ -41,17 +41,12 @@ export function watchLink({
       .querySelector('main')
       ?.replaceChildren(
         h(
-          'div',
-          { class: 'sheet' },
+          'div.sheet',
           h(
-            'div',
-            { class: 'panel', role: 'alert' },
-            h('h1', {}, 'This link has ended'),
-            h(
-              'p',
-              { class: 'quiet' },
-              'Whoever shared this has withdrawn it, or its time is over. Ask them for a new link.',
-            ),
+            'div.panel',
+            { role: 'alert' },
+            h('h1', 'This link has ended'),
+            h('p.quiet', 'Whoever shared this has withdrawn it, or its time is over. Ask them for a new link.'),
           ),
         ),
       );

@@ -18,7 +18,7 @@ export class CellPanel {
   #cell = /** @type {Cell | null} */ (null);
   #seed = 0;
   #plotly = /** @type {any} */ (null);
-  #strip = h('div', { class: 'strip' });
+  #strip = h('div.strip');
   #asked = 0;
 
   /** @param {HTMLElement} root @param {string} url of the sweep in the API @param {(cell: Cell, seed: number) => void} onShare */
@@ -44,23 +44,20 @@ export class CellPanel {
     const focused = /** @type {HTMLElement | null} */ (
       this.root.contains(document.activeElement) ? document.activeElement : null
     )?.dataset.seed;
-    const title = h('p', { class: 'ttl' }, h('b', {}, cell.assignor), `, ${cell.shape}, ${cell.event.toLowerCase()}`);
+    const title = h('p.ttl', h('b', cell.assignor), `, ${cell.shape}, ${cell.event.toLowerCase()}`);
     if (!cell.in) {
-      this.root.replaceChildren(
-        h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'No results yet for this square.')),
-      );
+      this.root.replaceChildren(h('div.ch', title, h('p.quiet', 'No results yet for this square.')));
       return;
     }
     this.root.replaceChildren(
       h(
-        'div',
-        { class: 'ch' },
+        'div.ch',
         title,
         this.#numbers(cell, measure),
         this.#strip,
         this.#seeds(cell),
         this.#thrown(cell),
-        h('div', { class: 'acts' }),
+        h('div.acts'),
       ),
     );
     this.#drawStrip();
@@ -72,21 +69,14 @@ export class CellPanel {
   #numbers(cell, measure) {
     const span = cell.least === cell.most ? (cell.most ?? '') : `${cell.least} to ${cell.most}`;
     return h(
-      'div',
-      { class: 'big' },
+      'div.big',
       h(
         'div',
-        {},
-        h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`),
-        h('span', {}, `median ${measure}`.trim()),
+        h('b', cell.median === null ? 'none' : `${cell.median}${cell.unit}`),
+        h('span', `median ${measure}`.trim()),
       ),
-      h(
-        'div',
-        {},
-        h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'),
-        h('span', {}, 'least to most'),
-      ),
-      h('div', {}, h('b', {}, cell.in.toLocaleString('en-US')), h('span', {}, cell.in === 1 ? 'seed' : 'seeds')),
+      h('div', h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'), h('span', 'least to most')),
+      h('div', h('b', cell.in.toLocaleString('en-US')), h('span', cell.in === 1 ? 'seed' : 'seeds')),
     );
   }
 
@@ -95,8 +85,8 @@ export class CellPanel {
     if (!cell.seeds.length) return null;
     const all = cell.seeds.length + cell.thrown.length >= cell.in;
     const rows = h(
-      'div',
-      { class: 'sd', role: 'group', 'aria-label': 'Seeds of this cell' },
+      'div.sd',
+      { role: 'group', 'aria-label': 'Seeds of this cell' },
       cell.seeds.map(({ seed, text }) =>
         h(
           'button',
@@ -107,7 +97,7 @@ export class CellPanel {
             title: `Choose seed ${seed}`,
           },
           text,
-          h('span', {}, `seed ${seed}`),
+          h('span', `seed ${seed}`),
         ),
       ),
     );
@@ -118,21 +108,14 @@ export class CellPanel {
       for (const other of rows.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
       this.#acts();
     });
-    return [
-      h('h3', {}, all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`),
-      rows,
-    ];
+    return [h('h3', all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`), rows];
   }
 
   /** @param {Cell} cell */
   #thrown(cell) {
     if (!cell.thrown.length) return null;
     const [first] = cell.thrown;
-    return h(
-      'p',
-      { class: 'throws' },
-      `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`,
-    );
+    return h('p.throws', `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`);
   }
 
   #drawStrip() {
@@ -149,7 +132,7 @@ export class CellPanel {
     const acts = this.root.querySelector('.acts');
     if (!cell || !acts || !seed) return;
     const label = `Open seed ${seed} in the laboratory`;
-    const open = h('a', { class: 'btn go', 'aria-disabled': 'true' }, label);
+    const open = h('a.btn.go', { 'aria-disabled': 'true' }, label);
     acts.replaceChildren(open);
     this.#asked += 1;
     const asked = this.#asked;
@@ -158,21 +141,17 @@ export class CellPanel {
       found = await ask(`${this.url}/cells/${cell.cell}/seeds/${seed}`);
     } catch (error) {
       if (asked === this.#asked)
-        acts.replaceChildren(
-          h('p', { class: 'throws' }, error instanceof Error ? error.message : 'It cannot be opened.'),
-        );
+        acts.replaceChildren(h('p.throws', error instanceof Error ? error.message : 'It cannot be opened.'));
       return;
     }
     if (asked !== this.#asked || !found) return;
     if (!found.url) {
-      acts.replaceChildren(h('p', { class: 'throws' }, found.reason ?? 'It cannot be opened.'));
+      acts.replaceChildren(h('p.throws', found.reason ?? 'It cannot be opened.'));
       return;
     }
     open.setAttribute('href', found.url);
     open.removeAttribute('aria-disabled');
-    acts.append(
-      h('button', { class: 'btn', type: 'button', onclick: () => this.onShare(cell, seed) }, 'Share this seed'),
-    );
+    acts.append(h('button.btn', { type: 'button', onclick: () => this.onShare(cell, seed) }, 'Share this seed'));
     if (!found.reason)
       acts.append(
         h(

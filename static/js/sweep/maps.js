@@ -51,12 +51,12 @@ export class Maps {
     this.#plots = [];
     const labels = () =>
       h(
-        'div',
-        { class: 'lab', 'aria-hidden': 'true' },
+        'div.lab',
+        { 'aria-hidden': 'true' },
         shapes.map(({ label, name }) => h('div', { title: `${label} (${name})` }, label)),
       );
     const nodes = assignors.flatMap((assignor, board) => {
-      const plot = h('div', { class: 'plot', 'aria-hidden': 'true' });
+      const plot = h('div.plot', { 'aria-hidden': 'true' });
       const rows = shapes.map((shape, row) =>
         h(
           'div',
@@ -76,20 +76,18 @@ export class Maps {
         ),
       );
       const grid = h(
-        'div',
-        { class: 'hm' },
+        'div.hm',
         plot,
-        h('div', { class: 'grid', role: 'grid', 'aria-label': `${assignor.label}, ${assignor.runs_as}` }, rows),
+        h('div.grid', { role: 'grid', 'aria-label': `${assignor.label}, ${assignor.runs_as}` }, rows),
       );
       this.#grids.push(grid);
       this.#plots.push(plot);
       const map = h(
-        'div',
-        { class: 'map' },
-        h('h2', {}, assignor.label, h('span', {}, assignor.runs_as)),
+        'div.map',
+        h('h2', assignor.label, h('span', assignor.runs_as)),
         h(
-          'div',
-          { class: 'ev', 'aria-hidden': 'true' },
+          'div.ev',
+          { 'aria-hidden': 'true' },
           events.map(({ head, label }) => h('span', { title: label }, head)),
         ),
         grid,

@@ -24,7 +24,7 @@ export function epochLines(at, spans, classic, { y1, yText, y2, left, right }) {
     const next = spans.epochs[index + 1];
     // An epoch that another one follows at once has no room of its own.
     if (next && at.of(next.sequence, next.at_ms) - x < 4) continue;
-    nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
+    nodes.push(s('line.epochline', { x1: x, x2: x, y1, y2 }));
     // What names an epoch ends before the next one begins.
     const ends = Math.min(right + RIGHT, next ? at.of(next.sequence, next.at_ms) : Infinity);
     const long = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
@@ -33,7 +33,7 @@ export function epochLines(at, spans, classic, { y1, yText, y2, left, right }) {
     // The playhead's flag is FLAG wide, and stands at the beginning of an epoch more often than anywhere else.
     const beside = x + FLAG / 2 + 3;
     const node = text(beside + label.length * 6.4 < ends ? beside : x + 5, yText, label, 'mono');
-    node.append(s('title', {}, long));
+    node.append(s('title', long));
     nodes.push(node);
     free = x + label.length * 6.4 + 12;
   }
@@ -61,7 +61,7 @@ export function stateBars(at, spans, y, left) {
           height: 13,
           rx: 2,
         },
-        s('title', {}, stretch.state),
+        s('title', stretch.state),
       ),
     );
     if (width > stretch.state.length * 5.6 + 8) nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));

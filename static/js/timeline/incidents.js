@@ -31,7 +31,7 @@ export function hardship(at, { kind, from, to, from_ms, to_ms }, y, left) {
     s(
       'g',
       { class: `hardship ${kind}` },
-      s('title', {}, `${MEANS[kind]}${length}`),
+      s('title', `${MEANS[kind]}${length}`),
       s('rect', { x, y: y + OFFSET[kind], width: Math.max(2, width), height: 2.2 }),
     ),
   ];
@@ -54,9 +54,8 @@ export function silence(at, { from_sequence, to_sequence, from_ms, to_ms, partit
   const many = partitions.length === 1 ? '1 partition' : `${partitions.length} partitions`;
   return [
     s(
-      'g',
-      { class: 'silence' },
-      s('title', {}, `Silent${length}: assigned ${many} and commits none (inferred)`),
+      'g.silence',
+      s('title', `Silent${length}: assigned ${many} and commits none (inferred)`),
       s('line', { x1: x, x2: end, y1: y + 1, y2: y + 1 }),
       s('circle', { cx: x, cy: y + 1, r: 3 }),
     ),
@@ -79,14 +78,14 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
     const loading = load ? Math.max(0, Math.min(at.of(load.to, load.to_ms) - x, width)) : 0;
     nodes.push(
       s(
-        'rect',
-        { class: 'gstate quiet', x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2 },
-        s('title', {}, `${name} is the coordinator`),
+        'rect.gstate.quiet',
+        { x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2 },
+        s('title', `${name} is the coordinator`),
       ),
     );
     if (load && loading > 1) nodes.push(...shade(load, { x, y, top, bottom, loading }));
     if (width - loading > name.length * 5.6 + 8) nodes.push(text(x + loading + 5, y + 3, name, 'gs'));
-    if (x > left) nodes.push(s('line', { class: 'takeover', x1: x, x2: x, y1: y - 7, y2: bottom }));
+    if (x > left) nodes.push(s('line.takeover', { x1: x, x2: x, y1: y - 7, y2: bottom }));
   }
   return nodes;
 }
@@ -99,12 +98,8 @@ function shade({ name, from_ms, to_ms }, { x, y, top, bottom, loading }) {
     (label) => loading > label.length * 5.2 + 10,
   );
   return [
-    s('rect', { class: 'loading', x, y: top, width: loading, height: bottom - top }),
-    s(
-      'rect',
-      { class: 'gstate busy', 'data-s': 'Assigning', x, y: y - 7, width: loading, height: 13, rx: 2 },
-      s('title', {}, whole),
-    ),
+    s('rect.loading', { x, y: top, width: loading, height: bottom - top }),
+    s('rect.gstate.busy', { 'data-s': 'Assigning', x, y: y - 7, width: loading, height: 13, rx: 2 }, s('title', whole)),
     ...(says ? [text(x + 5, y + 3, says, 'gs busy')] : []),
   ];
 }
@@ -114,8 +109,6 @@ export function violations(at, spans, { top, bottom, left, right }) {
   return spans.violations.flatMap(({ sequence, at_ms, says }) => {
     if (!at.shows(sequence, sequence)) return [];
     const x = at.of(sequence, at_ms);
-    return x < left || x > right
-      ? []
-      : [s('line', { class: 'broken', x1: x, x2: x, y1: top, y2: bottom }, s('title', {}, says))];
+    return x < left || x > right ? [] : [s('line.broken', { x1: x, x2: x, y1: top, y2: bottom }, s('title', says))];
   });
 }

@@ -23,15 +23,13 @@ export function overview({ steps, shown, left, right, epochs }) {
     const x = place(countUpTo(steps, sequence));
     if (x - last < 3) continue;
     last = x;
-    ticks.push(s('line', { class: 'tick', x1: x, x2: x, y1: 4, y2: 14 }));
+    ticks.push(s('line.tick', { x1: x, x2: x, y1: 4, y2: 14 }));
   }
   return s(
-    'g',
-    { class: 'overview' },
-    s('rect', { class: 'all', x: left, y: 5, width: right - left, height: 8, rx: 2 }),
+    'g.overview',
+    s('rect.all', { x: left, y: 5, width: right - left, height: 8, rx: 2 }),
     ...ticks,
-    s('rect', {
-      class: 'part',
+    s('rect.part', {
       x: place(shown.from),
       y: 3,
       width: Math.max(6, place(shown.to - 1) - place(shown.from)),

@@ -5,7 +5,6 @@ import { s } from '../shared/dom.js';
 export function patterns() {
   return s(
     'defs',
-    {},
     ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
       s(
         'pattern',

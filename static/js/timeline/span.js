@@ -30,7 +30,7 @@ export function drawnSpan(at, span, { hue, faint, label }, { y, row, left, named
     'g',
     { class: `span ${span.mode}${faint ? ' faint' : ''}`, 'data-hue': hue },
     s('rect', box),
-    span.mode === 'revoking' ? s('rect', { ...box, class: 'hatch', fill: `url(#hatch-${hue})` }) : null,
+    span.mode === 'revoking' ? s('rect.hatch', { ...box, fill: `url(#hatch-${hue})` }) : null,
   );
   if (named && span.mode === 'own' && row >= 11 && width > label.length * 5.6 + 12) {
     group.append(text(x + 6, y + row - 2.4, label, 'name'));

@@ -28,7 +28,7 @@ export function unowned(at, spans, labels, { top, bottom, yPool, small, left, ri
     })
     .filter(({ width }) => width > 0);
   for (const { band, x, width } of places) {
-    nodes.push(s('rect', { class: 'bare', x, y: top - 2, width, height: bottom - top + 2 }));
+    nodes.push(s('rect.bare', { x, y: top - 2, width, height: bottom - top + 2 }));
     nodes.push(s('rect', { x, y: yPool, width, height: 13, fill: 'url(#bare)' }));
     const length = band.to_ms === null ? '' : `: ${duration(band.to_ms - band.from_ms)}`;
     const label = `${listed(band.keys, labels)}${length}`;

@@ -73,7 +73,7 @@ export class TimelineView {
     this.axis = 'events';
     /** @type {'member' | 'partition'} */
     this.hue = 'member';
-    this.svg = s('svg', { class: 'tl' });
+    this.svg = s('svg.tl');
     root.append(this.svg);
     root.setAttribute('role', 'slider');
     root.setAttribute('tabindex', '0');
@@ -181,7 +181,7 @@ export class TimelineView {
       ...violations(at, this.spans, { top: yEvents + 11, bottom: tracks.bottom, left, right }),
     );
     if (!small) nodes.push(text(14, yPool + 10, this.labels.having.none, 'dim'));
-    this.#mobile = s('g', { class: 'moving' });
+    this.#mobile = s('g.moving');
     this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
     sized(this.svg, { height: this.#height });
     this.svg.replaceChildren(...nodes, this.#mobile);
@@ -195,9 +195,9 @@ export class TimelineView {
     const x = position ? at.between(rest.sequence, rest.at_ms) : Math.max(at.ofStep(0) - 12, 0);
     const top = this.#height > 0 && steps.length > at.shown.length ? 22 : 0;
     const nodes = [
-      s('rect', { class: 'veil', x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
-      s('line', { class: 'head', x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
-      s('path', { class: 'flag', d: `M${x - FLAG / 2} ${top}h${FLAG}v11l${-FLAG / 2} 6-${FLAG / 2}-6z` }),
+      s('rect.veil', { x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
+      s('line.head', { x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
+      s('path.flag', { d: `M${x - FLAG / 2} ${top}h${FLAG}v11l${-FLAG / 2} 6-${FLAG / 2}-6z` }),
       text(x, top + 10.5, String((position ? this.numberOf(rest.sequence) : 0) ?? ''), 'num', 'middle'),
     ];
     const classic = frame !== null && isClassic(frame);
@@ -253,12 +253,12 @@ export class TimelineView {
       const pitch = row + (lined ? COMMITS_PX : 0);
       const height = (merged ? row : Math.max(rows, 2) * pitch) + (dense ? 4 : 9);
       const middle = y + height / 2 - 4;
-      nodes.push(s('line', { class: 'rule', x1: 0, x2: width, y1: y - 3.5, y2: y - 3.5 }));
+      nodes.push(s('line.rule', { x1: 0, x2: width, y1: y - 3.5, y2: y - 3.5 }));
       nodes.push(
         s(
           'g',
           { 'data-hue': lane.hue },
-          s('title', {}, lane.name),
+          s('title', lane.name),
           dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
           text(
             dense ? (small ? 20 : 23) : small ? 20 : 23,
@@ -310,9 +310,9 @@ export class TimelineView {
     return at.shown.map((step, index) => {
       const hue = this.cast.knows(step.actor) ? this.cast.lane(step.actor).hue : 'x';
       return s(
-        'g',
-        { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
-        s('title', {}, `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
+        'g.event',
+        { transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
+        s('title', `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
       );
