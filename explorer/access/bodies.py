@@ -134,10 +134,10 @@ class Streamed(io.RawIOBase):
         return asyncio.run_coroutine_threadsafe(self._incoming.piece(), self._loop).result()
 
 
-def told_length(headers: Mapping[bytes, bytes]) -> int:
-    """The body's length as its head tells it; 0 where it tells none."""
-    told = headers.get(b"content-length", b"")
-    return int(told) if told.isdigit() and len(told) <= 18 else 0
+def content_length(headers: Mapping[bytes, bytes]) -> int:
+    """The Content-Length header as a number; 0 if it is missing or malformed."""
+    length = headers.get(b"content-length", b"")
+    return int(length) if length.isdigit() and len(length) <= 18 else 0
 
 
 def too_large(bytes_most: int) -> str:

@@ -31,23 +31,23 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         )
     if isinstance(exception, TooSlow):
         return refusal(path, 408, str(exception))
-    told = str(exception) if isinstance(exception, BadRequest) else ""
-    return refusal(path, 400, told or "The request cannot be understood.")
+    message = str(exception) if isinstance(exception, BadRequest) else ""
+    return refusal(path, 400, message or "The request cannot be understood.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     path = request.path_info
-    told = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
+    message = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
     # Without a reason of a view's own, the resolver tells every address that there is.
-    if not isinstance(told, str) or not told:
-        told = "There is nothing at this address."
-    return refusal(path, 404, f"{told} The address may be mistyped, or what was here was removed.")
+    if not isinstance(message, str) or not message:
+        message = "There is nothing at this address."
+    return refusal(path, 404, f"{message} The address may be mistyped, or what was here was removed.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500, or what an exception means that nothing of ours is to blame for."""
-    status, told = meaning(sys.exc_info()[1])
-    return refusal(request.path_info, status, told)
+    status, message = meaning(sys.exc_info()[1])
+    return refusal(request.path_info, status, message)
 
 
 def meaning(error: BaseException | None) -> tuple[int, str]:

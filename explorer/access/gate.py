@@ -24,7 +24,7 @@ from explorer.access.bodies import (
     Receive,
     Streamed,
     TooSlow,
-    told_length,
+    content_length,
     too_large,
 )
 from explorer.access.keys import admits, cookie_for, is_token, shows_token
@@ -47,7 +47,7 @@ from explorer.web.coalescing import CAME_S
 Scope = MutableMapping[str, Any]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-TOLD_ONCE: Final = (b"authorization", b"origin", b"sec-fetch-site", b"referer", b"content-length")
+SINGLE_HEADERS: Final = (b"authorization", b"origin", b"sec-fetch-site", b"referer", b"content-length")
 """Headers that decide who is let in: of two, the one that is looked at may be the wrong one. ``Cookie`` may be cut up."""
 
 FIELDS_BYTES: Final = 4096
@@ -98,7 +98,7 @@ class Gate:
 
         refused = self.refused(scope, headers, host) or self.refused_body(scope, headers)
         if refused is None:
-            has_body = bool(told_length(headers)) or b"transfer-encoding" in headers
+            has_body = bool(content_length(headers)) or b"transfer-encoding" in headers
             if self.door is None or has_body or not leads_here(scope["path"]):
                 await self.let_in(scope, headers, receive, complete)
                 return
@@ -109,7 +109,7 @@ class Gate:
                     await answer(answered, scope, complete)
             return
         # What has not been read of the body is not waited for.
-        if told_length(headers) or b"transfer-encoding" in headers:
+        if content_length(headers) or b"transfer-encoding" in headers:
             refused["Connection"] = "close"
         await answer(refused, scope, complete)
 
@@ -120,7 +120,7 @@ class Gate:
         path = scope["path"]
         method = scope.get("method", "GET")
         names = [name for name, _ in scope["headers"]]
-        if twice := next((name for name in TOLD_ONCE if names.count(name) > 1), None):
+        if twice := next((name for name in SINGLE_HEADERS if names.count(name) > 1), None):
             return refusal(path, 400, f"The header {twice.decode()} comes twice; it may say one thing only.")
         if [name for name, _ in scope["headers"]].count(b"host") != 1 or not is_known(host):
             return refusal(
@@ -171,7 +171,7 @@ class Gate:
     def refused_body(self, scope: Scope, headers: dict[bytes, bytes]) -> HttpResponse | None:
         """Why a body is not read, by what its head tells."""
         path, most = scope["path"], self.bytes_most(scope, headers)
-        if told_length(headers) > most:
+        if content_length(headers) > most:
             return refusal(path, 413, too_large(most))
         if self.is_upload(scope, headers) and self.upload_places.are_taken:
             return refusal(path, 429, f"{UPLOADS_AT_ONCE} uploads are under way. Try again when one is done.")

@@ -83,12 +83,12 @@ def pseudonyms(request: HttpRequest, timeline_id: str) -> HttpResponse:
     body = json_body(request)
     key = key_of(body)
     stretch = checked(timeline, stretch_of(body, timeline))
-    told = redactor_for(timeline, stretch.last, key).pseudonyms()
+    pseudonyms = redactor_for(timeline, stretch.last, key).pseudonyms()
     return json_response(
         {
             "key": key.hex(),
-            "pseudonyms": [{"kind": one.kind, "here": one.here, "there": one.there} for one in told[:PREVIEWED_MOST]],
-            "more": max(0, len(told) - PREVIEWED_MOST),
+            "pseudonyms": [{"kind": one.kind, "here": one.here, "there": one.there} for one in pseudonyms[:PREVIEWED_MOST]],
+            "more": max(0, len(pseudonyms) - PREVIEWED_MOST),
         }
     )  # fmt: skip
 

@@ -45,8 +45,10 @@ class _Reader(HTMLParser):
             return
         pairs = [(name, value or "") for name, value in attrs]
         left_out = tag == "meta" and ("name", CHECKSUM) in pairs
-        told = sorted(f"{name}={value}" for name, value in pairs if not (left_out and name == "content"))
-        self.told.append(f"<{SPACES.sub(' ', ' '.join([tag, *told]))}>")
+        attributes = sorted(
+            f"{name}={value}" for name, value in pairs if not (left_out and name == "content")
+        )
+        self.told.append(f"<{SPACES.sub(' ', ' '.join([tag, *attributes]))}>")
 
     def handle_endtag(self, tag: str) -> None:
         self._within = ""

@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 SAYS = "This link does not open anything, or does not any more. Ask whoever sent it for a new one."
 
 
-def gone(status: int = 404, says: str = SAYS) -> HttpResponse:
-    response = HttpResponse(_page(says), status=status)
+def gone(status: int = 404, message: str = SAYS) -> HttpResponse:
+    response = HttpResponse(_page(message), status=status)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, noarchive"
     response["Cache-Control"] = "no-store"
@@ -24,6 +24,6 @@ def gone(status: int = 404, says: str = SAYS) -> HttpResponse:
 
 
 @lru_cache
-def _page(says: str) -> bytes:
+def _page(message: str) -> bytes:
     """Made once: a flood of guesses costs no rendering."""
-    return render_to_string("sharing/gone.html", {"says": says}).encode()
+    return render_to_string("sharing/gone.html", {"says": message}).encode()

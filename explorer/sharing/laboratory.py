@@ -58,21 +58,23 @@ def group_of(request: HttpRequest, query: str, board: int, *, hides_names: bool)
 
 def group_of_cell(request: HttpRequest, sweep: Sweep, number: int, seed: int, shown: Shown) -> Group:
     """One seed of a cell. Its members and topics have the laboratory's own names."""
-    told, opened = cell_detail(sweep, number, shown), seed_detail(sweep, number, seed)
+    detail, opened = cell_detail(sweep, number, shown), seed_detail(sweep, number, seed)
     if opened["query"] is None:
         raise BadRequest(str(opened["reason"]), status=409, field="seed")
     sheet = orjson.loads(sheet_of(request, {"query": opened["query"]}).json)
-    return Group(sheet=sheet, board=opened["board"], hides_names=False, cell=_cell_says(told, seed, shown))
+    return Group(
+        sheet=sheet, board=opened["board"], hides_names=False, cell=_cell_sentence(detail, seed, shown)
+    )
 
 
-def _cell_says(told: Mapping[str, Any], seed: int, shown: Shown) -> str:
-    what = f"{told['assignor']}, {told['shape']}, {told['event'].lower()}"
-    if told["median"] is None:
-        return f"A cell of a sweep: {what}. This is seed {seed} of {told['in']}."
-    unit = told["unit"]
+def _cell_sentence(detail: Mapping[str, Any], seed: int, shown: Shown) -> str:
+    what = f"{detail['assignor']}, {detail['shape']}, {detail['event'].lower()}"
+    if detail["median"] is None:
+        return f"A cell of a sweep: {what}. This is seed {seed} of {detail['in']}."
+    unit = detail["unit"]
     return (
-        f"A cell of a sweep: {what}. {shown.measure.label}: median {told['median']}{unit}, from {told['least']} to "
-        f"{told['most']}{unit} over {told['in']} seeds. This is seed {seed}."
+        f"A cell of a sweep: {what}. {shown.measure.label}: median {detail['median']}{unit}, from {detail['least']} to "
+        f"{detail['most']}{unit} over {detail['in']} seeds. This is seed {seed}."
     )
 
 

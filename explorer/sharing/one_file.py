@@ -135,8 +135,8 @@ def sealed(
         page=fingerprint(text),
         blocks=[ManifestBlock(name=block.name, sha256=_sha256(block.base64)) for block in blocks],
     )
-    told = orjson.dumps(manifest).decode()
-    text = text.replace(CHECKSUM_PLACE, _sha256(told), 1).replace(MANIFEST_PLACE, told, 1)
+    manifest_text = orjson.dumps(manifest).decode()
+    text = text.replace(CHECKSUM_PLACE, _sha256(manifest_text), 1).replace(MANIFEST_PLACE, manifest_text, 1)
     return text.encode()
 
 

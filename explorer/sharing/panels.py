@@ -43,7 +43,7 @@ def _bytes(timeline: Timeline, incident: Incident) -> Iterator[tuple[str, dict[s
     before: dict[str, int] = {}
     left = RECORDS_MOST
     for piece in incident.pieces:
-        told: dict[str, Any] = {}
+        panels: dict[str, Any] = {}
         for found in _records(timeline, piece):
             if not left:
                 break
@@ -52,9 +52,9 @@ def _bytes(timeline: Timeline, incident: Incident) -> Iterator[tuple[str, dict[s
             same = repr(identity(found.entry["payload"]))
             earlier = before.get(same)
             from_ = incident.stretch.first if earlier is None else earlier
-            told[str(sequence)] = told_of(found, timeline, earlier, from_, _inspected, topics)
+            panels[str(sequence)] = told_of(found, timeline, earlier, from_, _inspected, topics)
             before[same] = sequence
-        yield f"bytes-{piece.first}", told
+        yield f"bytes-{piece.first}", panels
 
 
 def _records(timeline: Timeline, piece: Piece) -> Iterator[Found]:

@@ -47,11 +47,11 @@ async def look(settings: ClusterSettings) -> tuple[str, dict[int, int], dict[str
     try:
         await brokers.refresh()
         partitions = await _replicas(brokers)
-        told = await ends(brokers, {OFFSETS_TOPIC: sorted(partitions)}) if partitions else {}
+        known_ends = await ends(brokers, {OFFSETS_TOPIC: sorted(partitions)}) if partitions else {}
         facts = await topic_facts(brokers)
     finally:
         await brokers.close()
-    return brokers.cluster_id or "", {number: end for (_, number), end in sorted(told.items())}, facts
+    return brokers.cluster_id or "", {number: end for (_, number), end in sorted(known_ends.items())}, facts
 
 
 def pieces(settings: ClusterSettings, folder: Path, partition: int, end: int) -> Iterator[Piece]:
@@ -97,9 +97,9 @@ class _Reading:
         """One fetch; null where nothing came of it and it may be asked again."""
         if self._session is None:
             self._session = await self._leader()
-        for told in await self._session.fetch({self.partition: From(self.next, self.epoch)}):
-            if told.partition == self.partition:
-                return await self._read(self._session, told)
+        for fetched in await self._session.fetch({self.partition: From(self.next, self.epoch)}):
+            if fetched.partition == self.partition:
+                return await self._read(self._session, fetched)
         self._is_late()
         return None
 
@@ -110,12 +110,12 @@ class _Reading:
             raise ClusterError(Fault.SILENT, f"{OFFSETS_TOPIC}-{self.partition} has no leader now.")
         return FetchSession(await self._brokers.connection(leader))
 
-    async def _read(self, session: FetchSession, told: Fetched) -> Piece | None:
-        if told.error == TOPIC_AUTHORIZATION_FAILED:
+    async def _read(self, session: FetchSession, fetched: Fetched) -> Piece | None:
+        if fetched.error == TOPIC_AUTHORIZATION_FAILED:
             raise lacks_read(self._brokers.settings)
-        if told.diverging is not None:
-            raise self._truncated(told.diverging.end)
-        if told.error == OFFSET_OUT_OF_RANGE:
+        if fetched.diverging is not None:
+            raise self._truncated(fetched.diverging.end)
+        if fetched.error == OFFSET_OUT_OF_RANGE:
             first, end = await bounds_of(session.connection, self.partition)
             if self.next > end:
                 raise self._truncated(end)
@@ -123,16 +123,16 @@ class _Reading:
                 return Piece(self.next, first, b"")
             self._is_late()
             return None
-        if told.error != NONE:
+        if fetched.error != NONE:
             self._session = None
             self._is_late()
             return None
-        whole = list(batches_in(told.data))
+        whole = list(batches_in(fetched.data))
         if not whole:
             self._is_late()
             return None
         self.epoch = whole[-1].leader_epoch
-        return Piece(self.next, max(self.next, whole[-1].next_offset), told.data[: whole[-1].end])
+        return Piece(self.next, max(self.next, whole[-1].next_offset), fetched.data[: whole[-1].end])
 
     def _is_late(self) -> None:
         """``ClusterError`` where nothing came for too long."""

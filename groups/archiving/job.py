@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CHECKPOINT: Final = "checkpoint"
 CLUSTER: Final = "cluster.json"
 
-TOLD_EVERY_S: Final = 1
+REPORTED_EVERY_S: Final = 1
 """How often the query is looked at."""
 
 WAIT_LEAST_S: Final = 2.0
@@ -133,7 +133,7 @@ def follow(query: StreamingQuery, said: Said) -> None:
     """Tell of each micro-batch until the query ends; what it failed by is raised."""
     ended = False
     while not ended:
-        ended = bool(query.awaitTermination(TOLD_EVERY_S))
+        ended = bool(query.awaitTermination(REPORTED_EVERY_S))
         said.look(query)
 
 
@@ -173,8 +173,10 @@ def cause_of(error: Exception) -> Exception:
     found = _CAUSES.findall(str(error))
     if not found:
         return error
-    name, says = found[-1]
-    return ArchiveError(says.strip()) if name == "ArchiveError" else ClusterError(Fault.SILENT, says.strip())
+    name, reason = found[-1]
+    return (
+        ArchiveError(reason.strip()) if name == "ArchiveError" else ClusterError(Fault.SILENT, reason.strip())
+    )
 
 
 if __name__ == "__main__":

@@ -195,13 +195,15 @@ class PartitionArchive:
     def _taken_up(self, position: Position) -> Position:
         """The position, behind whatever a process that died had written and not said; a torn batch is cut off."""
         files = sorted(self.log.glob("*.log"))
-        told = self._path(position.segment)
-        if position.size and (told not in files or told.stat().st_size < position.size):
-            raise ArchiveError(f"{told} is missing or shorter than it was written ({position.size:,} bytes).")
+        stored = self._path(position.segment)
+        if position.size and (stored not in files or stored.stat().st_size < position.size):
+            raise ArchiveError(
+                f"{stored} is missing or shorter than it was written ({position.size:,} bytes)."
+            )
         for file in files:
-            if position.size and file < told:
+            if position.size and file < stored:
                 continue
-            behind = position if file == told else replace(position, segment=int(file.stem), size=0)
+            behind = position if file == stored else replace(position, segment=int(file.stem), size=0)
             with file.open("r+b") as out:
                 out.seek(behind.size)
                 with contextlib.suppress(ArchiveError):

@@ -123,13 +123,13 @@ def keep_topics(folder: Path, topics: Mapping[str, TopicFacts]) -> None:
     """Add the topics to those that are known: one that is deleted later keeps its name here."""
     file = folder / TOPICS
     known = json.loads(file.read_bytes()) if file.exists() else {}
-    told = known | {
+    merged = known | {
         facts.topic_id: {"name": name, "partitions": facts.partitions}
         for name, facts in topics.items()
         if facts.topic_id is not None
     }
-    if told != known:
-        write_whole(file, json.dumps(told, indent=1, sort_keys=True).encode())
+    if merged != known:
+        write_whole(file, json.dumps(merged, indent=1, sort_keys=True).encode())
 
 
 def source_of(settings: ClusterSettings, folder: Path) -> type[DataSource]:

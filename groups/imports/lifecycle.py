@@ -114,9 +114,9 @@ def samples() -> list[dict[str, Any]]:
     """The bundled recorded logs: what their manifests tell, and where they are."""
     found = []
     for manifest in sorted(SAMPLES.glob("*/manifest.json")):
-        told = orjson.loads(manifest.read_bytes())
-        paths = [str(manifest.parent / path) for path in told.get("paths", ["segments"])]
-        found.append({**told, "name": manifest.parent.name, "paths": paths})
+        parsed = orjson.loads(manifest.read_bytes())
+        paths = [str(manifest.parent / path) for path in parsed.get("paths", ["segments"])]
+        found.append({**parsed, "name": manifest.parent.name, "paths": paths})
     return found
 
 
@@ -150,8 +150,8 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
     except DatabaseError as error:
-        told = str(error).partition("\n")[0]
-        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {told}"
+        reason = str(error).partition("\n")[0]
+        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
     silent = Import.Status.FAILED, "The import ended without saying that it was done."
     return patiently(lambda: finish(import_id, *(outcome or silent), received))
 
@@ -175,7 +175,7 @@ def _receive(
         "earlier": importing.earlier(groups),
     }
     watch = Watch(lambda: patiently(lambda: renew(found.id)))
-    told_s = 0.0
+    reported_s = 0.0
     for message in ask_warm_child(JOB, question=question, cancelled=watch):
         if message["type"] == "error":
             watch.ended = True
@@ -186,8 +186,8 @@ def _receive(
             watch.ended = True
             yield Import.Status.COMPLETE, ""
             continue
-        if received.stage_began or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
-            told_s = time.monotonic()
+        if received.stage_began or time.monotonic() - reported_s >= ANNOUNCE_EVERY_S:
+            reported_s = time.monotonic()
             patiently(lambda: save_progress(found.id, received))
             tell(received.progress)
     if watch.stopped:
@@ -232,8 +232,8 @@ def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
     >>> title_of_groups([{"group": "a", "entries": 1}, {"group": "b", "entries": 9}, {"group": "c", "entries": 5}])
     'b, c and 1 more'
     """
-    ordered = sorted(timelines, key=lambda told: (-told["entries"], told["group"]))
-    names = list(dict.fromkeys(shown_name(str(told["group"])) for told in ordered))
+    ordered = sorted(timelines, key=lambda timeline: (-timeline["entries"], timeline["group"]))
+    names = list(dict.fromkeys(shown_name(str(timeline["group"])) for timeline in ordered))
     shown, more = names[:GROUPS_NAMED_MOST], len(names) - GROUPS_NAMED_MOST
     return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
 

@@ -74,13 +74,13 @@ def unpacked(content: bytes) -> TimelineData:
     """The inverse of ``packed``; ``BadData`` for a file that is none, or of which a byte has changed."""
     text = _unzipped(content) if content.startswith(GZIP_MAGIC) else content
     head, _, rest = text.partition(b"\n")
-    told = _head(head)
+    parsed = _head(head)
     found = hashlib.sha256(rest).hexdigest()
-    if found != told.get("sha256"):
+    if found != parsed.get("sha256"):
         raise BadData(
-            f"the entries were changed or cut off after the file was written: their SHA-256 is {found}, the first line says {told.get('sha256')}"
+            f"the entries were changed or cut off after the file was written: their SHA-256 is {found}, the first line says {parsed.get('sha256')}"
         )
-    facts = cast(Facts, {name: told[name] for name in Facts.__annotations__})
+    facts = cast(Facts, {name: parsed[name] for name in Facts.__annotations__})
     if facts["entry_format"] != ENTRY_FORMAT:
         raise BadData(
             f"its entries are of format {facts['entry_format']}, this version reads format {ENTRY_FORMAT}"
@@ -105,16 +105,16 @@ def _unzipped(content: bytes) -> bytes:
 
 def _head(line: bytes) -> dict[str, object]:
     try:
-        told = orjson.loads(line)
+        parsed = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise BadData(f"its first line is no JSON: {error}") from None
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
         raise BadData(f"its first line does not say that it is a {FORMAT!r}")
-    if told.get("version") != VERSION:
-        raise BadData(f"it is of version {told.get('version')!r}; this program reads version {VERSION}")
+    if parsed.get("version") != VERSION:
+        raise BadData(f"it is of version {parsed.get('version')!r}; this program reads version {VERSION}")
     expected = {**dict.fromkeys(("id", "title", "group", "source", "semantics", "scenario", "engine"), str)}
-    wrong = [name for name, type_ in expected.items() if not isinstance(told.get(name), type_)]
-    wrong += [name for name in ("protocol", "seed", "topic_names", "entry_format") if name not in told]
+    wrong = [name for name, type_ in expected.items() if not isinstance(parsed.get(name), type_)]
+    wrong += [name for name in ("protocol", "seed", "topic_names", "entry_format") if name not in parsed]
     if wrong:
         raise BadData(f"its first line does not tell {wrong[0]}")
-    return told
+    return parsed

@@ -55,11 +55,11 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
             while entry is not None and entry["sequence"] <= moment["sequence"]:
                 metrics.add(Entry.from_json(entry))
                 entry = next(entries, None)
-            told = metrics.values(frame, shown)
-            not_told = told["not_told"]
-            for metric in told["broker"]:
+            measured = metrics.values(frame, shown)
+            not_told = measured["not_told"]
+            for metric in measured["broker"]:
                 _note(measures, None, metric, moment["sequence"])
-            for client in told["clients"]:
+            for client in measured["clients"]:
                 for found in client["metrics"]:
                     _note(measures, client["member"], found, moment["sequence"])
     return Measured(measures=list(measures.values()), members=shown, clients=len(members), not_told=not_told)

@@ -59,12 +59,12 @@ def pieces_of(batches: Iterable[RecordedBatch]) -> Iterator[Piece]:
 def _piece(batches: Sequence[RecordedBatch]) -> Piece:
     checkpoint = batches[0].checkpoint
     assert checkpoint is not None
-    told = orjson.loads(checkpoint)
+    parsed = orjson.loads(checkpoint)
     return Piece(
         first=batches[0].first,
         last=batches[-1].last,
-        frame=told["frame"],
-        metrics=told["metrics"],
+        frame=parsed["frame"],
+        metrics=parsed["metrics"],
         changes=[change for batch in batches for change in orjson.loads(batch.changes)],
         moments=[moment for batch in batches for moment in orjson.loads(batch.moments)],
         entries=[entry for batch in batches for entry in orjson.loads(batch.entries)],

@@ -257,35 +257,35 @@ class _Walk:
 
     def _subscription(self, value: str) -> str:
         try:
-            told = decode_subscription(base64.b64decode(value, validate=True))
-            told["topics"] = [self._replace("topic", topic) for topic in told["topics"]]
-            self._owned(told.get("ownedPartitions") or ())
-            told["userData"] = self._user_data(told["userData"])
-            if rack := told.get("rackId"):
-                told["rackId"] = self._replace("rack", rack)
-            return base64.b64encode(encode_subscription(told)).decode()
+            decoded = decode_subscription(base64.b64decode(value, validate=True))
+            decoded["topics"] = [self._replace("topic", topic) for topic in decoded["topics"]]
+            self._owned(decoded.get("ownedPartitions") or ())
+            decoded["userData"] = self._user_data(decoded["userData"])
+            if rack := decoded.get("rackId"):
+                decoded["rackId"] = self._replace("rack", rack)
+            return base64.b64encode(encode_subscription(decoded)).decode()
         except (WireError, ValueError):
             return self._worker_state(value)
 
     def _worker_state(self, value: str) -> str:
         """Of a worker of Kafka Connect: its url, and what it runs."""
         try:
-            told = decode_worker_state(base64.b64decode(value, validate=True))
-            told["url"] = self._replace("host", told["url"])
-            if allocation := told.get("allocation"):
-                told["allocation"] = self._connect_assignment(allocation)
-            return base64.b64encode(encode_worker_state(told)).decode()
+            decoded = decode_worker_state(base64.b64decode(value, validate=True))
+            decoded["url"] = self._replace("host", decoded["url"])
+            if allocation := decoded.get("allocation"):
+                decoded["allocation"] = self._connect_assignment(allocation)
+            return base64.b64encode(encode_worker_state(decoded)).decode()
         except (WireError, ValueError):
             return UNREADABLE_TEXT if value else ""
 
     def _connect_assignment(self, value: str) -> str:
         try:
-            told = decode_connect_assignment(base64.b64decode(value, validate=True))
-            told["leader"] = self._replace("member", told["leader"])
-            told["leaderUrl"] = self._replace("host", told["leaderUrl"])
-            for each in (*(told["assignment"] or ()), *(told.get("revoked") or ())):
+            decoded = decode_connect_assignment(base64.b64decode(value, validate=True))
+            decoded["leader"] = self._replace("member", decoded["leader"])
+            decoded["leaderUrl"] = self._replace("host", decoded["leaderUrl"])
+            for each in (*(decoded["assignment"] or ()), *(decoded.get("revoked") or ())):
                 each["connector"] = self._replace("connector", each["connector"])
-            return base64.b64encode(encode_connect_assignment(told)).decode()
+            return base64.b64encode(encode_connect_assignment(decoded)).decode()
         except (WireError, ValueError):
             return UNREADABLE_TEXT if value else ""
 
@@ -304,9 +304,9 @@ class _Walk:
 
     def _rewritten(self, data: bytes) -> bytes:
         try:
-            told = decode_sticky(data)
-            self._owned(told["previousAssignment"])
-            return encode_sticky(told)
+            decoded = decode_sticky(data)
+            self._owned(decoded["previousAssignment"])
+            return encode_sticky(decoded)
         except (WireError, ValueError):
             pass  # As Kafka's own assignors do, the other form is tried.
         try:
@@ -321,10 +321,10 @@ class _Walk:
 
     def _assignment(self, value: str) -> str:
         try:
-            told = decode_assignment(base64.b64decode(value, validate=True))
-            self._owned(told["assignedPartitions"])
-            told["userData"] = None
-            return base64.b64encode(encode_assignment(told)).decode()
+            decoded = decode_assignment(base64.b64decode(value, validate=True))
+            self._owned(decoded["assignedPartitions"])
+            decoded["userData"] = None
+            return base64.b64encode(encode_assignment(decoded)).decode()
         except (WireError, ValueError):
             return self._connect_assignment(value)
 

@@ -15,7 +15,7 @@ import cramjam
 
 from groups.packs.differences import difference, restored
 from groups.packs.files import DamagedFile, Files
-from groups.packs.packs import PackWriter, Place, ToldPlace, read_blob
+from groups.packs.packs import PackWriter, Place, PlainPlace, read_blob
 
 LARGE_BYTES: Final = 512 * 1024
 """Smaller ones are a small part of what their chunks take."""
@@ -39,8 +39,8 @@ ENDS: Final = b"\n\n"
 class Chained(NamedTuple):
     """Where a checkpoint stands; ``chain``: from a whole one to this one, empty where it is plain JSON by itself."""
 
-    place: ToldPlace
-    chain: list[ToldPlace]
+    place: PlainPlace
+    chain: list[PlainPlace]
 
 
 class CheckpointWriter:
@@ -51,7 +51,7 @@ class CheckpointWriter:
         self._begin()
 
     def _begin(self) -> None:
-        self._chain: list[ToldPlace] = []
+        self._chain: list[PlainPlace] = []
         self._table: dict[bytes, int] = {}
         self._before = b""
         """The text of the one before, with numbers, and compressed: it is megabytes, and is needed once a chunk."""
@@ -67,9 +67,9 @@ class CheckpointWriter:
             return Chained(self._packs.add(checkpoint).told(), [])
         known = len(self._table)
         text = self._numbered(checkpoint)
-        told = difference(bytes(cramjam.zstd.decompress(self._before)), text) if self._chain else text
+        stored = difference(bytes(cramjam.zstd.decompress(self._before)), text) if self._chain else text
         self._before = bytes(cramjam.zstd.compress(text, level=1))
-        place = self._packs.add(b"\n".join(list(self._table)[known:]) + ENDS + told, hard=True).told()
+        place = self._packs.add(b"\n".join(list(self._table)[known:]) + ENDS + stored, hard=True).told()
         self._chain = [*self._chain, place]
         return Chained(place, self._chain)
 
@@ -82,15 +82,15 @@ class CheckpointWriter:
         return b"".join(STRING.sub(number, window) for window in _windows(text))
 
 
-def read_chained(files: Files, chain: Sequence[ToldPlace]) -> bytes:
+def read_chained(files: Files, chain: Sequence[PlainPlace]) -> bytes:
     """The last checkpoint of a chain; ``MissingFile`` where the pack is gone, ``DamagedFile`` where it cannot be read."""
     table: list[bytes] = []
     text: bytes | None = None
     for place in map(Place.of, chain):
-        fresh, _, told = read_blob(files, place).partition(ENDS)
+        fresh, _, stored = read_blob(files, place).partition(ENDS)
         table += fresh.split(b"\n") if fresh else []
         try:
-            text = told if text is None else restored(text, told)
+            text = stored if text is None else restored(text, stored)
         except ValueError as error:
             raise DamagedFile(f"{place.pack} is damaged at byte {place.offset}: {error}") from error
 

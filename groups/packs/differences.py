@@ -69,18 +69,18 @@ def difference(earlier: bytes, text: bytes) -> bytes:
     return b"".join((HEAD.pack(len(before), len(text)), *columns, *new))
 
 
-def restored(earlier: bytes, told: bytes) -> bytes:
+def restored(earlier: bytes, difference: bytes) -> bytes:
     """The text of a difference; ``ValueError`` for one that is damaged, or to another text."""
-    if len(told) < HEAD.size:
-        raise ValueError(f"a difference has {HEAD.size} bytes at least, this one {len(told)}")
-    copies, size = HEAD.unpack_from(told)
+    if len(difference) < HEAD.size:
+        raise ValueError(f"a difference has {HEAD.size} bytes at least, this one {len(difference)}")
+    copies, size = HEAD.unpack_from(difference)
     ends = [HEAD.size + 4 * copies * number for number in range(4)]
     columns = []
     for begin, end in pairwise(ends):
         column = array("i")
-        column.frombytes(told[begin:end])
+        column.frombytes(difference[begin:end])
         columns.append(_little(column))
-    old, new = memoryview(earlier), memoryview(told)
+    old, new = memoryview(earlier), memoryview(difference)
     parts: list[memoryview] = []
     at, reached = ends[-1], 0
     for before, skip, length in zip(*columns, strict=True):

@@ -11,7 +11,7 @@ from groups.history.passes.indexing import Indexer
 from groups.packs.blocks import group_of
 from groups.packs.chained import read_chained
 from groups.packs.files import Files
-from groups.packs.packs import Place, ToldPlace, read_blob
+from groups.packs.packs import Place, PlainPlace, read_blob
 
 INDEX_FORMAT: Final = 3
 """2: of the first chunk no checkpoint is stored. 3: the entries of a small timeline stand in the blob of its index, and
@@ -29,9 +29,9 @@ class StoredChunk(TypedDict):
 
     first: int
     last: int
-    entries: ToldPlace
-    checkpoint: ToldPlace
-    chain: list[ToldPlace]
+    entries: PlainPlace
+    checkpoint: PlainPlace
+    chain: list[PlainPlace]
     digest: dict[str, Any]
 
 
@@ -65,7 +65,7 @@ def read_index(files: Files, place: Place) -> TimelineIndex:
     for chunk in index["chunks"]:
         chunk["entries"] = _whole(chunk["entries"], place)
         chunk["checkpoint"] = _whole(chunk["checkpoint"], place)
-        chunk["chain"] = [_whole(told, place) for told in chunk.get("chain", ())]
+        chunk["chain"] = [_whole(plain, place) for plain in chunk.get("chain", ())]
     return index
 
 
@@ -83,8 +83,8 @@ def read_checkpoint(files: Files, chunk: StoredChunk) -> bytes:
     return Indexer(group=group_of(read_blob(files, Place.of(chunk["entries"])))).checkpoint()
 
 
-def _whole(told: ToldPlace, index: Place) -> ToldPlace:
-    place = Place.of(told)
+def _whole(plain: PlainPlace, index: Place) -> PlainPlace:
+    place = Place.of(plain)
     if not place.pack and place.size:
         place = index._replace(begin=place.begin, size=place.size)
     return place._replace(pack=place.pack or index.pack).told()

@@ -41,7 +41,7 @@ DIGEST_LETTERS: Final = 40
 """160 bits of SHA-256: two packs of different content never meet under one name."""
 
 
-ToldPlace: TypeAlias = tuple[str, int, int, int, int]
+PlainPlace: TypeAlias = tuple[str, int, int, int, int]
 """A place as JSON has it; those that were written before blobs were shared end with the length."""
 
 
@@ -58,11 +58,11 @@ class Place(NamedTuple):
     size: int = 0
 
     @classmethod
-    def of(cls, told: Sequence[Any]) -> Place:
-        pack, *numbers = told
+    def of(cls, plain: Sequence[Any]) -> Place:
+        pack, *numbers = plain
         return cls(str(pack), *map(int, numbers))
 
-    def told(self) -> ToldPlace:
+    def told(self) -> PlainPlace:
         """As JSON takes it."""
         return (self.pack, self.offset, self.length, self.begin, self.size)
 

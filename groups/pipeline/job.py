@@ -115,8 +115,8 @@ def import_with(
     return {"type": "done", "records": findings.records_report(more)}
 
 
-def earlier_of(told: Mapping[str, Any]) -> dict[str, tuple[EarlierTimeline, ...]]:
-    return {group: tuple(EarlierTimeline(**one) for one in some) for group, some in told.items()}
+def earlier_of(document: Mapping[str, Any]) -> dict[str, tuple[EarlierTimeline, ...]]:
+    return {group: tuple(EarlierTimeline(**one) for one in some) for group, some in document.items()}
 
 
 def read_stage(

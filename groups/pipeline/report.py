@@ -81,8 +81,8 @@ class Findings:
     def add(self, kind: str, source: int, payload: bytes) -> None:
         """Takes in one row of ``transformations.facts``."""
         if kind == "topic":
-            told = orjson.loads(payload)
-            self.topics.append((told["at_ms"], source, told["offset"], told["record"]))
+            parsed = orjson.loads(payload)
+            self.topics.append((parsed["at_ms"], source, parsed["offset"], parsed["record"]))
             return
         if kind == "times":
             self.times.merge(orjson.loads(payload))
@@ -96,10 +96,10 @@ class Findings:
         self.unlisted += facts.unlisted
         for problem in facts.problems:
             self.add_problem(found, problem)
-        for topic_id, name, told_by in facts.names:
+        for topic_id, name, origin in facts.names:
             known = self.names.get(topic_id)
-            if known is None or _surer((name, told_by), known):
-                self.names[topic_id] = (name, told_by)
+            if known is None or _surer((name, origin), known):
+                self.names[topic_id] = (name, origin)
         for group, (records, first_ms, last_ms, types) in facts.groups.items():
             self.add_group(group, records, first_ms, last_ms, types)
         self.group_hashes.update(facts.group_hashes)
@@ -139,8 +139,8 @@ class Findings:
     @property
     def some_partitions_unknown(self) -> bool:
         """Whether some files tell their partition and others do not."""
-        told = {s.partition is None for s in self.listing.sources if s.kind is FileKind.OFFSETS}
-        return len(told) > 1
+        unnumbered = {s.partition is None for s in self.listing.sources if s.kind is FileKind.OFFSETS}
+        return len(unnumbered) > 1
 
     def known(self, given: tuple[Mapping[str, str], Mapping[str, int]]) -> Known:
         """Names for the folding stage: the user's file stands above commits, the metadata log above both."""
@@ -188,13 +188,13 @@ class Findings:
     def leaders(self, tasks: Sequence[Task]) -> dict[int | None, tuple[tuple[int, int], ...]]:
         """By partition, from which offsets on another leader wrote, each with its epoch."""
         partitions = {number: split.partition for task in tasks for number, split in task}
-        told: dict[int | None, list[tuple[int, int]]] = {}
+        ranges: dict[int | None, list[tuple[int, int]]] = {}
         for number, facts in self.splits.items():
-            told.setdefault(partitions[number], []).extend((at, epoch) for at, epoch in facts.leaders)
+            ranges.setdefault(partitions[number], []).extend((at, epoch) for at, epoch in facts.leaders)
         if sum(s.kind is FileKind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
-            told.pop(None, None)
+            ranges.pop(None, None)
         found: dict[int | None, tuple[tuple[int, int], ...]] = {}
-        for partition, some in told.items():
+        for partition, some in ranges.items():
             some.sort()
             rises = [later for one, later in pairwise(some) if 0 <= one[1] < later[1]]
             if rises:
@@ -255,9 +255,9 @@ class Findings:
         ]
 
 
-def _surer(told: tuple[str, str], known: tuple[str, str]) -> bool:
+def _surer(found: tuple[str, str], known: tuple[str, str]) -> bool:
     """Whether a name and its source stand above others of the same id: a commit's word above that of older records.
 
     Where two are equally sure, which no honest log has, the choice does not depend on how the log was cut.
     """
-    return (told[1] != COMMIT, *told) < (known[1] != COMMIT, *known)
+    return (found[1] != COMMIT, *found) < (known[1] != COMMIT, *known)

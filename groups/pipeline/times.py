@@ -58,9 +58,9 @@ class Times:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
         self.rows[stage] = self.rows.get(stage, 0) + rows
 
-    def merge(self, told: Iterable[StageTime]) -> None:
+    def merge(self, times: Iterable[StageTime]) -> None:
         """Add what another process reports."""
-        for one in told:
+        for one in times:
             self.add(one["stage"], one["seconds"], one["rows"])
 
     @contextmanager

@@ -12,7 +12,7 @@ from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
 from groups.pipeline.held_memory import give_back
-from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
+from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, tasks_text, wanted_text
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.offsets_split import forget_keys
 from groups.pipeline.reading.rows import EVERYTHING, Wanted
@@ -33,8 +33,8 @@ def rows(spark: SparkSession, tasks: Sequence[Task], wanted: Wanted = EVERYTHING
     """The rows of all splits (``rows.ROW``), through the data source."""
     return (
         spark.read.format(FORMAT)
-        .option("tasks", told_tasks(tasks))
-        .option("wanted", told_wanted(wanted))
+        .option("tasks", tasks_text(tasks))
+        .option("wanted", wanted_text(wanted))
         .load()
     )
 

@@ -112,11 +112,13 @@ def only(packed: Packed, wanted: Wanted) -> Packed:
     return replace(packed, **members, **partitions)  # type: ignore[arg-type]
 
 
-def unknown(first: int, last: int, told: Mapping[str, Any], before: Mapping[str, Any] | None) -> Digest:
+def unknown(first: int, last: int, counts: Mapping[str, Any], before: Mapping[str, Any] | None) -> Digest:
     """A chunk that nobody has opened: one column, with what the index tells of it, and of the one before it (``ChunkDigest``)."""
-    rows_before, rows_after = (read_coarse(chunk.get("rows") if chunk else None) for chunk in (before, told))
+    rows_before, rows_after = (
+        read_coarse(chunk.get("rows") if chunk else None) for chunk in (before, counts)
+    )
     worst = worst_of(rows_before, rows_after)
-    from_ms, to_ms = told["first_ms"] or 0, told["last_ms"] or 0
+    from_ms, to_ms = counts["first_ms"] or 0, counts["last_ms"] or 0
     return Digest(
         begins=True,
         columns=Columns(
@@ -125,11 +127,11 @@ def unknown(first: int, last: int, told: Mapping[str, Any], before: Mapping[str,
             from_ms=[from_ms, from_ms],
             to_ms=[from_ms, to_ms],
             moments=[0, 0],
-            unassigned=[told["unassigned"]] * 2,
-            members=[told["members"]] * 2,
+            unassigned=[counts["unassigned"]] * 2,
+            members=[counts["members"]] * 2,
             unknown=[0, 1],
         ),
-        tracks=Tracks(epochs=[(0, told["first_epoch"]), (1, told["last_epoch"])]),
+        tracks=Tracks(epochs=[(0, counts["first_epoch"]), (1, counts["last_epoch"])]),
         members=Rows(
             start=dict(rows_before), changes=[(1, member_id, worst[member_id]) for member_id in sorted(worst)]
         ),

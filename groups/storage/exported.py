@@ -46,11 +46,11 @@ def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -
     id that something else has.
     """
     try:
-        told = unpacked(content)
+        incident = unpacked(content)
     except BadData as error:
         raise BadExport(str(error)) from None
-    facts = told.facts
-    entries = [_entry(number, line) for number, line in enumerate(told.lines, 1)]
+    facts = incident.facts
+    entries = [_entry(number, line) for number, line in enumerate(incident.lines, 1)]
     if not entries:
         raise BadExport("no entries after the first line")
     if not ID.fullmatch(facts["id"]):

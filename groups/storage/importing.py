@@ -41,16 +41,16 @@ def earlier(groups: Sequence[str] | None = None) -> dict[str, list[dict[str, Any
     return found
 
 
-def store(import_id: str, told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def store(import_id: str, reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Make, continue or recognise the timelines that an import told of; a row of its report for each."""
     with transaction.atomic():
-        known = _known([one["continues"] for one in told if one["continues"]])
-        spans = _spans({str(one["group"]) for one in told})
+        known = _known([one["continues"] for one in reports if one["continues"]])
+        spans = _spans({str(one["group"]) for one in reports})
         fresh: list[Timeline] = []
         longer: list[Timeline] = []
         report: list[dict[str, Any]] = []
         replaced: set[str] = set()
-        for one in told:
+        for one in reports:
             old = known.pop(one["continues"], None) if one["continues"] else None
             if old is None:
                 timeline = Timeline(id=new_id(), source=Timeline.Source.IMPORT, created=timezone.now())
@@ -86,41 +86,41 @@ def _known(timeline_ids: Sequence[str]) -> dict[str, Timeline]:
     return found
 
 
-def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
-    group, incarnation = str(plain(told["group"])), told["incarnation"]
+def _fill(timeline: Timeline, import_id: str, report: Mapping[str, Any]) -> None:
+    group, incarnation = str(plain(report["group"])), report["incarnation"]
     name = shown_name(group)
     title = name if incarnation == 1 else f"{name} (created again, {incarnation})"
-    headline = plain(told["headline"])
+    headline = plain(report["headline"])
     timeline.title = title[:TITLE_LENGTH_MOST]
-    timeline.group = listed_name(told["group"])
+    timeline.group = listed_name(report["group"])
     timeline.protocol = str(headline["protocol"] or "")
     timeline.status = Timeline.Status.COMPLETE
-    timeline.summary = headline | {"offsets": told["offsets"]}
-    timeline.verdict = b64decode(told["verdict"])
+    timeline.summary = headline | {"offsets": report["offsets"]}
+    timeline.verdict = b64decode(report["verdict"])
     timeline.weight = headline["weight"]
-    timeline.last = told["entries"]
+    timeline.last = report["entries"]
     timeline.entry_format, timeline.fold_version = ENTRY_FORMAT, FOLD_VERSION
-    timeline.index_place = list(told["index"])
-    timeline.packs = [told["index"][0]]
+    timeline.index_place = list(report["index"])
+    timeline.packs = [report["index"][0]]
     timeline.folder = import_id
-    timeline.digest = told["digest"]
+    timeline.digest = report["digest"]
 
 
-def _reported(timeline: Timeline, told: Mapping[str, Any]) -> dict[str, Any]:
-    headline = told["headline"]
+def _reported(timeline: Timeline, report: Mapping[str, Any]) -> dict[str, Any]:
+    headline = report["headline"]
     row: dict[str, Any] = plain(
         {
             "id": timeline.pk,
-            "group": told["group"],
-            "incarnation": told["incarnation"],
+            "group": report["group"],
+            "incarnation": report["incarnation"],
             "protocol": headline["protocol"],
-            "entries": told["entries"],
+            "entries": report["entries"],
             "first_ms": headline["first_ms"],
             "last_ms": headline["last_ms"],
-            "gaps": told["gaps"],
-            "deleted": told["deleted"],
-            "named": told["named"],
-            "nameless": told["nameless"],
+            "gaps": report["gaps"],
+            "deleted": report["deleted"],
+            "named": report["named"],
+            "nameless": report["nameless"],
         }
     )
     return row
@@ -138,16 +138,16 @@ def _spans(groups: set[str]) -> dict[str, list[tuple[str, list[list[int | None]]
 
 
 def _overlaps(
-    told: Mapping[str, Any], spans: Mapping[str, list[tuple[str, list[list[int | None]]]]]
+    report: Mapping[str, Any], spans: Mapping[str, list[tuple[str, list[list[int | None]]]]]
 ) -> dict[str, Any]:
     """Earlier timelines that hold some of the same offsets, though not the same entries from the beginning on."""
-    group = listed_name(told["group"])
+    group = listed_name(report["group"])
     found = [
         pk
         for pk, offsets in spans.get(group, ())
         if any(
             mine[0] == theirs[0] and mine[1] <= theirs[2] and theirs[1] <= mine[2]
-            for mine in told["offsets"]
+            for mine in report["offsets"]
             for theirs in offsets
         )
     ]

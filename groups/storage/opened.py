@@ -87,8 +87,8 @@ def sweep(most: int = CACHE_BYTES_MOST) -> None:
     found = []
     for path in folder().glob("*/*"):
         with contextlib.suppress(OSError):
-            told = path.stat()
-            found.append((told.st_mtime, told.st_size, path))
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
     size = sum(one for _, one, _ in found)
     for _, one, path in sorted(found):
         if size <= most:

@@ -151,8 +151,8 @@ def chunk_text(timeline: Timeline, first: int, *, lines: bool = False) -> tuple[
         for name in ("frame", "changes", "moments")
     }
     if lines:
-        told = [place, *({name: part} for name, part in parts.items())]
-        return b"\n".join(map(orjson.dumps, told)), closed
+        header = [place, *({name: part} for name, part in parts.items())]
+        return b"\n".join(map(orjson.dumps, header)), closed
     return orjson.dumps(place | parts), closed
 
 

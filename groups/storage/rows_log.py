@@ -121,15 +121,15 @@ class RowsLog:
 
     def members_most(self) -> int:
         """As many members as were there at once."""
-        told = self._digested(level=FINEST).aggregate(most=Max("members_most"))
-        return told["most"] or 0
+        found = self._digested(level=FINEST).aggregate(most=Max("members_most"))
+        return found["most"] or 0
 
     def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
         """A digest that covers entries ``first`` to ``last`` in about as many columns or more; null without entries."""
         rows = self._digested()
         stretches = [
-            Stretch(*told)
-            for told in rows.order_by("level", "first").values_list(
+            Stretch(*stored)
+            for stored in rows.order_by("level", "first").values_list(
                 "level", "first", "last", "begins", "columns", "moments"
             )
         ]

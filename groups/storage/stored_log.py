@@ -22,7 +22,7 @@ from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import MissingFile, open_files
 from groups.packs.index import StoredChunk, TimelineIndex, read_checkpoint, read_index
 from groups.packs.opening import OpenedChunk
-from groups.packs.packs import Place, ToldPlace, read_blob
+from groups.packs.packs import Place, PlainPlace, read_blob
 from groups.storage.chunk import Chunk
 from groups.storage.digests import Stretch, Wanted, level_for, only, unknown
 from groups.storage.errors import CannotOpen, NotReady
@@ -165,7 +165,7 @@ class StoredLog:
     def _entries(self, chunk: StoredChunk) -> list[EntryLine]:
         return entries_of(self._blob(chunk["entries"]))
 
-    def _blob(self, place: ToldPlace) -> bytes:
+    def _blob(self, place: PlainPlace) -> bytes:
         try:
             return read_blob(open_files(settings.STORE_URL), Place.of(place))
         except MissingFile as error:

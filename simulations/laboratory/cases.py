@@ -217,11 +217,13 @@ def _check_names(field: str, names: Sequence[str]) -> None:
 def _check_event(case: Case) -> None:
     event = case.event
     if (event is Event.JOIN) != bool(case.joining):
-        told = "join needs newcomers" if event is Event.JOIN else f"newcomers belong to join, not to {event}"
-        raise CaseError(told, "event")
+        problem = (
+            "join needs newcomers" if event is Event.JOIN else f"newcomers belong to join, not to {event}"
+        )
+        raise CaseError(problem, "event")
     if (event is Event.LEAVE) != bool(case.leaving):
-        told = "leave needs members who go" if event is Event.LEAVE else f"nobody goes at {event}"
-        raise CaseError(told, "event")
+        problem = "leave needs members who go" if event is Event.LEAVE else f"nobody goes at {event}"
+        raise CaseError(problem, "event")
     if list(case.leaving) != sorted(set(case.leaving)) or any(
         not 0 <= place < len(case.members) for place in case.leaving
     ):
@@ -229,8 +231,8 @@ def _check_event(case: Case) -> None:
     if len(case.leaving) == len(case.members):
         raise CaseError("one member has to stay", "event")
     if (event is Event.GROW) != (case.grown is not None):
-        told = "grow needs a topic" if event is Event.GROW else f"no topic grows at {event}"
-        raise CaseError(told, "event")
+        problem = "grow needs a topic" if event is Event.GROW else f"no topic grows at {event}"
+        raise CaseError(problem, "event")
     if case.grown is not None and not (0 <= case.grown[0] < len(case.topics) and case.grown[1] >= 1):
         raise CaseError("grow needs the place of a topic, and at least one partition more", "event")
 

@@ -50,29 +50,29 @@ def to_json(case: Case) -> CaseDocument:
 
 def from_json(document: object) -> Case:
     """The case of a document; ``CaseError`` names the field that is wrong."""
-    told = _object(document, "the case", CASE_KEYS)
+    keys = _object(document, "the case", CASE_KEYS)
     topics = tuple(
         _read_topic(value, f"topics.{place}")
-        for place, value in enumerate(_list(told.get("topics"), "topics", TOPICS_MOST))
+        for place, value in enumerate(_list(keys.get("topics"), "topics", TOPICS_MOST))
     )
-    event = _choice(told.get("event", "stable"), Event, "event")
-    given = told.get("given")
-    grown = told.get("grown")
+    event = _choice(keys.get("event", "stable"), Event, "event")
+    given = keys.get("given")
+    grown = keys.get("grown")
     return Case(
-        members=_read_members(told.get("members"), "members", len(topics)),
-        joining=_read_members(told.get("joining") or [], "joining", len(topics)),
-        leaving=tuple(_wholes(told.get("leaving") or [], "leaving", MEMBERS_MOST)),
+        members=_read_members(keys.get("members"), "members", len(topics)),
+        joining=_read_members(keys.get("joining") or [], "joining", len(topics)),
+        leaving=tuple(_wholes(keys.get("leaving") or [], "leaving", MEMBERS_MOST)),
         grown=None if grown is None else _read_grown(grown),
         topics=topics,
         event=event,
-        before=_choice(told.get("before", "range"), Before, "before"),
+        before=_choice(keys.get("before", "range"), Before, "before"),
         given=None
         if given is None
         else tuple(
             tuple(_wholes(owners, f"given.{place}", PARTITIONS_MOST, least=-1))
             for place, owners in enumerate(_list(given, "given", TOPICS_MOST))
         ),
-        seed=_whole(told.get("seed", 1), "seed"),
+        seed=_whole(keys.get("seed", 1), "seed"),
     )
 
 
@@ -105,10 +105,10 @@ def _read_members(value: object, at: str, topics: int) -> tuple[Member, ...]:
 
 
 def _read_topic(value: object, at: str) -> CaseTopic:
-    told = _object(value, at, TOPIC_KEYS)
+    keys = _object(value, at, TOPIC_KEYS)
     return CaseTopic(
-        partitions=_whole(told.get("partitions"), f"{at}.partitions"),
-        name=_text(told.get("name"), f"{at}.name"),
+        partitions=_whole(keys.get("partitions"), f"{at}.partitions"),
+        name=_text(keys.get("name"), f"{at}.name"),
     )
 
 

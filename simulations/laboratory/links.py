@@ -82,13 +82,13 @@ def query_of(case: Case) -> str:
         pairs.append(("seed", str(case.seed)))
     if case.given is not None:
         pairs.append(("b", _owners(case.given, len(case.members))))
-    for key, told in (
+    for key, text in (
         ("n", [member.name for member in case.everybody]),
         ("i", [member.member_id for member in case.everybody]),
         ("tn", [topic.name for topic in case.topics]),
     ):
-        if any(told):
-            pairs.append((key, ",".join(each or "" for each in told)))
+        if any(text):
+            pairs.append((key, ",".join(each or "" for each in text)))
     query = urlencode(pairs, safe=",.:-/@*~!()")
     if len(query) > QUERY_MOST:
         raise CaseError(
@@ -103,36 +103,36 @@ def case_of(query: str) -> Case:
         raise CaseError(
             f"{len(query):,} letters are more than the {QUERY_MOST:,} that a link can carry", "query"
         )
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     # The length bounds the fields; the keys are looked at below.
     for key, value in parse_qsl(query, keep_blank_values=True):
         if key not in KEYS:
             raise CaseError(f"{key[:40]!r} is no key; there are {', '.join(KEYS)}", "query")
-        if key in told:
+        if key in values:
             raise CaseError(f"{key} stands there twice", key)
-        told[key] = value
+        values[key] = value
     for key in NEEDED:
-        if key not in told:
+        if key not in values:
             raise CaseError(f"the address lacks {key}=; a group is like g=6&t=12,6,3", key)
-    return _case(told)
+    return _case(values)
 
 
-def _case(told: Mapping[str, str]) -> Case:
-    sizes = _read_sizes(told["t"])
-    there, racks = _read_group(told["g"])
-    masks = _read_subscriptions(told.get("s", Subscriptions.SAME), len(racks), len(sizes))
-    names = _read_names(told.get("n"), len(racks), "n")
-    ids = _read_names(told.get("i"), len(racks), "i")
-    topic_names = _read_names(told.get("tn"), len(sizes), "tn")
+def _case(values: Mapping[str, str]) -> Case:
+    sizes = _read_sizes(values["t"])
+    there, racks = _read_group(values["g"])
+    masks = _read_subscriptions(values.get("s", Subscriptions.SAME), len(racks), len(sizes))
+    names = _read_names(values.get("n"), len(racks), "n")
+    ids = _read_names(values.get("i"), len(racks), "i")
+    topic_names = _read_names(values.get("tn"), len(sizes), "tn")
     everybody = tuple(
         Member(topics=topics, rack=rack, name=name, member_id=member_id)
         for topics, rack, name, member_id in zip(masks, racks, names, ids, strict=True)
     )
-    event, leaving, grown = _read_event(told.get("e", Event.STABLE))
-    before = _choice(told.get("from", Before.RANGE), Before, "from")
-    if (before is Before.GIVEN) != ("b" in told):
+    event, leaving, grown = _read_event(values.get("e", Event.STABLE))
+    before = _choice(values.get("from", Before.RANGE), Before, "from")
+    if (before is Before.GIVEN) != ("b" in values):
         raise CaseError("from=given needs b, and b needs from=given", "from")
-    if "seed" in told and before is not Before.OWN:
+    if "seed" in values and before is not Before.OWN:
         raise CaseError("a seed belongs to from=own", "seed")
     return Case(
         members=everybody[:there],
@@ -144,8 +144,8 @@ def _case(told: Mapping[str, str]) -> Case:
         leaving=leaving,
         grown=grown,
         before=before,
-        given=_read_owners(told["b"], sizes, there) if before is Before.GIVEN else None,
-        seed=_whole(told.get("seed", "1"), "seed"),
+        given=_read_owners(values["b"], sizes, there) if before is Before.GIVEN else None,
+        seed=_whole(values.get("seed", "1"), "seed"),
     )
 
 

@@ -29,9 +29,9 @@ def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     """
     protocol = frame.get("protocol")
     if protocol not in PROTOCOLS:
-        told = f"a {protocol} group" if protocol else "a group that is not known yet"
+        kind = f"a {protocol} group" if protocol else "a group that is not known yet"
         raise CaseError(
-            f"this moment shows {told}; the laboratory compares consumer and classic groups", "at"
+            f"this moment shows {kind}; the laboratory compares consumer and classic groups", "at"
         )
     order = {each["id"]: place for place, each in enumerate(cast)}
     names = {each["id"]: each["name"] for each in cast}
@@ -86,8 +86,8 @@ def _owned(frame: Frame, member_id: str) -> Mapping[str, Sequence[int]]:
 def _partition_counts(frame: Frame, owned: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, int]:
     """Partitions of each topic that has any, as far as they are told or seen."""
     counts: dict[str, int] = {}
-    for topic, told in (frame.get("topics") or {}).items():
-        counts[topic] = told.get("partitions") or 0
+    for topic, facts in (frame.get("topics") or {}).items():
+        counts[topic] = facts.get("partitions") or 0
     for topics in owned.values():
         for topic, partitions in topics.items():
             counts[topic] = max(counts.get(topic, 0), *(partition + 1 for partition in partitions), 0)

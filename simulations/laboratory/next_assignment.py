@@ -25,7 +25,7 @@ MEMBERS_MOST: Final = 500
 PARTITIONS_MOST: Final = 10_000
 """Of a group whose next assignment is asked for: somebody waits for the answer, which takes a second at most."""
 
-DIFFERENCES_TOLD_MOST: Final = 200
+DIFFERENCES_SHOWN_MOST: Final = 200
 
 JOINER: Final = "a new member"
 
@@ -56,12 +56,12 @@ class _Asks(TypedDict):
     rack_id: str | None
 
 
-class NotForetold(ValueError):
+class NotPredicted(ValueError):
     """Nothing can be foretold; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foretold:
+class Prediction:
     """A target, what it moves, and what had to be assumed for it."""
 
     assignor: str
@@ -70,36 +70,36 @@ class Foretold:
     assumed: list[str]
 
 
-def foretell(
+def predict(
     frame: Frame,
     before: Frame | None = None,
     *,
     assignor: str | None,
     leaves: str | None = None,
     joins: bool = False,
-) -> Foretold:
+) -> Prediction:
     """The target that the assignor makes of the members of ``frame``, when that of ``before`` stands (null: of ``frame``).
 
     ``leaves`` is a member's id; with ``joins`` there is one more, which subscribes to what the first one does. ``assignor`` is what
-    the source tells; null for none. ``NotForetold`` where the group is of another kind, or too large, or empty.
+    the source tells; null for none. ``NotPredicted`` where the group is of another kind, or too large, or empty.
     """
     protocol = frame.get("protocol") or ""
     if protocol not in ASSIGNORS:
-        raise NotForetold(
+        raise NotPredicted(
             f"Assignments are foretold of consumer and classic groups; this is {protocol or 'unknown'}."
         )
     name, assumed = _assignor(protocol, assignor)
     members = dict(frame["members"])
     if leaves is not None and members.pop(leaves, None) is None:
-        raise NotForetold(f"No member {leaves} is in the group at this moment.")
+        raise NotPredicted(f"No member {leaves} is in the group at this moment.")
     held = holdings(before if before is not None else frame)
     counts, unknown = _partition_counts(frame, held)
     if unknown:
         assumed.append(f"partitions of {_some(unknown)}: as many as are assigned")
     if not members:
-        raise NotForetold("Nobody is in the group: an empty group has no target.")
+        raise NotPredicted("Nobody is in the group: an empty group has no target.")
     if len(members) > MEMBERS_MOST or sum(counts.values()) > PARTITIONS_MOST:
-        raise NotForetold(
+        raise NotPredicted(
             f"Foretold are groups of {MEMBERS_MOST:,} members and {PARTITIONS_MOST:,} partitions at most."
         )
     asks = {
@@ -118,9 +118,9 @@ def foretell(
         )
     # A topic whose id no source tells stands under its name.
     ids = {
-        topic: told["id"]
-        for topic, told in (frame.get("topics") or {}).items()
-        if told.get("id") not in (None, topic)
+        topic: facts["id"]
+        for topic, facts in (frame.get("topics") or {}).items()
+        if facts.get("id") not in (None, topic)
     }
     document = {
         "protocol": protocol,
@@ -131,11 +131,11 @@ def foretell(
     try:
         answer = answer_to(document, "broker")
     except SpecError as error:
-        raise NotForetold(f"This moment cannot be asked about: {error}.") from None
+        raise NotPredicted(f"This moment cannot be asked about: {error}.") from None
     if "error" in answer:
-        raise NotForetold(f"The assignor {name} refuses: {answer['error']}.")
+        raise NotPredicted(f"The assignor {name} refuses: {answer['error']}.")
     target: Target = answer["assignment"]
-    return Foretold(
+    return Prediction(
         assignor=name, target=target, moves=_moves(held, target), assumed=list(dict.fromkeys(assumed))
     )
 
@@ -170,7 +170,7 @@ def compare(foretold: Target, came: Target) -> Comparison:
         "of": len(places),
         "differences": [
             {"partition": partition_name(place), "before": was.get(place), "after": now.get(place)}
-            for place in different[:DIFFERENCES_TOLD_MOST]
+            for place in different[:DIFFERENCES_SHOWN_MOST]
         ],
     }
 
@@ -188,14 +188,14 @@ def _owners(target: Target) -> dict[tuple[str, int], str]:
     }
 
 
-def _assignor(protocol: str, told: str | None) -> tuple[str, list[str]]:
+def _assignor(protocol: str, reported: str | None) -> tuple[str, list[str]]:
     known = ASSIGNORS[protocol]
-    if told is not None and told in known:
-        return told, []
-    if told:
-        raise NotForetold(f"The group's assignor is {told}, which is none of {', '.join(known)}.")
+    if reported is not None and reported in known:
+        return reported, []
+    if reported:
+        raise NotPredicted(f"The group's assignor is {reported}, which is none of {', '.join(known)}.")
     if protocol == "classic":
-        raise NotForetold("The group's assignor is not known at this moment.")
+        raise NotPredicted("The group's assignor is not known at this moment.")
     return next(iter(known)), [
         f"assignor {next(iter(known))}: the broker's default, as no record tells another"
     ]

@@ -17,8 +17,8 @@ def nameless(case: Case) -> Case:
     """The same case under pseudonyms; all six assignors answer as before. ``CaseError`` if one would not."""
     renamed = case
     if any(member.name or member.member_id for member in case.everybody):
-        told = _numbered("member", case.ids)
-        everybody = [_called(member, name) for member, name in zip(case.everybody, told, strict=True)]
+        names = _numbered("member", case.ids)
+        everybody = [_called(member, name) for member, name in zip(case.everybody, names, strict=True)]
         there = len(case.members)
         renamed = replace(renamed, members=tuple(everybody[:there]), joining=tuple(everybody[there:]))
     if any(topic.name for topic in case.topics):

@@ -56,8 +56,8 @@ def scorecard(answered: Sequence[Answer]) -> list[ScorecardRow]:
     rows: list[ScorecardRow] = []
     for figure in FIGURES:
         values = [None if each.measures is None else figure.of(each.measures) for each in answered]
-        told = [value for value in values if value is not None]
-        best = figure.best(told) if len(set(told)) > 1 else None
+        known = [value for value in values if value is not None]
+        best = figure.best(known) if len(set(known)) > 1 else None
         rows.append(
             {
                 "key": figure.key,

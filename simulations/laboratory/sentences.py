@@ -47,8 +47,8 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
 def title_of(case: Case) -> str:
     """``Six members, G joins``."""
     size = len(case.members)
-    told = WORDS[size].capitalize() if size < len(WORDS) else f"{size:,}"
-    return f"{told} member{'' if size == 1 else 's'}, {_event(case)}"
+    word = WORDS[size].capitalize() if size < len(WORDS) else f"{size:,}"
+    return f"{word} member{'' if size == 1 else 's'}, {_event(case)}"
 
 
 def verdict(case: Case, answered: Sequence[Answer]) -> list[Part]:
@@ -79,7 +79,7 @@ def line_of(case: Case, answer: Answer) -> str:
         )
     if answer.board.rebalance is RebalanceProtocol.EAGER:
         if not found.interrupted:
-            says = "Eager, but nobody reads anything yet."
+            text = "Eager, but nobody reads anything yet."
         else:
             everybody = found.interrupted == len(case.present) - len(case.joining)
             who = (
@@ -87,17 +87,17 @@ def line_of(case: Case, answer: Answer) -> str:
                 if found.interrupted == 1 == len(case.present)
                 else f"{'all ' if everybody else ''}{found.interrupted:,} member{'s stop' if found.interrupted > 1 else ' stops'}"
             )
-            says = f"Eager: {who} reading everything, {counted(found.paused, 'partition')}."
+            text = f"Eager: {who} reading everything, {counted(found.paused, 'partition')}."
     elif not found.interrupted:
-        says = "Nobody stops reading."
+        text = "Nobody stops reading."
     else:
         names = case.names
         losers = [names[place] for place in losers_of(case, answer)]
-        says = f"Only what moves stops being read: {counted(found.paused, 'partition')} of {listed(losers, NAMED_MOST)}."
+        text = f"Only what moves stops being read: {counted(found.paused, 'partition')} of {listed(losers, NAMED_MOST)}."
     gets = _newcomer_gets(case, answer)
     if gets is not None and found.most - found.least > 1:
-        says += f" {case.names[len(case.members)]} gets {gets:,}."
-    return says
+        text += f" {case.names[len(case.members)]} gets {gets:,}."
+    return text
 
 
 def losers_of(case: Case, answer: Answer) -> list[int]:
@@ -214,13 +214,13 @@ def _left_short(case: Case, sound: Sequence[Answer], spread: int) -> list[Part]:
     least, group = _by(uneven, lambda answer: _newcomer_gets(case, answer) or 0)[0]
     plain = {answer.board.assignor for answer in group}
     names = list(plain) if len(plain) == 1 and len(group) > 1 else _names(group, sound)
-    told = listed(names)
+    text = listed(names)
     total = len(group[0].after)
     return [
         _text(" "),
         _clause(
             group[0],
-            f"{told[:1].upper()}{told[1:]} {'leaves' if len(names) == 1 else 'leave'} "
+            f"{text[:1].upper()}{text[1:]} {'leaves' if len(names) == 1 else 'leave'} "
             f"{case.names[-1]} with {counted(least, 'partition')} of {total:,}",
         ),
         _text("."),
@@ -231,8 +231,8 @@ def _of_throwing(answered: Sequence[Answer]) -> list[Part]:
     parts: list[Part] = []
     for answer in answered:
         if answer.measures is None:
-            told = f"{answer.board.protocol} {answer.board.assignor}"
-            parts += [_text(" Kafka throws in "), _clause(answer, told), _text(".")]
+            title = f"{answer.board.protocol} {answer.board.assignor}"
+            parts += [_text(" Kafka throws in "), _clause(answer, title), _text(".")]
     return parts
 
 

@@ -34,14 +34,14 @@ def steps_of(case: Case, answer: Answer) -> list[StepSheet]:
     """The steps with what each does to whom; the last one says how it ends."""
     if answer.measures is None:
         return []
-    told = _Telling(case, answer)
+    telling = _Telling(case, answer)
     groups = [list(group) for _, group in itertools.groupby(answer.steps, key=_alike)]
-    steps = [step for group in groups[:STEPS_MOST] for step in told.tell(group)]
+    steps = [step for group in groups[:STEPS_MOST] for step in telling.tell(group)]
     shown = steps[:STEPS_MOST]
     left_out = len(steps) - len(shown) + sum(map(len, groups[STEPS_MOST:]))
     if left_out:
         shown.append({"says": f"{counted(left_out, 'step')} more, which are not shown.", "columns": []})
-    return [*shown, told.closing()]
+    return [*shown, telling.closing()]
 
 
 def _kind(step: Step) -> str:
@@ -97,9 +97,9 @@ class _Telling:
         assert found is not None
         each = f"{found.least:,}" if found.least == found.most else f"{found.least:,} to {found.most:,}"
         moved = counted(found.moved, "partition") if found.moved else "nothing"
-        says = f"{each} each; {moved} moved."
+        text = f"{each} each; {moved} moved."
         if found.local is not None:
-            says += f" {found.local:,} of {found.placed:,} are in the rack of their reader."
+            text += f" {found.local:,} of {found.placed:,} are in the rack of their reader."
         if self.answer.board.rebalance is RebalanceProtocol.EAGER and self.case.event is not Event.FULL:
             stay = sum(
                 1
@@ -107,29 +107,29 @@ class _Telling:
                 if old == new != NOBODY
             )
             if stay and found.paused:
-                says += (
+                text += (
                     f" Eager: before this began everybody gave up everything, also the {stay:,} that stay."
                 )
-        step: StepSheet = {"says": says, "columns": sorted(self.moved)}
+        step: StepSheet = {"says": text, "columns": sorted(self.moved)}
         after = counts_of(self.case, self.answer.after)
         before = counts_of(self.case, self.answer.before)
         if len(self.counts) <= STRIP_MOST:
             step["strip"] = [[place, after[place], before[place]] for place in self.counts]
         return step
 
-    def _step(self, says: str, group: Sequence[Step]) -> StepSheet:
-        told: StepSheet = {"says": says if says.endswith((".", ":")) else f"{says}."}
+    def _step(self, text: str, group: Sequence[Step]) -> StepSheet:
+        sheet: StepSheet = {"says": text if text.endswith((".", ":")) else f"{text}."}
         if _topics(group[0]):
-            self._spread(told, _topics(group[0]))
-            return told
+            self._spread(sheet, _topics(group[0]))
+            return sheet
         before = dict(self.counts)
         chips = [chip for step in group for chip in self._effect(step)]
-        told["columns"] = sorted({column for column, _ in chips})
+        sheet["columns"] = sorted({column for column, _ in chips})
         if chips and len(chips) <= CHIPS_MOST:
-            told["chips"] = chips
+            sheet["chips"] = chips
         if before != self.counts and len(self.counts) <= STRIP_MOST:
-            told["strip"] = [[place, count, before[place]] for place, count in self.counts.items()]
-        return told
+            sheet["strip"] = [[place, count, before[place]] for place, count in self.counts.items()]
+        return sheet
 
     def _effect(self, step: Step) -> Iterator[list[int]]:
         """Moves the partitions of a step; each with the member that it goes to."""
@@ -145,15 +145,15 @@ class _Telling:
         for column in columns:
             yield [column, NOBODY if shown is None else shown]
 
-    def _spread(self, told: StepSheet, topics: Sequence[str]) -> None:
+    def _spread(self, sheet: StepSheet, topics: Sequence[str]) -> None:
         """Adds what each member has of topics that are spread as a whole."""
         columns = [
             self.columns[topic, partition] for topic in topics for partition in range(self.sizes[topic])
         ]
         owners = [self.answer.after[column] for column in columns]
-        told["columns"] = [column for column in columns if column in self.moved] or columns
+        sheet["columns"] = [column for column in columns if column in self.moved] or columns
         if len(self.counts) <= STRIP_MOST:
-            told["strip"] = [[place, owners.count(place), owners.count(place)] for place in self.counts]
+            sheet["strip"] = [[place, owners.count(place), owners.count(place)] for place in self.counts]
 
     def _name(self, step: Step) -> str:
         member_id = str(step.get("member", step.get("from", "")))
@@ -196,9 +196,9 @@ def _renaming(case: Case) -> Callable[[str], str]:
         member_id: name for member_id, name in zip(case.ids, case.names, strict=True) if member_id != name
     }
     if not other:
-        return lambda says: says
+        return lambda text: text
     pattern = re.compile("|".join(re.escape(each) for each in sorted(other, key=len, reverse=True)))
-    return lambda says: pattern.sub(lambda found: other[found[0]], says)
+    return lambda text: pattern.sub(lambda found: other[found[0]], text)
 
 
 def _over_quota(members: Sequence[str], partitions: Sequence[str]) -> str:

@@ -169,8 +169,8 @@ class RunFilling(Filling):
                     frames.group_epoch(before),
                     frames.group_epoch(before) + EPOCHS_AROUND,
                 }
-                told = (member.get("epoch") for member in before["members"].values())
-                epochs |= {int(epoch) for epoch in told if epoch is not None}
+                member_epochs = (member.get("epoch") for member in before["members"].values())
+                epochs |= {int(epoch) for epoch in member_epochs if epoch is not None}
                 return [str(each) for each in sorted(each for each in epochs if each >= min(0, number))]
             case Said(text):
                 of_groups = CLASSIC_STATES if is_classic(frame) else GROUP_STATES

@@ -15,8 +15,8 @@ def flat(owned: Mapping[str, Iterable[int]] | None) -> list[str]:
 def revoking_of(frame: Frame, member: str) -> list[str]:
     """What a member was asked to revoke, by the records or (the proposal records none) by what its client was answered."""
     about, client = frame["members"].get(member), (frame["clients"] or {}).get(member)
-    told = flat(about.get("pending_revocation")) if about else []
-    return [*told, *(name for name in flat(client["revoking"] if client else None) if name not in told)]
+    pending = flat(about.get("pending_revocation")) if about else []
+    return [*pending, *(name for name in flat(client["revoking"] if client else None) if name not in pending)]
 
 
 def partitions_of(frame: Frame, topic: str) -> int:

@@ -77,8 +77,8 @@ class Run:
             for moment in self.moments
             if moment["shape"] == place.shape
         }
-        told = f"{place.shape} of {', '.join(sorted(actors))}" if actors else f"no {place.shape} at all"
-        return f"{place.who} has no {place.shape} in this run; there is {told}"
+        wanted = f"{place.shape} of {', '.join(sorted(actors))}" if actors else f"no {place.shape} at all"
+        return f"{place.who} has no {place.shape} in this run; there is {wanted}"
 
 
 def run_of(lesson: Lesson, source: Source) -> Run:

@@ -196,7 +196,7 @@ def _shown(candidate: str, value: Value) -> list[TextPart]:
 def tray(path: str, filler: Filler) -> list[TextPart]:
     """What stands before the partitions that a reader has put together: "C owns"."""
     head, _, asked = path.partition("@")[0].rpartition(".")
-    says = {
+    texts = {
         "owned": " owns",
         "kept": " keeps",
         "revoking": " revokes",
@@ -213,9 +213,9 @@ def tray(path: str, filler: Filler) -> list[TextPart]:
     }
     if filler.is_member(asked):
         return [{"kind": "member", "text": asked}, {"kind": "text", "text": " gets"}]
-    if head == "group" or asked not in says:
+    if head == "group" or asked not in texts:
         return [{"kind": "text", "text": of_the_group.get(asked, "chosen")}]
-    return [{"kind": "member", "text": head}, {"kind": "text", "text": says[asked]}]
+    return [{"kind": "member", "text": head}, {"kind": "text", "text": texts[asked]}]
 
 
 def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:

@@ -66,11 +66,11 @@ def read_lesson(text: str, lesson_id: str = "lesson") -> Lesson:
             raise ScenarioError(root.line, key, f"a lesson needs {key}")
     kinds = [kind for kind in Kind if kind in found]
     if len(kinds) != 1:
-        told = f", not {' and '.join(kinds)}" if kinds else ""
+        kinds_text = f", not {' and '.join(kinds)}" if kinds else ""
         raise ScenarioError(
             root.line,
             "study",
-            f"a lesson is told of one thing: study, scenario, log or case{told}",
+            f"a lesson is told of one thing: study, scenario, log or case{kinds_text}",
         )
     kind = kinds[0]
     beats = found["beats"].items()

@@ -232,10 +232,10 @@ def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
             return Duration(int(frame["at_ms"]) - int(sent))
     if about is None:
         raise BadReference(f"{name} is no member at this moment, so it has no {asked}")
-    told = about.get(asked)
-    if told is None:
+    found = about.get(asked)
+    if found is None:
         return Said("none")
-    return Number(told) if isinstance(told, int) else Said(str(told))
+    return Number(found) if isinstance(found, int) else Said(str(found))
 
 
 def _members(run: Run, found: Iterable[str]) -> Members:
@@ -337,11 +337,11 @@ def _of_a_classic_group(asked: str, frame: Frame, run: Run) -> Value:
 def _config(asked: str, run: Run) -> Value:
     if run.settings is None:
         raise BadReference("a recorded log does not tell its settings")
-    told = getattr(run.settings, asked, None)
-    if not isinstance(told, int):
+    setting = getattr(run.settings, asked, None)
+    if not isinstance(setting, int):
         known = [name for name in run.settings.__slots__ if isinstance(getattr(run.settings, name), int)]
         raise BadReference(f"there is no setting {asked}; {nearest(asked, known)}")
-    return Duration(told) if asked.endswith("_ms") else Number(told)
+    return Duration(setting) if asked.endswith("_ms") else Number(setting)
 
 
 def _found(asked: str, run: Run) -> Value:

@@ -258,20 +258,20 @@ def cell_of(frame: Frame, member: str) -> str:
 def _numbers(names: Sequence[str]) -> str:
     """The numbers alone where all are of one topic, as the proposal has it."""
     topics = {name.rpartition("-")[0] for name in names}
-    told = names if len(topics) > 1 else [name.rpartition("-")[2] for name in names]
-    return "{" + ",".join(told) + "}"
+    shown_names = names if len(topics) > 1 else [name.rpartition("-")[2] for name in names]
+    return "{" + ",".join(shown_names) + "}"
 
 
 def _in_order(lesson: Lesson, sheet: Sheet, filler: RunFilling) -> None:
     """A lesson goes forward: a beat does not stand before the one that it follows, nor an answer before its question."""
     last = -1
-    for beat, told in zip(lesson.beats, sheet["beats"], strict=True):
-        if told["sequence"] < last:
+    for beat, beat_sheet in zip(lesson.beats, sheet["beats"], strict=True):
+        if beat_sheet["sequence"] < last:
             filler.problems.append(
                 Problem(beat.line, f"{beat.field}.at", "this moment lies before that of the beat before it")
             )
-        last = told["sequence"]
-        ask = told["ask"]
+        last = beat_sheet["sequence"]
+        ask = beat_sheet["ask"]
         if ask is not None and ask["at"] is not None:
             if ask["at"] < last:
                 filler.problems.append(

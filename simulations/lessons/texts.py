@@ -73,9 +73,9 @@ def read_text(written: str, line: int, field: str) -> Text:
         )
     parts: list[Part] = []
     at = 0
-    told = " ".join(written.split())
-    for found in _PART.finditer(told):
-        parts += _words(told[at : found.start()], line, field)
+    plain = " ".join(written.split())
+    for found in _PART.finditer(plain):
+        parts += _words(plain[at : found.start()], line, field)
         at = found.end()
         if found["code"] is not None:
             parts.append(Code(found["code"]))
@@ -83,7 +83,7 @@ def read_text(written: str, line: int, field: str) -> Text:
             parts.append(Term(found["term"], (found["word"] or found["term"]).lower()))
         else:
             parts.append(_reference(found["reference"], line, field))
-    parts += _words(told[at:], line, field)
+    parts += _words(plain[at:], line, field)
     return Text(parts=tuple(parts), line=line, field=field)
 
 

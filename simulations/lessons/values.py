@@ -112,9 +112,9 @@ def _joint(place: int, names: Sequence[str]) -> tuple[TextPart, ...]:
 
 def equals(value: Value, expected: str) -> bool:
     """Whether an author's words are this value. Sets are compared as sets, in whatever order they are written."""
-    told = " ".join(expected.replace(THIN_SPACE, " ").split())
+    wanted = " ".join(expected.replace(THIN_SPACE, " ").split())
     if isinstance(value, Partitions | Members):
         empty = NOTHING if isinstance(value, Partitions) else NOBODY
-        names = [] if told == empty else [name for name in re.split(r",\s*|\s+and\s+", told) if name]
+        names = [] if wanted == empty else [name for name in re.split(r",\s*|\s+and\s+", wanted) if name]
         return sorted(names) == sorted(value.names)
-    return told == plain(value)
+    return wanted == plain(value)

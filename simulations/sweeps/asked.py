@@ -51,16 +51,16 @@ FIRST_SEED_MOST: Final = 2**31
 """A seed that is written in an address; there is no need of more."""
 
 
-def range_of(told: str) -> tuple[int, int]:
+def range_of(text: str) -> tuple[int, int]:
     """``1-42`` is the seeds 1 to 42, ``42`` that one alone; ``AxesError`` for anything else."""
-    match = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", told.strip())
+    match = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", text.strip())
     if match is None:
         raise AxesError(
-            f"seeds {told[:20]!r}: expected the first and the last one, such as 1-12, or one alone", "seeds"
+            f"seeds {text[:20]!r}: expected the first and the last one, such as 1-12, or one alone", "seeds"
         )
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
-        raise AxesError(f"seeds {told[:20]!r}: the first is at most the last", "seeds")
+        raise AxesError(f"seeds {text[:20]!r}: the first is at most the last", "seeds")
     return first, last
 
 
@@ -72,23 +72,23 @@ class AxesError(ValueError):
         self.field = field
 
 
-def axes_of(told: Mapping[str, object]) -> Axes:
+def axes_of(document: Mapping[str, object]) -> Axes:
     """The axes of a JSON object with ``assignors``, ``shapes``, ``events``, ``seeds`` (how many) and ``first_seed``; what it lacks is as usual.
 
     Raises ``AxesError`` where an axis is wrong, or all of them together ask too much.
     """
-    for key in told:
+    for key in document:
         if key not in ("assignors", "shapes", "events", "seeds", "first_seed"):
             raise AxesError(
                 f"{key[:40]!r} is no axis; there are assignors, shapes, events and seeds", key[:40]
             )
-    boards = [board_of(each) for each in _texts(told, "assignors", [name_of(board) for board in BOARDS])]
-    shapes = [shape_of(each) for each in _texts(told, "shapes", USUAL_SHAPES, SHAPES_MOST)]
-    happenings = [happening_of(each) for each in _texts(told, "events", USUAL_HAPPENINGS)]
-    seeds = told.get("seeds", USUAL_SEEDS)
+    boards = [board_of(each) for each in _texts(document, "assignors", [name_of(board) for board in BOARDS])]
+    shapes = [shape_of(each) for each in _texts(document, "shapes", USUAL_SHAPES, SHAPES_MOST)]
+    happenings = [happening_of(each) for each in _texts(document, "events", USUAL_HAPPENINGS)]
+    seeds = document.get("seeds", USUAL_SEEDS)
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= SEEDS_MOST:
         raise AxesError(f"seeds={str(seeds)[:20]!r} must be a whole number from 1 to {SEEDS_MOST:,}", "seeds")
-    first_seed = told.get("first_seed", 1)
+    first_seed = document.get("first_seed", 1)
     if type(first_seed) is not int or not 0 <= first_seed <= FIRST_SEED_MOST:
         raise AxesError(
             f"first_seed={str(first_seed)[:20]!r} must be a whole number from 0 to {FIRST_SEED_MOST:,}",
@@ -160,8 +160,10 @@ def shape_of(text: str) -> GroupShape:
     return GroupShape(Shape(members, topics, partitions), sizes, subscriptions, racks)
 
 
-def _texts(told: Mapping[str, object], key: str, usual: Sequence[str], most: int | None = None) -> list[str]:
-    given = told.get(key, list(usual))
+def _texts(
+    document: Mapping[str, object], key: str, usual: Sequence[str], most: int | None = None
+) -> list[str]:
+    given = document.get(key, list(usual))
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
         raise AxesError(f"{key} must be a list of texts", key)
     if not given:

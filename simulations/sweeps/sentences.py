@@ -90,14 +90,14 @@ def _moves(axes: Axes, columns: Sequence[Column], when: str) -> list[Part]:
     all_names = _names(axes, range(len(axes.boards)))
     names = [all_names[column.board] for column in steady]
     if bound.worst == 0:
-        told = f"{listed(names)} {'moves' if len(names) == 1 else 'move'} nothing"
+        text = f"{listed(names)} {'moves' if len(names) == 1 else 'move'} nothing"
     else:
-        told = (
+        text = (
             f"{listed(names)} never {'moves' if len(names) == 1 else 'move'} over {math.ceil(bound.worst)} %"
         )
     parts: list[Part] = [
         {"text": f"{when}, "},
-        {"text": told, "cell": bound.worst_cell, "measure": MOVED.key},
+        {"text": text, "cell": bound.worst_cell, "measure": MOVED.key},
     ]
     if others:
         worst = max(others, key=lambda column: (column.most, column.worst))
@@ -135,11 +135,11 @@ def _unevenness(axes: Axes, answers: Mapping[int, Rows], *, begins: bool) -> lis
         )
     boards = sorted({board for value, _, board in found if value == most})
     names = list(dict.fromkeys(axes.boards[board].assignor for board in boards))
-    told = listed(names)
+    text = listed(names)
     verb = "leaves" if len(names) == 1 else "leave"
     return [
         {
-            "text": f"{told[:1].upper()}{told[1:]} {verb} up to {written(most)} partitions",
+            "text": f"{text[:1].upper()}{text[1:]} {verb} up to {written(most)} partitions",
             "cell": -negative,
             "measure": SPREAD.key,
         },

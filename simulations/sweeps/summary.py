@@ -111,11 +111,11 @@ def shape_label(cell_shape: str) -> str:
     """``20x5x200-skewed-racks`` → ``20 members, 200 skewed, racks``."""
     size, *words = cell_shape.split("-")
     members, _, partitions = size.split("x")
-    told = f"{members} member{'' if members == '1' else 's'}, {partitions}"
+    title = f"{members} member{'' if members == '1' else 's'}, {partitions}"
     if not words:
-        return f"{told} partition{'' if partitions == '1' else 's'}"
+        return f"{title} partition{'' if partitions == '1' else 's'}"
     kinds = " ".join(["", *(word for word in words if word != "racks")])
-    return f"{told}{kinds}{', racks' if 'racks' in words else ''}"
+    return f"{title}{kinds}{', racks' if 'racks' in words else ''}"
 
 
 EVENT_LABELS: Final[Mapping[Happening, str]] = {

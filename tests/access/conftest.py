@@ -51,7 +51,7 @@ class Asks:
         headers: Mapping[str, str] | None = None,
         body: Sequence[Any] = (b"",),
         token: bool = True,
-        told_length: int | None = None,
+        content_length: int | None = None,
         twice: tuple[str, str] | None = None,
     ) -> Answer | None:
         """The answer; null if there was none. ``twice`` is a header that comes two times more. ``body`` comes in pieces: bytes, whole messages, and functions that are waited for."""
@@ -61,8 +61,8 @@ class Asks:
         if token:
             given |= {"authorization": f"Bearer {settings.ACCESS_TOKEN}"}
         length = sum(len(piece) for piece in body if isinstance(piece, bytes))
-        if told_length is not None or length:
-            given |= {"content-length": str(length if told_length is None else told_length)}
+        if content_length is not None or length:
+            given |= {"content-length": str(length if content_length is None else content_length)}
         lines = [(name.encode(), value.encode()) for name, value in given.items()]
         if twice is not None:
             lines += [(twice[0].lower().encode(), twice[1].encode())] * 2

@@ -79,7 +79,7 @@ async def test_an_upload_is_written_once_and_to_its_place(
 
 async def test_of_an_upload_whose_client_leaves_nothing_stays(asks: Asks, tmp_path: Path) -> None:
     begun = pieces(form(("a/0.log", b"x" * 500_000)))[:4]
-    await upload(asks, [*begun, GOES], told_length=600_000)
+    await upload(asks, [*begun, GOES], content_length=600_000)
     assert files_below(tmp_path) == []
     assert list((tmp_path / "imports").iterdir()) == []
     assert await Import.objects.acount() == 0
@@ -93,7 +93,7 @@ async def test_a_body_beyond_the_bound_is_refused_as_soon_as_it_is_known(
     settings.UPLOAD_BYTES_MOST = 300_000
     body = pieces(form(("a/0.log", b"x" * 2_000_000)))
     # Without a length Django takes a form for empty, so a lie stands for it.
-    answer = await upload(asks, body, told_length=told or 299_999)
+    answer = await upload(asks, body, content_length=told or 299_999)
     assert answer.status == 413
     assert "300,000" in answer.message or "larger" in answer.message
     assert answer.headers["connection"] == "close"
@@ -108,7 +108,7 @@ async def test_what_takes_no_files_takes_a_mebibyte(asks: Asks, path: str) -> No
     assert answer.status == 413
     assert asks.pieces_left == 64, "not a byte was read"
     lies = await asks(
-        path, method="POST", body=body, told_length=10, headers={"Content-Type": "application/json"}
+        path, method="POST", body=body, content_length=10, headers={"Content-Type": "application/json"}
     )
     assert lies.status == 413
     assert asks.pieces_left >= 46, "no more was read than may be"
@@ -118,10 +118,10 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
     asks: Asks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "PIECE_S", 0.05)
-    answer = await asks("/api/runs", method="POST", body=[b"{"], told_length=100)
+    answer = await asks("/api/runs", method="POST", body=[b"{"], content_length=100)
     assert answer.status == 400, "the server takes it for complete"
     begun: list[Any] = [{"type": "http.request", "body": b"{", "more_body": True}]
-    answer = await asks("/api/runs", method="POST", body=begun, told_length=100)
+    answer = await asks("/api/runs", method="POST", body=begun, content_length=100)
     assert answer.status == 408
     assert "too slowly" in answer.message
 

@@ -15,7 +15,7 @@ from groups.packs import chained
 from groups.packs.chained import CHAIN_MOST, CheckpointWriter, read_chained
 from groups.packs.differences import difference, restored
 from groups.packs.files import DamagedFile, Folder
-from groups.packs.packs import Pack, PackWriter, Place, ToldPlace, read_blob
+from groups.packs.packs import Pack, PackWriter, Place, PlainPlace, read_blob
 from tests.pipeline.folds import MemoryFiles
 
 words = st.sampled_from(
@@ -96,7 +96,7 @@ def test_a_group_of_which_little_changed_is_little() -> None:
     assert len(difference(earlier, orjson.dumps(told))) < len(earlier) // 50
 
 
-def whole(pack: Pack, chain: list[ToldPlace]) -> list[ToldPlace]:
+def whole(pack: Pack, chain: list[PlainPlace]) -> list[PlainPlace]:
     return [pack.place(Place.of(place)).told() for place in chain]
 
 

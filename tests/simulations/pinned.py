@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from groups.history.state.group import Semantics
-from simulations.management.commands.simulate import told_lines
+from simulations.management.commands.simulate import summary_lines
 from simulations.world import studies
 from simulations.world.scenario import load
 
@@ -45,7 +45,7 @@ def text_of(case: str) -> str:
 
 def printed(text: str, semantics: str, seed: int) -> list[bytes]:
     """The lines of ``simulate --format entries``, made in this process."""
-    return list(told_lines(load(text, "pinned"), Semantics(semantics), seed, "entries", "entry", []))
+    return list(summary_lines(load(text, "pinned"), Semantics(semantics), seed, "entries", "entry", []))
 
 
 def digest(lines: Iterable[bytes]) -> str:

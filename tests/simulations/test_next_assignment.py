@@ -14,13 +14,13 @@ from groups.history.frames.frame import frame
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
 from simulations.laboratory.next_assignment import (
-    DIFFERENCES_TOLD_MOST,
+    DIFFERENCES_SHOWN_MOST,
     JOINER,
-    NotForetold,
+    NotPredicted,
     compare,
     follows,
-    foretell,
     holdings,
+    predict,
 )
 from simulations.world import studies
 from simulations.world.engine import run
@@ -51,7 +51,7 @@ def test_every_target_that_a_coordinator_computes_is_the_one_that_was_foretold()
         before: dict[str, Any] | None = None
         for shown, assignor in frames(study):
             if before is not None and shown["members"] and follows(before, shown):
-                target = foretell(shown, before, assignor=assignor).target
+                target = predict(shown, before, assignor=assignor).target
                 compared = compare(target, holdings(shown))
                 foretold += 1
                 if compared["equal"] != compared["of"]:
@@ -74,7 +74,7 @@ def group(**more: Any) -> dict[str, Any]:
 
 
 def test_who_leaves_gives_what_it_had_to_the_others() -> None:
-    foretold = foretell(group(), assignor="uniform", leaves="B")
+    foretold = predict(group(), assignor="uniform", leaves="B")
     assert foretold.target == {"A": {"orders": [0, 1, 2, 3]}}
     assert [(move["partition"], move["before"], move["after"]) for move in foretold.moves] == [
         ("orders-2", "B", "A"),
@@ -83,19 +83,19 @@ def test_who_leaves_gives_what_it_had_to_the_others() -> None:
 
 
 def test_who_joins_gets_a_share_and_everybody_else_keeps_the_rest() -> None:
-    foretold = foretell(group(), assignor="uniform", joins=True)
+    foretold = predict(group(), assignor="uniform", joins=True)
     assert sum(len(each) for each in foretold.target[JOINER].values()) == 1
     assert len(foretold.moves) == 1
 
 
 def test_nothing_moves_where_nothing_changes() -> None:
-    foretold = foretell(group(), assignor="uniform")
+    foretold = predict(group(), assignor="uniform")
     assert (foretold.moves, foretold.assumed) == ([], [])
 
 
 def test_what_the_source_does_not_tell_is_said_to_be_assumed() -> None:
     unknown = group(topics={"orders": {"id": None, "partitions": None}})
-    foretold = foretell(unknown, assignor=None)
+    foretold = predict(unknown, assignor=None)
     assert foretold.assignor == "uniform"
     assert [each.split(":")[0] for each in foretold.assumed] == ["assignor uniform", "partitions of orders"]
 
@@ -104,7 +104,7 @@ def test_an_expression_gets_the_topics_that_it_matches_whole() -> None:
     told = group(topics={"orders": {"id": None, "partitions": 2}, "orders-eu": {"id": None, "partitions": 2}})
     told |= {"target": {}}
     told["members"]["A"] |= {"subscribed": [], "subscribed_regex": "orders-.*"}
-    target = foretell(told, assignor="uniform").target
+    target = predict(told, assignor="uniform").target
     assert target["A"] == {"orders-eu": [0, 1]}
     assert target["B"] == {"orders": [0, 1]}
 
@@ -112,8 +112,8 @@ def test_an_expression_gets_the_topics_that_it_matches_whole() -> None:
 def test_a_classic_group_is_foretold_by_the_assignor_that_its_leader_ran() -> None:
     classic = group(protocol="classic", target=None)
     classic["members"]["A"]["assigned"] = {"orders": [0, 1, 2, 3]}
-    assert foretell(classic, assignor="range").target == {"A": {"orders": [0, 1]}, "B": {"orders": [2, 3]}}
-    cooperative = foretell(classic, assignor="cooperative-sticky")
+    assert predict(classic, assignor="range").target == {"A": {"orders": [0, 1]}, "B": {"orders": [2, 3]}}
+    cooperative = predict(classic, assignor="cooperative-sticky")
     assert len(cooperative.target["A"]["orders"]) == 2
 
 
@@ -133,8 +133,8 @@ def test_a_classic_group_is_foretold_by_the_assignor_that_its_leader_ran() -> No
 def test_what_cannot_be_foretold_is_refused_in_a_line(
     told: Mapping[str, Any], more: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(NotForetold, match=says):
-        foretell(told, **({"assignor": "uniform"} | more))
+    with pytest.raises(NotPredicted, match=says):
+        predict(told, **({"assignor": "uniform"} | more))
 
 
 def test_a_target_is_compared_with_the_one_before_it_alone() -> None:
@@ -158,4 +158,4 @@ def test_each_partition_is_equal_or_told_as_a_difference(was: dict[int, str], no
     compared = compare(target(was), target(now))
     assert compared["of"] == len(was.keys() | now.keys())
     assert compared["equal"] == sum(was.get(each) == now.get(each) for each in was.keys() | now.keys())
-    assert len(compared["differences"]) == min(compared["of"] - compared["equal"], DIFFERENCES_TOLD_MOST)
+    assert len(compared["differences"]) == min(compared["of"] - compared["equal"], DIFFERENCES_SHOWN_MOST)

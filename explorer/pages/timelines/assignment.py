@@ -14,14 +14,14 @@ from groups.history.frames.shapes import Frame
 from groups.models import Timeline
 from simulations.laboratory.next_assignment import (
     Comparison,
-    Foretold,
     Moved,
-    NotForetold,
+    NotPredicted,
+    Prediction,
     Target,
     compare,
     follows,
-    foretell,
     holdings,
+    predict,
 )
 
 ENTRIES_BACK_MOST: Final = 5_000
@@ -84,17 +84,17 @@ def answer_at(timeline: Timeline, at: int, frame: Frame, leaves: str | None, *, 
     }
     assignor = assignor_at(timeline, at, frame)
     try:
-        foretold = foretell(frame, assignor=assignor, leaves=leaves, joins=joins)
-    except NotForetold as error:
+        foretold = predict(frame, assignor=assignor, leaves=leaves, joins=joins)
+    except NotPredicted as error:
         answer["why"] = str(error)
     else:
         answer |= {"assignor": foretold.assignor, "assumed": foretold.assumed, "next": _next(frame, foretold)}
-    with contextlib.suppress(NotForetold):
+    with contextlib.suppress(NotPredicted):
         answer["came"] = _came(timeline, at, frame, assignor)
     return answer
 
 
-def _next(frame: Frame, foretold: Foretold) -> Next:
+def _next(frame: Frame, foretold: Prediction) -> Next:
     epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
     due = epoch is not None and target_epoch is not None and epoch > target_epoch
     return {
@@ -119,7 +119,7 @@ def _came(timeline: Timeline, at: int, frame: Frame, assignor: str | None) -> Ca
     if before is None or after is None or not follows(before, after):
         # Targets in between were not seen, or this one is where the log begins.
         return None
-    compared = compare(foretell(after, before, assignor=assignor).target, holdings(after))
+    compared = compare(predict(after, before, assignor=assignor).target, holdings(after))
     return {"epoch": epoch, "sequence": changed, **compared}
 
 

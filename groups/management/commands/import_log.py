@@ -121,11 +121,11 @@ def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
     """The report as scripts rely on it, field for field."""
     records = report["records"]
     return {
-        "timelines": [{name: told.get(name) for name in TIMELINE_FIELDS} for told in report["timelines"]],
+        "timelines": [{name: each.get(name) for name in TIMELINE_FIELDS} for each in report["timelines"]],
         "records": {
             "read": records["read"],
             "decoded": records["decoded"],
-            "skipped": [{name: told[name] for name in SKIPPED_FIELDS} for told in records["skipped"]],
+            "skipped": [{name: each[name] for name in SKIPPED_FIELDS} for each in records["skipped"]],
         },
         "times": report.get("times", []),
     }
@@ -163,30 +163,30 @@ def title_of(paths: list[str]) -> str:
 def same_lines(report: Mapping[str, Any]) -> list[str]:
     """A line for each timeline that was there already, went on, or shares offsets with another one."""
     lines = []
-    for told in report["timelines"]:
-        who = f"{told['id']} ({told['group']})"
-        if told.get("same_as"):
+    for timeline in report["timelines"]:
+        who = f"{timeline['id']} ({timeline['group']})"
+        if timeline.get("same_as"):
             lines.append(f"{who} was imported before: it has the same entries.")
-        elif told.get("continues"):
-            lines.append(f"{who} was imported before and goes on after entry {told['continues_after']}.")
-        elif told.get("overlaps"):
+        elif timeline.get("continues"):
+            lines.append(f"{who} was imported before and goes on after entry {timeline['continues_after']}.")
+        elif timeline.get("overlaps"):
             lines.append(
-                f"{who} holds some of the same offsets as {', '.join(told['overlaps'])}, and differs."
+                f"{who} holds some of the same offsets as {', '.join(timeline['overlaps'])}, and differs."
             )
     return lines
 
 
-def moment_of(option: str, told: str | None) -> int | None:
+def moment_of(option: str, text: str | None) -> int | None:
     """Milliseconds since 1970 of a time that was given as such, or in ISO 8601 (UTC where no zone is told)."""
-    if told is None:
+    if text is None:
         return None
-    if re.fullmatch(r"\d{1,15}", told):
-        return int(told)
+    if re.fullmatch(r"\d{1,15}", text):
+        return int(text)
     try:
-        found = datetime.fromisoformat(told)
+        found = datetime.fromisoformat(text)
     except ValueError as error:
         raise CommandError(
-            f"{option} {told!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970.",
+            f"{option} {text!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970.",
             returncode=BAD_USAGE,
         ) from error
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)

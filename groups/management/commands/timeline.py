@@ -282,8 +282,8 @@ def existing(timeline_id: str) -> Timeline:
     try:
         return storage.get(timeline_id)
     except storage.NoSuchTimeline as error:
-        told = str(error) if storage.listing().exists() else NOTHING_STORED
-        raise CommandError(told, returncode=NO) from error
+        reason = str(error) if storage.listing().exists() else NOTHING_STORED
+        raise CommandError(reason, returncode=NO) from error
 
 
 def removed(timeline_ids: list[str]) -> Iterator[dict[str, Any]]:

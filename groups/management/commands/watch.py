@@ -70,7 +70,7 @@ class Command(TerminalCommand):
             follow=True if options["follow"] else False if options["poll"] else None,
             on_round=self.tell_silent,
             on_rows=self.tell,
-            on_alert=self.tell_alert,
+            on_alert=self.print_alert,
         )
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             asyncio.run(watching.run())
@@ -102,6 +102,6 @@ class Command(TerminalCommand):
         for node, error in seen.listing.silent.items():
             self.stderr.write(f"Broker {node}: {error}")
 
-    def tell_alert(self, alert: ShownAlert) -> None:
+    def print_alert(self, alert: ShownAlert) -> None:
         over = "" if alert["ended_ms"] is None or alert["kind"] == "finding" else "over: "
         self.stderr.write(f"Alert, {over}{alert['says']}" + (f" ({alert['url']})" if alert["url"] else ""))

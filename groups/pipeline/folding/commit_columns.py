@@ -92,8 +92,8 @@ def block(
     }
     columns: list[bytes] = []
     for name in COLUMNS:
-        code, text, told = _narrow(values[name].astype(np.int64))
-        header["columns"].append((name, code, told))
+        code, text, present = _narrow(values[name].astype(np.int64))
+        header["columns"].append((name, code, present))
         if code != CONSTANT:
             columns.append(text)
     return block_of(header, columns, others)

@@ -120,8 +120,8 @@ def _ids(column: NDArray[Any], topic_ids: Sequence[str]) -> list[str | None]:
     """What commits tell of their topics' ids; the last of the table stands for −1, which is none."""
     if not len(column) or column.max() < 0:
         return [None] * len(column)
-    told = [*map(_told, topic_ids), None]
-    return list(map(told.__getitem__, column.tolist()))
+    known_ids = [*map(_told, topic_ids), None]
+    return list(map(known_ids.__getitem__, column.tolist()))
 
 
 def _values(rows: CommitRows, committed: list[int], ids: list[str | None], tables: Tables) -> list[Offset]:
@@ -188,9 +188,9 @@ def _told(topic_id: str) -> str | None:
 
 def _topic_ids(columns: RunColumns, places: Iterable[Place], start: int, end: int) -> list[tuple[str, str]]:
     """Topics with the ids that commits tell of them: each when it differs from the one told before."""
-    told = columns.topic_ids
-    if told is not None:
-        return [(topic, told[topic]) for topic in dict.fromkeys(topic for topic, _ in places)] if told else []
+    ids = columns.topic_ids
+    if ids is not None:
+        return [(topic, ids[topic]) for topic in dict.fromkeys(topic for topic, _ in places)] if ids else []
     # A topic was made anew within these commits, or not all of them tell ids: every change counts, in order.
     changes: list[tuple[str, str]] = []
     now: dict[str, str] = {}

@@ -84,19 +84,19 @@ class Folding:
             self.packs.drop()
             raise
         for (source, outcome), some in self.left_out.items():
-            told = {
+            report = {
                 "source": source,
                 "outcome": outcome,
                 "records": some.records,
                 "first": some.first,
                 "last": some.last,
             }
-            yield Folded("left_out", orjson.dumps(told))
+            yield Folded("left_out", orjson.dumps(report))
 
-    def timeline(self, told: dict[str, Any]) -> Iterator[Folded]:
+    def timeline(self, report: dict[str, Any]) -> Iterator[Folded]:
         """A timeline is whole; its line waits for the pack's name."""
-        self.told.append(told)
-        self.records += told["records"]
+        self.told.append(report)
+        self.records += report["records"]
         self.packs.rest()
         if self.packs.is_full:
             yield from self._close_pack()
@@ -104,21 +104,21 @@ class Folding:
     def _end(self, group: GroupFolding) -> Iterator[Folded]:
         yield from group.finish()
         if group.merger.repeated or group.merger.conflicts:
-            told = {
+            report = {
                 "group": group.name,
                 "records": group.merger.repeated,
                 "conflicts": group.merger.conflicts,
             }
-            yield Folded("repeated", orjson.dumps(told))
+            yield Folded("repeated", orjson.dumps(report))
         self.ended(1)
 
     def _close_pack(self) -> Iterator[Folded]:
         if not self.told:
             return
         pack = self.packs.close()
-        for told in self.told:
-            told["index"] = pack.place(told["index"]).told()
-            yield Folded("timeline", orjson.dumps(told))
+        for report in self.told:
+            report["index"] = pack.place(report["index"]).told()
+            yield Folded("timeline", orjson.dumps(report))
         self.told = []
 
 
@@ -256,9 +256,9 @@ class GroupFolding:
 
     def _close_timeline(self) -> Iterator[Folded]:
         if self.timeline is not None:
-            told = self.timeline.finish(self.merger.tables)
+            report = self.timeline.finish(self.merger.tables)
             self.timeline = None
-            yield from self.task.timeline(told)
+            yield from self.task.timeline(report)
 
 
 def record_of(other: OtherRecord, partition: int | None) -> GroupRecord:

@@ -37,7 +37,7 @@ CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
 COMMIT_BYTES: Final = 250
 """What a commit weighs in a chunk: about what it is as an entry in JSON."""
 
-GAPS_TOLD_MOST: Final = 100
+GAPS_KEPT_MOST: Final = 100
 """Gaps of one timeline that a report lists; all of them are in its entries."""
 
 
@@ -181,7 +181,7 @@ class TimelineFolding:
             "nameless": [topic for topic in self.nameless if topic["id"] in self.mentioned],
             "headline": short,
             "verdict": b64encode(verdict).decode(),
-            "gaps": summary["gaps"][:GAPS_TOLD_MOST],
+            "gaps": summary["gaps"][:GAPS_KEPT_MOST],
             "offsets": [[partition, self.begun[partition], last] for partition, last in self.reached.items()],
             "digest": self.digest.text(),
             "continues": self.continues,

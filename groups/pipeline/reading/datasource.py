@@ -50,12 +50,12 @@ def tasks_of(splits: Sequence[Split], task_bytes: int = SPLIT_BYTES) -> list[Tas
     return tasks
 
 
-def told_tasks(tasks: Sequence[Task]) -> str:
+def tasks_text(tasks: Sequence[Task]) -> str:
     """Tasks as the option ``tasks``."""
     return orjson.dumps([[[number, asdict(split)] for number, split in task] for task in tasks]).decode()
 
 
-def told_wanted(wanted: Wanted) -> str:
+def wanted_text(wanted: Wanted) -> str:
     groups = None if wanted.groups is None else sorted(wanted.groups)
     return orjson.dumps({"groups": groups, "until_ms": wanted.until_ms}).decode()
 
@@ -85,10 +85,10 @@ class OffsetsLogReader(DataSourceReader):
     """Plans the tasks, and reads one of them."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        told = orjson.loads(options.get("wanted") or b"{}")
-        groups = told.get("groups")
+        parsed = orjson.loads(options.get("wanted") or b"{}")
+        groups = parsed.get("groups")
         self.wanted = Wanted(
-            groups=None if groups is None else frozenset(groups), until_ms=told.get("until_ms")
+            groups=None if groups is None else frozenset(groups), until_ms=parsed.get("until_ms")
         )
         if "tasks" in options:
             self.tasks = [
@@ -121,12 +121,12 @@ def _times_row(place: tuple[int, Split], times: Times) -> Row:
     return Row("times", None, None, split.source, number, None, 0, orjson.dumps(times.report()))
 
 
-def arrow_schema(told: str) -> pa.Schema:
+def arrow_schema(text: str) -> pa.Schema:
     """Spark's words for a schema, in Arrow's."""
     import pyarrow as pa
 
     types = {"string": pa.string(), "int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
-    return pa.schema([(name, types[kind]) for name, kind in (field.split() for field in told.split(", "))])
+    return pa.schema([(name, types[kind]) for name, kind in (field.split() for field in text.split(", "))])
 
 
 def _batches(rows: Iterator[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

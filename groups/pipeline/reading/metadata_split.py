@@ -48,5 +48,5 @@ class MetadataReading(SplitReading):
                 self.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
                 continue
             if payload is not None:
-                told = {"at_ms": record.timestamp_ms, "offset": record.offset, "record": payload}
-                yield self.row("topic", orjson.dumps(told), first=record.offset)
+                line = {"at_ms": record.timestamp_ms, "offset": record.offset, "record": payload}
+                yield self.row("topic", orjson.dumps(line), first=record.offset)

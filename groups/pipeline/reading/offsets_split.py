@@ -255,10 +255,10 @@ class OffsetsReading(SplitReading):
 
     def _names_of(self, commits: Commits) -> None:
         """Topic ids that commits tell beside the topic's name."""
-        told = commits.topic_id >= 0
-        if not told.any():
+        has_id = commits.topic_id >= 0
+        if not has_id.any():
             return
-        pairs = commits.topic_id[told].astype(np.int64) << 32 | commits.key[told].astype(np.int64)
+        pairs = commits.topic_id[has_id].astype(np.int64) << 32 | commits.key[has_id].astype(np.int64)
         for pair in np.unique(pairs).tolist():
             topic_id, topic = commits.topic_ids[pair >> 32], commits.keys[pair & 0xFFFFFFFF].topic
             self.names.add((topic_id, topic, "commit"))

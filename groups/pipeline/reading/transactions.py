@@ -67,8 +67,8 @@ class Ends:
             mine = np.flatnonzero(rows["producer"] == producer)
             offsets = self.offsets.get(producer, [])
             at = np.searchsorted(np.array(offsets, np.int64), rows["offset"][mine], "right")
-            told = np.array([*self.outcomes.get(producer, ()), OPEN], np.int8)
-            outcomes[mine] = told[at]
+            known = np.array([*self.outcomes.get(producer, ()), OPEN], np.int8)
+            outcomes[mine] = known[at]
         return outcomes
 
     def first(self) -> list[tuple[int, int, int]]:

@@ -157,8 +157,8 @@ def output_to(log: Path) -> Iterator[None]:
 def _last_words(log: Path) -> str:
     """The last line that Spark or Java wrote, without the stack below it."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()] if log.exists() else []
-    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
-    return told[-1] if told else ""
+    messages = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    return messages[-1] if messages else ""
 
 
 def is_local(master: str) -> bool:

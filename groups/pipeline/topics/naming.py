@@ -142,18 +142,18 @@ def read_topics_file(data: Any) -> tuple[dict[str, str], dict[str, int]]:
         raise BadTopicsFile('the topics file must hold one JSON object: {"topic id": "name"}')
     names: dict[str, str] = {}
     partitions: dict[str, int] = {}
-    for topic_id, told in data.items():
+    for topic_id, value in data.items():
         try:
             base64_to_uuid(topic_id)
         except WireError as error:
             raise BadTopicsFile(f"in the topics file {error}") from error
-        name = told.get("name") if isinstance(told, Mapping) else told
+        name = value.get("name") if isinstance(value, Mapping) else value
         if not isinstance(name, str) or not name:
             raise BadTopicsFile(
                 f"the topics file gives {topic_id} no name: a string was expected, or an object with a name"
             )
         names[topic_id] = name
-        count = told.get("partitions") if isinstance(told, Mapping) else None
+        count = value.get("partitions") if isinstance(value, Mapping) else None
         if isinstance(count, int) and not isinstance(count, bool) and count > 0:
             partitions[topic_id] = count
     return names, partitions

@@ -74,8 +74,8 @@ def _consequences(
 ) -> list[str]:
     if name == "subscription":
         seen = older_clients.seen_by(SUBSCRIPTION, data, version)
-        told = older_clients.consequences(seen, assignor or _assignor(whole))
-        return [each.sentence for each in told]
+        consequences = older_clients.consequences(seen, assignor or _assignor(whole))
+        return [each.sentence for each in consequences]
     if name == "sticky-user-data" and find(whole, "generation") is not None and "generation" not in known:
         return ["It cannot tell which of two members that claim a partition had it last."]
     return []

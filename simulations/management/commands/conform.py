@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DIFFERS = 1
 
-PROBLEMS_TOLD_MOST = 20
+PROBLEMS_SHOWN_MOST = 20
 """Lines about what could not be read; a file that is none at all would fill the screen."""
 
 
@@ -90,7 +90,7 @@ class Command(TerminalCommand):
 
         bundled = bundled_settings(options)
         try:
-            settings = settings_of({**bundled, **told_settings(options["told"])})
+            settings = settings_of({**bundled, **settings_option(options["told"])})
         except BadSetting as error:
             raise usage(f"--set: {error}") from None
         given = topics_of(options["topics"]) if options["topics"] else ()
@@ -102,10 +102,10 @@ class Command(TerminalCommand):
             raise usage(
                 f"--requests {options['requests']}: not text in UTF-8, byte {error.start} is wrong"
             ) from None
-        for problem in files.problems[:PROBLEMS_TOLD_MOST]:
+        for problem in files.problems[:PROBLEMS_SHOWN_MOST]:
             self.stderr.write(problem)
-        if len(files.problems) > PROBLEMS_TOLD_MOST:
-            self.stderr.write(f"{len(files.problems) - PROBLEMS_TOLD_MOST} more of that kind")
+        if len(files.problems) > PROBLEMS_SHOWN_MOST:
+            self.stderr.write(f"{len(files.problems) - PROBLEMS_SHOWN_MOST} more of that kind")
         images = given or files.images
         if not files.requests:
             raise usage(
@@ -137,8 +137,10 @@ class Command(TerminalCommand):
         self.stderr.write(f"{judged:,} judged, {excused:,} excused" + (f": {because}" if because else ""))
         if result["differences"]:
             first = result["differences"][0]
-            says = f"{len(result['differences'])} differences, the first at {first['at_ms']}: {first['what']}"
-            raise CommandError(says, returncode=DIFFERS)
+            summary = (
+                f"{len(result['differences'])} differences, the first at {first['at_ms']}: {first['what']}"
+            )
+            raise CommandError(summary, returncode=DIFFERS)
 
 
 def bundled_settings(options: dict[str, Any]) -> Mapping[str, str]:
@@ -162,23 +164,23 @@ def bundled_settings(options: dict[str, Any]) -> Mapping[str, str]:
     return found.settings
 
 
-def told_settings(words: list[str]) -> Mapping[str, str]:
-    told: dict[str, str] = {}
+def settings_option(words: list[str]) -> Mapping[str, str]:
+    settings: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             raise usage(f"--set {word}: expected KEY=VALUE")
-        told[name.strip()] = value.strip()
-    return told
+        settings[name.strip()] = value.strip()
+    return settings
 
 
-def utc_offset_of(told: str) -> timedelta:
-    found = re.fullmatch(r"([+-])(\d\d):?(\d\d)", told)
+def utc_offset_of(text: str) -> timedelta:
+    found = re.fullmatch(r"([+-])(\d\d):?(\d\d)", text)
     if found is None:
-        raise usage(f"--utc-offset {told}: expected a sign, hours and minutes, as +02:00")
+        raise usage(f"--utc-offset {text}: expected a sign, hours and minutes, as +02:00")
     offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
     if offset >= timedelta(hours=24):
-        raise usage(f"--utc-offset {told}: less than 24 hours was expected")
+        raise usage(f"--utc-offset {text}: less than 24 hours was expected")
     return -offset if found[1] == "-" else offset
 
 

@@ -57,10 +57,14 @@ class Command(TerminalCommand):
         parser.add_argument(
             "--processes", metavar="N", help="how many processes share the states out; default: 1"
         )
-        for field, (option, says) in BUDGET_OPTIONS.items():
+        for field, (option, description) in BUDGET_OPTIONS.items():
             # The short names are those of earlier releases.
             parser.add_argument(
-                option, f"--{field.replace('_', '-')}", dest=field, metavar="N", help=f"{says}; default: 0"
+                option,
+                f"--{field.replace('_', '-')}",
+                dest=field,
+                metavar="N",
+                help=f"{description}; default: 0",
             )
         parser.add_argument(
             "--unhurried",
@@ -76,8 +80,8 @@ class Command(TerminalCommand):
         from simulations.proof.exploration.plan import has_classic_members
 
         scenario = scenario_of(options["scenario"])
-        told = options["semantics"]
-        semantics = chosen("--semantics", told, SEMANTICS) if told else None
+        semantics_option = options["semantics"]
+        semantics = chosen("--semantics", semantics_option, SEMANTICS) if semantics_option else None
         scenario = at_release(scenario, release_asked(options["release"], semantics or scenario.semantics))
         states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
         budgets = Budgets(
@@ -117,11 +121,11 @@ class Command(TerminalCommand):
                     raise usage(f"cannot write {path}: {error.strerror}") from None
         if report.violations:
             first = report.violations[0]
-            says = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.says}"
-            raise CommandError(says, returncode=1)
+            summary = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.says}"
+            raise CommandError(summary, returncode=1)
         if not report.complete:
-            says = f"not complete: more than {states_max:,} states; give it fewer faults, or --max-states"
-            raise CommandError(says, returncode=1)
+            summary = f"not complete: more than {states_max:,} states; give it fewer faults, or --max-states"
+            raise CommandError(summary, returncode=1)
 
     def progress(self, states: int, transitions: int, depth: int) -> None:
         """A word every second."""
@@ -147,13 +151,13 @@ def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
 
 def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
     """What no world was asked, and why; of expressions, too, where members subscribe by them."""
-    told: list[dict[str, Any]] = [
+    lines: list[dict[str, Any]] = [
         {"reason": reason, "invariants": list(names)} for reason, names in worlds.not_asked.items()
     ]
     if any(member.regex for member in worlds.plan.scenario.members.values()):
         reason = "the clock is frozen: what an expression matches is found once"
-        told.append({"reason": reason, "invariants": ["current_target"]})
-    return told
+        lines.append({"reason": reason, "invariants": ["current_target"]})
+    return lines
 
 
 def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
@@ -169,8 +173,8 @@ def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
 def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:
     from simulations.proof.exploration.trace import timeline
 
-    told = timeline(worlds, violated.trace, violated.invariant, violated.says)
-    return [entry.to_json() for entry in told]
+    trace_lines = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    return [entry.to_json() for entry in trace_lines]
 
 
 def dumped(value: object) -> str:
@@ -179,20 +183,20 @@ def dumped(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def number(option: str, told: str | None, usual: int, most: int, *, least: int = 1) -> int:
-    if told is None:
+def number(option: str, text: str | None, usual: int, most: int, *, least: int = 1) -> int:
+    if text is None:
         return usual
-    if told.isascii() and told.isdigit() and len(told) <= 18 and least <= int(told) <= most:
-        return int(told)
-    raise usage(f"{option} {told}: expected a whole number from {least} to {most}")
+    if text.isascii() and text.isdigit() and len(text) <= 18 and least <= int(text) <= most:
+        return int(text)
+    raise usage(f"{option} {text}: expected a whole number from {least} to {most}")
 
 
-def folder_of(told: str | None) -> Path | None:
-    if told is None:
+def folder_of(text: str | None) -> Path | None:
+    if text is None:
         return None
-    folder = Path(told)
+    folder = Path(text)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise usage(f"--out {told}: {error.strerror}") from None
+        raise usage(f"--out {text}: {error.strerror}") from None
     return folder

@@ -80,11 +80,11 @@ class Command(TerminalCommand):
                 f"More than {WHOLE_FRAMES_MEMBERS_MAX} members: a line holds the changes from the line before, "
                 "every now and then a whole frame (as --format changes)"
             )
-        for told in broken_expressions(scenario, semantics):
-            self.stderr.write(told)
+        for problem in broken_expressions(scenario, semantics):
+            self.stderr.write(problem)
         broken: list[Entry] = []
         costs = Costs(scenario, semantics) if has_rates(scenario) else None
-        lines = told_lines(scenario, semantics, seed, form, by, broken, costs)
+        lines = summary_lines(scenario, semantics, seed, form, by, broken, costs)
         try:
             if options["out"]:
                 with Path(options["out"]).open("wb") as file:
@@ -105,8 +105,8 @@ class Command(TerminalCommand):
             self.stderr.write(cost)
         if broken:
             first = broken[0]
-            says = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
-            raise CommandError(says, returncode=1)
+            message = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
+            raise CommandError(message, returncode=1)
 
 
 def release_option(parser: CommandParser, *, default: str = "the scenario's") -> None:
@@ -147,7 +147,7 @@ def write(lines: Iterable[bytes], out: BinaryIO) -> None:
     out.flush()
 
 
-def told_lines(
+def summary_lines(
     scenario: Scenario,
     semantics: Semantics,
     seed: int,
@@ -168,8 +168,8 @@ def told_lines(
         yield from output.segment(entries)
         return
     if form == "summary":
-        told = output.summary(entries, scenario.group, semantics)
-        yield orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+        summary = output.summary(entries, scenario.group, semantics)
+        yield orjson.dumps(summary, option=orjson.OPT_APPEND_NEWLINE)
         return
     if form == "changes":
         yield from output.change_lines(entries, initial_state(scenario.group, semantics), by)
@@ -228,8 +228,8 @@ class Costs:
 
         if self._state.consumption is None:
             return None
-        told = totals(consumption_part(self._state.consumption, None, None), self._end_ms)
-        return consumption_words(told, self._begin_ms)
+        sums = totals(consumption_part(self._state.consumption, None, None), self._end_ms)
+        return consumption_words(sums, self._begin_ms)
 
 
 def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str]:
@@ -273,13 +273,13 @@ def scenario_of(named: str) -> Scenario:
         raise usage(f"{named}: {error.strerror}") from None
 
 
-def seed_of(told: str | None, usual: int) -> int:
-    if told is None:
+def seed_of(text: str | None, usual: int) -> int:
+    if text is None:
         return usual
     with contextlib.suppress(ValueError):
-        if 0 <= (seed := int(told)) <= SEED_MAX:
+        if 0 <= (seed := int(text)) <= SEED_MAX:
             return seed
-    raise usage(f"--seed {told}: expected a whole number from 0 to {SEED_MAX}")
+    raise usage(f"--seed {text}: expected a whole number from 0 to {SEED_MAX}")
 
 
 def chosen(option: str, value: str, choices: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer
 from simulations.protocol.coordinator.image import Image, ImageTopic
-from simulations.world.engine.client_assignors import changed, classic_config_of, config_of, topics_as_told
+from simulations.world.engine.client_assignors import changed, classic_config_of, config_of, topics_as_noted
 from simulations.world.engine.initial_state import draw_topic_id, first_image, racks_of
 from simulations.world.scenario import Member, Scenario, Verb
 from simulations.world.scenario.actions import Action
@@ -118,7 +118,7 @@ class Plan:
         """The topics as a broker tells them when the script has come so far."""
         version = self._topics_after[script]
         if version not in self._told:
-            self._told[version] = topics_as_told(self._images[script])
+            self._told[version] = topics_as_noted(self._images[script])
         return self._told[version]
 
     def member(self, name: str, script: int) -> Member:

@@ -76,13 +76,13 @@ def consumer_in_broker_order(
     ordered: dict[tuple[str, ...], tuple[str, ...]] = {}
     for member_id in order:
         member = spec.members[member_id]
-        told = tuple(names[member_id])
-        if told not in ordered:
-            subscribed = HashOrder.set_copy(string_hash, told)
-            ordered[told] = tuple(topic for topic in subscribed if topic in spec.topics)
+        listed = tuple(names[member_id])
+        if listed not in ordered:
+            subscribed = HashOrder.set_copy(string_hash, listed)
+            ordered[listed] = tuple(topic for topic in subscribed if topic in spec.topics)
         members[member_id] = replace(
             member,
-            topics=ordered[told],
+            topics=ordered[listed],
             owned=in_memory_target(member.owned, ids),
         )
     first = next(iter(members), None)

@@ -46,8 +46,8 @@ def claims_of(assignor: str, member: MemberSpec) -> Claims:
                 member.owned.items(), generation if generation is not None and generation >= 0 else None
             )
         if generation is None or generation < 0:
-            told = member_data(COOPERATIVE_STICKY, {"userData": _text(member.user_data)})
-            generation = told.generation
+            user_data = member_data(COOPERATIVE_STICKY, {"userData": _text(member.user_data)})
+            generation = user_data.generation
         return Claims(member.owned.items(), generation)
     return Claims(member.owned.items(), member.generation)
 
@@ -107,13 +107,13 @@ def _read_at_once(data: bytes, names: dict[bytes, str]) -> Claims | None:
 
 
 def _in_user_data(data: bytes) -> Claims:
-    told = member_data(STICKY, {"userData": _text(data)})
+    user_data = member_data(STICKY, {"userData": _text(data)})
     runs: list[tuple[str, list[int]]] = []
-    for topic, partition in told.partitions:
+    for topic, partition in user_data.partitions:
         if not runs or runs[-1][0] != topic:
             runs.append((topic, []))
         runs[-1][1].append(partition)
-    return Claims(runs, told.generation)
+    return Claims(runs, user_data.generation)
 
 
 def _joined(claims: Claims) -> Owned:

@@ -198,7 +198,7 @@ class Adapted(ClientAssignor):
         return ClientAnswer(
             members={
                 member_id: MemberAnswer(
-                    partitions={ids[name]: told for name, told in planned.get(member_id, {}).items()},
+                    partitions={ids[name]: numbers for name, numbers in planned.get(member_id, {}).items()},
                     metadata=Metadata(version=member.metadata.version),
                 )
                 for member_id, member in group.members.items()
@@ -248,7 +248,7 @@ def install_problems(
         topics={topic.name: Topic(partitions=topic.partitions) for topic in group.topics.values()},
     )
     assigned = {
-        member_id: {names.get(topic_id, topic_id): told for topic_id, told in member.partitions.items()}
+        member_id: {names.get(topic_id, topic_id): owned for topic_id, owned in member.partitions.items()}
         for member_id, member in answer.members.items()
     }
     found = [problem for problem in problems(spec, assigned) if problem.kind != NOT_ASKED_BY_THE_TEXT]
@@ -259,11 +259,11 @@ def install_problems(
                 Problem("unknown-member", "", (), (member_id,), f"{member_id} is no member of the group")
             )
     for member_id, offer in (offers or {}).items():
-        told = answer.members.get(member_id)
-        if told is not None and not offer.reads(told.metadata.version):
+        owned = answer.members.get(member_id)
+        if owned is not None and not offer.reads(owned.metadata.version):
             versions = f"{offer.minimum_version} to {offer.maximum_version}"
             sentence = (
-                f"the metadata for {member_id} are of version {told.metadata.version}; it reads {versions}"
+                f"the metadata for {member_id} are of version {owned.metadata.version}; it reads {versions}"
             )
             found.append(Problem("unreadable-metadata", "", (), (member_id,), sentence))
     return found
@@ -303,7 +303,7 @@ class OnGroup:
                 "that it knows",
             )
         return GroupAssignment(
-            members={member_id: told.partitions for member_id, told in answer.members.items()}
+            members={member_id: assigned.partitions for member_id, assigned in answer.members.items()}
         )
 
     def _prepared(self, spec: GroupSpec, offer: Offer) -> ClientGroup:

@@ -29,10 +29,10 @@ class Explanation:
         self.steps: list[Step] = []
         self.left_out = 0
 
-    def say(self, step: str, says: str, **data: object) -> None:
+    def say(self, step: str, text: str, **data: object) -> None:
         """Adds a step: a short name for its kind, what happened and why, and the values in it."""
         if len(self.steps) < STEPS_MAX:
-            self.steps.append({"step": step, "says": says, **data})
+            self.steps.append({"step": step, "says": text, **data})
         else:
             self.left_out += 1
 

@@ -116,17 +116,17 @@ def measure(
 def concluded(measures: Measures, protocol: RebalanceProtocol) -> str:
     """What an answer comes to, in a sentence: the last step of an explanation."""
     least, most = measures.least, measures.most
-    told = f"{least} each" if least == most else f"{least} to {most} each"
+    spread = f"{least} each" if least == most else f"{least} to {most} each"
     partitions, members = counted(measures.paused, "partition"), counted(measures.interrupted, "member")
     if not measures.paused:
-        return f"{told}; nobody stops reading anything"
+        return f"{spread}; nobody stops reading anything"
     if protocol is RebalanceProtocol.EAGER:
         back = measures.paused - measures.moved
         also = f", also {back} that nobody else gets" if back > 0 else ""
-        return f"{told}; eager: before this could start, {members} gave up everything, {partitions}{also}"
+        return f"{spread}; eager: before this could start, {members} gave up everything, {partitions}{also}"
     if measures.rebalances > 1:
-        return f"{told}; given up now, given on in a second rebalance: {partitions} of {members}"
-    return f"{told}; only what its owner does not keep stops being read: {partitions} of {members}"
+        return f"{spread}; given up now, given on in a second rebalance: {partitions} of {members}"
+    return f"{spread}; only what its owner does not keep stops being read: {partitions} of {members}"
 
 
 def _moved(claims: Claims, goal: Mapping[str, Owned]) -> int:

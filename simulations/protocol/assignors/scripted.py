@@ -31,10 +31,10 @@ class ScriptedAssignor:
 
     def assign(self, epoch: int, ids: Mapping[str, str]) -> Assignment:
         """The target of an epoch; ``ids`` are those of the topics that exist, by name."""
-        told = max((known for known in self.targets if known <= epoch), default=None)
-        if told is None:
+        newest = max((known for known in self.targets if known <= epoch), default=None)
+        if newest is None:
             return {}
-        target = self.targets[told]
+        target = self.targets[newest]
         if target is None:
             raise AssignorError(f"the assignor throws at epoch {epoch}, as it was told to")
         return {

@@ -182,7 +182,7 @@ def deals_explained(
 
 def shares_in_words(least: int, extra: int, to_do: str = "") -> str:
     """How even shares are: ``2 each, one more for the first 3``; ``to_do`` is what they are the first to do."""
-    told = f"{least} each" if least else "none each"
+    spread = f"{least} each" if least else "none each"
     if not extra:
-        return told
-    return f"{told}, one more for the first{'' if extra == 1 else f' {extra}'}{to_do and ' to '}{to_do}"
+        return spread
+    return f"{spread}, one more for the first{'' if extra == 1 else f' {extra}'}{to_do and ' to '}{to_do}"

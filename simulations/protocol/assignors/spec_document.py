@@ -175,7 +175,7 @@ def answer_to(
     )
     wrong = problems(spec.group, answered.members if answered.intended is None else answered.intended)
     intended = {} if answered.intended is None else {"intended": _told(answered.intended, members)}
-    told = {
+    assignment = {
         "assignment": _told(answered.members, members),
         **intended,
         **numbers.to_json(),
@@ -184,7 +184,7 @@ def answer_to(
         "faults": list(answered.faults),
     }
     # No type checker follows which keys are unpacked into another dict.
-    answer = cast(SpecAnswer, told)
+    answer = cast(SpecAnswer, assignment)
     if explanation is not None:
         explanation.say("result", concluded(numbers, protocol), **numbers.to_json())
         answer["steps"] = explanation.to_json()
@@ -242,7 +242,7 @@ def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]
     if value is None:
         return None
     racks: dict[int, tuple[str, ...]] = {}
-    for key, told in _object(value, f"{at}.racks").items():
+    for key, replicas in _object(value, f"{at}.racks").items():
         if not (
             key.isascii()
             and key.isdecimal()
@@ -253,7 +253,7 @@ def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]
             raise SpecError(
                 f"{at}.racks: expected partitions below {partitions} as keys, found {_shown(key)}"
             )
-        each = enumerate(_array(told, f"{at}.racks.{key}"))
+        each = enumerate(_array(replicas, f"{at}.racks.{key}"))
         racks[int(key)] = tuple(
             _text(rack, f"{at}.racks.{key}.{index}") for index, rack in each if rack is not None
         )
@@ -272,8 +272,8 @@ def _member(member_id: str, value: object, protocol: str) -> tuple[tuple[str, ..
     if protocol == "consumer" and len(set(subscribed)) < len(subscribed):
         twice = next(topic for index, topic in enumerate(subscribed) if topic in subscribed[:index])
         raise SpecError(f"{at}.subscribed_topics: {twice} stands there twice")
-    told = member.get("generation")
-    generation = None if told is None else _whole(told, f"{at}.generation", -INT32_MAX - 1, INT32_MAX)
+    given = member.get("generation")
+    generation = None if given is None else _whole(given, f"{at}.generation", -INT32_MAX - 1, INT32_MAX)
     return tuple(subscribed), MemberSpec(
         topics=(),
         owned=_owned(member.get("owned"), f"{at}.owned"),
@@ -288,8 +288,8 @@ def _owned(value: object, at: str) -> dict[str, list[int]]:
     if value is None:
         return {}
     owned: dict[str, list[int]] = {}
-    for topic, told in _object(value, at).items():
-        partitions = _numbers(told, f"{at}.{topic}")
+    for topic, numbers in _object(value, at).items():
+        partitions = _numbers(numbers, f"{at}.{topic}")
         if not partitions:
             continue
         if len(set(partitions)) < len(partitions):
@@ -322,13 +322,13 @@ def _hex(value: object, at: str) -> bytes | None:
 
 
 def _choice(spec: Mapping[str, object], key: str, choices: Collection[str]) -> str:
-    told = spec.get(key)
-    if isinstance(told, str) and told in choices:
-        return told
+    given = spec.get(key)
+    if isinstance(given, str) and given in choices:
+        return given
     among = ", ".join(choices)
     if key not in spec:
         raise SpecError(f"{key} is missing: there are {among}")
-    raise SpecError(f"{key}: expected one of {among}, found {_shown(told)}")
+    raise SpecError(f"{key}: expected one of {among}, found {_shown(given)}")
 
 
 def _known(value: Mapping[str, object], keys: Sequence[str], at: str) -> None:

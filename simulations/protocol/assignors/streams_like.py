@@ -93,10 +93,10 @@ class StreamsLike(ClientAssignor):
         """A stable assignment of the tasks, or an error for all: the first that there is reason for."""
         if any(member.reason == Reason.SHUT_DOWN for member in group.members.values()):
             return unchanged(group, int(StreamsError.SHUTDOWN))
-        told = {member_id: read(member.metadata) for member_id, member in group.members.items()}
+        by_member = {member_id: read(member.metadata) for member_id, member in group.members.items()}
         # Instances of one topology read the same topics, so whoever subscribes to others is none of it.
         subscribed = {frozenset(member.topics) for member in group.members.values()}
-        if len(subscribed) > 1 or len({each.get("topology") for each in told.values()}) > 1:
+        if len(subscribed) > 1 or len({each.get("topology") for each in by_member.values()}) > 1:
             return unchanged(group, int(StreamsError.INCONSISTENT_TOPOLOGY))
         known = {topic.name for topic in group.topics.values()}
         if not known.issuperset(self.topics) or not known:
@@ -104,7 +104,7 @@ class StreamsLike(ClientAssignor):
         tasks = max(topic.partitions for topic in group.topics.values())
         active = _shared(group.members, tasks)
         caught_up = {
-            member_id: {int(task) for task in told[member_id].get("lags", {})}
+            member_id: {int(task) for task in by_member[member_id].get("lags", {})}
             for member_id, member in group.members.items()
             if member.reason == Reason.CAUGHT_UP
         }
@@ -135,21 +135,21 @@ class Told(TypedDict, total=False):
 
 def read(metadata: Metadata) -> Told:
     """What the bytes tell; nothing where there are none."""
-    told: Told = json.loads(metadata.data) if metadata.data else {}
-    return told
+    parsed: Told = json.loads(metadata.data) if metadata.data else {}
+    return parsed
 
 
-def _written(version: int, told: Told) -> Metadata:
-    return Metadata(version, json.dumps(told, separators=(",", ":"), sort_keys=True).encode())
+def _written(version: int, parsed: Told) -> Metadata:
+    return Metadata(version, json.dumps(parsed, separators=(",", ":"), sort_keys=True).encode())
 
 
 def _assignment(member: ClientMember, active: list[int], standby: list[int]) -> Metadata:
     """In the version in which the member itself writes, which it reads for certain."""
     version = member.metadata.version
-    told: Told = {"active": active}
+    plan: Told = {"active": active}
     if version >= STANDBY_VERSION:
-        told["standby"] = standby
-    return _written(version, told)
+        plan["standby"] = standby
+    return _written(version, plan)
 
 
 def _shared(members: Mapping[str, ClientMember], tasks: int) -> dict[str, list[int]]:

@@ -147,9 +147,9 @@ def partitions_named(topic: str, partitions: Sequence[int]) -> str:
             runs[-1] = (runs[-1][0], partition)
         else:
             runs.append((partition, partition))
-    told = ", ".join(
+    names = ", ".join(
         str(first) if first == last else f"{first}{' to ' if last > first + 1 else ', '}{last}"
         for first, last in runs[:RUNS_NAMED]
     )
     left = sum(last - first + 1 for first, last in runs[RUNS_NAMED:])
-    return f"{topic}-{told}" + (f" and {left} more" if left else "")
+    return f"{topic}-{names}" + (f" and {left} more" if left else "")

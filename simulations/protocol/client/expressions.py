@@ -30,8 +30,8 @@ def fault(expression: str) -> str | None:
     try:
         _compiled(expression)
     except re2.error as error:
-        told = error.args[0] if error.args else b""
-        return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        reason = error.args[0] if error.args else b""
+        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     return None
 
 

@@ -47,17 +47,17 @@ class AclNote(TypedDict):
 
 
 def acl_note(member: str, right: Right, *, allowed: bool) -> AclNote:
-    told: AclNote = {
+    note: AclNote = {
         "note": "acl",
         "member": member,
         "operation": str(right.operation),
         "allowed": allowed,
     }
     if right.resource is Resource.GROUP:
-        told["group"] = right.name
+        note["group"] = right.name
     else:
-        told["topic"] = right.name
-    return told
+        note["topic"] = right.name
+    return note
 
 
 class Access:

@@ -21,7 +21,7 @@ from simulations.world.engine.client_assignors import (
     classic_config_of,
     config_of,
     reported,
-    topics_as_told,
+    topics_as_noted,
 )
 from simulations.world.engine.interventions import InterventionEnvironment, Interventions
 from simulations.world.engine.process import Process
@@ -119,21 +119,21 @@ class Acting:
             case Verb.PAUSE if not process.paused:
                 cause = self._fault(Event.PAUSE, process)
                 process.pause()
-                process.tell_reading(cause)
+                process.note_reading(cause)
             case Verb.RESUME if process.paused:
                 cause = self._fault(Event.RESUME, process)
                 process.resume()
-                process.tell_reading(cause)
+                process.note_reading(cause)
 
     def kill(self, process: Process) -> None:
         cause = self._fault(Event.KILL, process)
         process.kill()
-        process.tell_reading(cause)
+        process.note_reading(cause)
 
-    def tell_reading(self, cause: int | None) -> None:
+    def note_reading(self, cause: int | None) -> None:
         """Whom the network has cut off, or brought back, reads otherwise from here on."""
         for process in self.processes.values():
-            process.tell_reading(cause)
+            process.note_reading(cause)
 
     def _restart(self, name: str, process: Process | None) -> None:
         if process is not None and process.alive:
@@ -199,7 +199,7 @@ class Acting:
                     world.scenario,
                     member,
                     member_id,
-                    lambda: topics_as_told(world.access.visible(name, world.image)),
+                    lambda: topics_as_noted(world.access.visible(name, world.image)),
                 ),
                 is_denied=lambda topic: not world.access.may(name, Operation.DESCRIBE, topic),
                 positions=lambda owned, now_ms: self._offsets(process, owned, None),
@@ -269,11 +269,11 @@ class Acting:
             for number in numbers:
                 position = usual if offset is None else offset
                 if followed is not None:
-                    told = position_of(followed, number, process.member_id, now_ms)
-                    if told is None:
+                    next_offset = position_of(followed, number, process.member_id, now_ms)
+                    if next_offset is None:
                         # Handed over, and not fetched from: there is nothing to commit yet.
                         continue
-                    position = told
+                    position = next_offset
                 offsets.append(
                     CommittedOffset(
                         topic=topic.name, topic_id=topic.topic_id, partition=number, offset=position

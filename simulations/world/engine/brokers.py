@@ -64,15 +64,15 @@ class FeatureNote(TypedDict):
 def broker_note(
     broker: Broker, event: Literal["runs", "stops", "starts"], before: Release | None = None
 ) -> BrokerNote:
-    told: BrokerNote = {
+    note: BrokerNote = {
         "note": "broker",
         "broker": broker.name,
         "event": event,
         "release": str(broker.release),
     }
     if before is not None:
-        told["before"] = str(before)
-    return told
+        note["before"] = str(before)
+    return note
 
 
 def feature_note(level: int, before: int | None) -> FeatureNote:

@@ -63,7 +63,7 @@ def classic_config_of(
     )
 
 
-def topics_as_told(image: Image) -> dict[str, Topic]:
+def topics_as_noted(image: Image) -> dict[str, Topic]:
     """The topics as a broker's answer to Metadata has them."""
     return {
         name: Topic(partitions=topic.partitions, racks=dict(enumerate(topic.racks)) or None)
@@ -73,12 +73,14 @@ def topics_as_told(image: Image) -> dict[str, Topic]:
 
 def changed(member: Member, changes: Mapping[str, object]) -> Member:
     """The member as a bounce starts it anew; ``changes`` are an action's."""
-    told = dict(changes)
-    protocol = told.pop("protocol", None)
+    topics = dict(changes)
+    protocol = topics.pop("protocol", None)
     if protocol == CONSUMER:
         return replace(member, classic=None)
-    if protocol == CLASSIC or told:
-        return replace(member, classic=from_plain(Classic, {**to_plain(member.classic or Classic()), **told}))
+    if protocol == CLASSIC or topics:
+        return replace(
+            member, classic=from_plain(Classic, {**to_plain(member.classic or Classic()), **topics})
+        )
     return member
 
 
@@ -100,10 +102,10 @@ def reported(
 
 
 def _streams(member: Member) -> StreamsLike:
-    told = member.streams
+    streams = member.streams
     return StreamsLike(
-        topology=told.topology,
+        topology=streams.topology,
         topics=member.subscribe,
-        maximum_version=told.version,
-        standbys=told.standbys,
+        maximum_version=streams.version,
+        standbys=streams.standbys,
     )

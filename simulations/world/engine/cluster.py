@@ -80,7 +80,7 @@ class Cluster:
     # The metadata.
 
     def change_topics(
-        self, change: Callable[[Image], Image], names: tuple[str, ...], told: tuple[Seen, ...] = ()
+        self, change: Callable[[Image], Image], names: tuple[str, ...], events: tuple[Seen, ...] = ()
     ) -> None:
         """Topics are created, changed or deleted; each broker learns it in its time, in order."""
         image = self.image = change(self.image)
@@ -93,14 +93,14 @@ class Cluster:
             broker.knows_ms = max(broker.knows_ms, queue.now_ms + delay_ms)
 
             def learn(broker: Broker = broker) -> None:
-                self._learns(broker, image, names, told)
+                self._learns(broker, image, names, events)
 
             if broker.knows_ms == queue.now_ms and not waits:
                 learn()
             else:
                 queue.plan(broker.knows_ms, Priority.SCRIPT, learn)
 
-    def _learns(self, broker: Broker, image: Image, names: tuple[str, ...], told: tuple[Seen, ...]) -> None:
+    def _learns(self, broker: Broker, image: Image, names: tuple[str, ...], events: tuple[Seen, ...]) -> None:
         before, broker.image = broker.image, image
         if broker is not self._leader:
             return
@@ -113,7 +113,7 @@ class Cluster:
         coordinating.operate(
             lambda shard, now_ms: shard.image_changed(image, names, now_ms),
             None,
-            *told,
+            *events,
             begins=lambda: self._note(image, names),
         )
         gone = image.deleted_since(before)
@@ -125,9 +125,9 @@ class Cluster:
         self._told = image
         world = self._world
         note = topics_note(image, names, self.rates)
-        told = world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, note)
-        world.topics_told(told)
-        return told
+        sequence = world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, note)
+        world.topics_told(sequence)
+        return sequence
 
     # The coordinator.
 
@@ -160,7 +160,7 @@ class Cluster:
         if self._semantics is Semantics.KAFKA or not self._leader.release.rules.consumer_protocol:
             payload |= _read_by(self._leader.release, records)
         cause = world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
-        self._tell_image()
+        self._note_image()
         shard = self._new_shard()
         shard.load(records)
         shard.group_config = last.shard.group_config
@@ -188,7 +188,7 @@ class Cluster:
         leader.alive = True
         return leader
 
-    def _tell_image(self) -> None:
+    def _note_image(self) -> None:
         """A broker that learns of topics earlier or later than the last one knows them otherwise."""
         before, image = self._told, self._leader.image
         if image is before:

@@ -51,13 +51,13 @@ def topics_note(image: Image, names: tuple[str, ...], rates: Mapping[str, int]) 
 
     ``None`` for one that is gone. ``rates``: of those that have one.
     """
-    told: dict[str, NotedTopic | None] = {}
+    noted: dict[str, NotedTopic | None] = {}
     for name in names:
         topic = image.topics.get(name)
-        told[name] = None if topic is None else {"id": topic.topic_id, "partitions": topic.partitions}
+        noted[name] = None if topic is None else {"id": topic.topic_id, "partitions": topic.partitions}
         if topic is not None and name in rates:
-            told[name] = {"id": topic.topic_id, "partitions": topic.partitions, "rate": rates[name]}
-    return {"note": "topics", "topics": told, "source": "scenario"}
+            noted[name] = {"id": topic.topic_id, "partitions": topic.partitions, "rate": rates[name]}
+    return {"note": "topics", "topics": noted, "source": "scenario"}
 
 
 def first_note(

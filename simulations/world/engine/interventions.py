@@ -43,11 +43,11 @@ class InterventionEnvironment(Protocol):
         """The memory of the coordinator at work."""
 
     def operate(
-        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *told: Seen
+        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *events: Seen
     ) -> None:
         """An operation of the coordinator that no client asks for."""
 
-    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *told: Seen) -> None:
+    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
         """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
 
     def fail_over(
@@ -73,7 +73,7 @@ class InterventionEnvironment(Protocol):
     def jump_clock(self, process: Process | None, by_ms: int) -> None:
         """A process's clock is set forward or back; ``None`` is the coordinator's broker."""
 
-    def settled(self, *told: Seen) -> None:
+    def settled(self, *events: Seen) -> None:
         """A moment of the run is over, and these events were part of it."""
 
 
@@ -193,7 +193,7 @@ class Interventions:
         self._note(acl_note(action.who, action.right, allowed=allowed))
         process = self._processes.get(action.who)
         if process is not None:
-            process.tell_reading(None)
+            process.note_reading(None)
 
     def _expire_offsets(self, action: Action) -> None:
         cause = self._note({"note": "expire_offsets"})

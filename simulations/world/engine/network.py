@@ -95,18 +95,18 @@ class Network:
         broker: str,
         arrives: Callable[[bool], None],
         lost: Callable[[], None],
-        told: Callable[[], Told],
+        facts: Callable[[], Told],
         cause: int | None,
     ) -> None:
         """``arrives(answered)`` is called if it arrives, ``lost`` if not; ``answered``: the connection lasts so long."""
         rates, connection = self.rates, self._connection(client, broker, to_broker=True)
-        if self._takes(connection, client, broker, lost, told, cause):
+        if self._takes(connection, client, broker, lost, facts, cause):
             return
         breaks = rates.duplicate > 0 and connection.chances() < rates.duplicate
         if breaks:
-            self._tell(DUPLICATED, told(), cause)
+            self._tell(DUPLICATED, facts(), cause)
         at_ms = self._arrival_ms(rates, connection)
-        self._plan(at_ms, client, broker, lambda: arrives(not breaks), lost, told, cause)
+        self._plan(at_ms, client, broker, lambda: arrives(not breaks), lost, facts, cause)
 
     def response(
         self,
@@ -114,14 +114,14 @@ class Network:
         broker: str,
         arrives: Callable[[], None],
         lost: Callable[[], None],
-        told: Callable[[], Told],
+        facts: Callable[[], Told],
         cause: int | None,
     ) -> None:
         """An answer on its way back."""
         connection = self._connection(client, broker, to_broker=False)
-        if self._takes(connection, client, broker, lost, told, cause):
+        if self._takes(connection, client, broker, lost, facts, cause):
             return
-        self._plan(self._arrival_ms(self.rates, connection), client, broker, arrives, lost, told, cause)
+        self._plan(self._arrival_ms(self.rates, connection), client, broker, arrives, lost, facts, cause)
 
     def delay_ms(self, client: str, broker: str) -> int:
         """How long something small takes there and back that has no entry of its own."""
@@ -143,14 +143,14 @@ class Network:
         client: str,
         broker: str,
         lost: Callable[[], None],
-        told: Callable[[], Told],
+        facts: Callable[[], Told],
         cause: int | None,
     ) -> bool:
         """Whether a message is lost as it is sent, which is told then."""
-        if not self.stopped(client, broker, told, cause):
+        if not self.stopped(client, broker, facts, cause):
             if not (self.rates.loss > 0 and connection.chances() < self.rates.loss):
                 return False
-            self._tell(LOST, told(), cause)
+            self._tell(LOST, facts(), cause)
         lost()
         return True
 
@@ -171,11 +171,11 @@ class Network:
         broker: str,
         arrives: Callable[[], None],
         lost: Callable[[], None],
-        told: Callable[[], Told],
+        facts: Callable[[], Told],
         cause: int | None,
     ) -> None:
         def arrive() -> None:
-            if self.stopped(client, broker, told, cause):
+            if self.stopped(client, broker, facts, cause):
                 lost()
             else:
                 arrives()
@@ -195,17 +195,17 @@ class Network:
         connection = self._connection(client, broker, to_broker=to_broker)
         self._queue.plan(self._arrival_ms(self.rates, connection), _ARRIVAL, arrive)
 
-    def stopped(self, client: str, broker: str, told: Callable[[], Told], cause: int | None) -> bool:
+    def stopped(self, client: str, broker: str, facts: Callable[[], Told], cause: int | None) -> bool:
         """Whether a message that would arrive now is stopped by a cut, which is told then."""
         if not self._cuts or not self.is_cut(client, broker):
             return False
-        self._tell(LOST, told(), cause)
+        self._tell(LOST, facts(), cause)
         return True
 
-    def lose(self, told: Told, cause: int | None) -> None:
+    def lose(self, facts: Told, cause: int | None) -> None:
         """A message reached a broker that is gone."""
-        self._tell(LOST, told, cause)
+        self._tell(LOST, facts, cause)
 
-    def _tell(self, fault: str, told: Told, cause: int | None) -> None:
-        payload = {"fault": fault, **told}
-        self._log.write(Kind.FAULT, str(told["member"]), self._queue.now_ms, payload, cause=cause)
+    def _tell(self, fault: str, facts: Told, cause: int | None) -> None:
+        payload = {"fault": fault, **facts}
+        self._log.write(Kind.FAULT, str(facts["member"]), self._queue.now_ms, payload, cause=cause)

@@ -29,7 +29,7 @@ class RuntimeEnvironment(Protocol):
     def waits(self, exchange: InFlightRequest) -> None:
         """The answer has to wait for the log."""
 
-    def settled(self, *told: Seen) -> None:
+    def settled(self, *events: Seen) -> None:
         """A moment of the run is over, and these events were part of it."""
 
     def appended(self, records: Sequence[Record]) -> None:

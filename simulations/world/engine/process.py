@@ -82,9 +82,9 @@ class Process:
         self.may_read: Callable[[str], bool] = lambda _topic: True
         """Whether a broker lets it fetch from a topic."""
         self._told = NOTHING
-        self._told_as = self.member_id
-        self._told_denied: list[str] = []
-        self._told_ahead: tuple[tuple[str, int], ...] = ()
+        self._noted_as = self.member_id
+        self._noted_denied: list[str] = []
+        self._noted_ahead: tuple[tuple[str, int], ...] = ()
         self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
@@ -160,13 +160,13 @@ class Process:
                 case Alarm(at_ms=at_ms):
                     self._set_alarm(at_ms)
         if self.reaches is not None:
-            self.tell_reading(cause)
+            self.note_reading(cause)
 
-    def tell_reading(self, cause: int | None) -> None:
+    def note_reading(self, cause: int | None) -> None:
         """Writes down what it reads from here on, if that has changed. Between two such notes it reads on evenly."""
         if self.reaches is None:
             return
-        now, before, former = NOTHING, self._told, self._told_as
+        now, before, former = NOTHING, self._told, self._noted_as
         if self.alive:
             now = self.consumer.reading(self.now_ms)
             now = now._replace(fetches=now.fetches and not self._paused and self.reaches())
@@ -175,10 +175,10 @@ class Process:
         names = self._names(now.partitions)
         denied = [topic for topic in names if not self.may_read(topic)]
         moved = former != self.member_id and bool(now.partitions)
-        if now == before and denied == self._told_denied and not moved and not self._forgotten(names):
+        if now == before and denied == self._noted_denied and not moved and not self._forgotten(names):
             return
-        self._told, self._told_as, self._told_denied = now, self.member_id, denied
-        self._told_ahead = self._ahead(names)
+        self._told, self._noted_as, self._noted_denied = now, self.member_id, denied
+        self._noted_ahead = self._ahead(names)
         note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
         if denied:
             note["denied"] = denied
@@ -194,11 +194,11 @@ class Process:
         consumption = self._log.state.consumption
         if consumption is None:
             return False
-        told, topics = consumption.members.get(self.member_id, {}), consumption.topics
-        return any(name in topics and name not in told for name in names) or any(
+        read, topics = consumption.members.get(self.member_id, {}), consumption.topics
+        return any(name in topics and name not in read for name in names) or any(
             number in topics[name].partitions
             and self.member_id not in topics[name].partitions[number].readers
-            for name, number in self._told_ahead
+            for name, number in self._noted_ahead
         )
 
     def _ahead(self, names: Mapping[str, Sequence[int]]) -> tuple[tuple[str, int], ...]:

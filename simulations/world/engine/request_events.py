@@ -25,11 +25,11 @@ def told_by(exchange: InFlightRequest, outcome: Outcome[object]) -> tuple[Seen, 
     if not isinstance(request, Heartbeat):
         return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
     event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else HEARTBEAT
-    told: tuple[Seen, ...] = ((event, member_id),)
+    events: tuple[Seen, ...] = ((event, member_id),)
     # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
     if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
-        told = (*told, (Event.REVOKES, member_id))
-    return told
+        events = (*events, (Event.REVOKES, member_id))
+    return events
 
 
 def is_fast_path(request: Request, outcome: Outcome[Answer]) -> bool:

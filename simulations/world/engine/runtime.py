@@ -93,12 +93,12 @@ class CoordinatorRuntime:
         self,
         handle: Callable[[Shard, int], Outcome[object]],
         cause: int | None,
-        *told: Seen,
+        *events: Seen,
         begins: Callable[[], int] | None = None,
     ) -> None:
         """An operation that no client waits for; ``begins`` writes the entry that causes it, when it takes effect."""
         outcome = handle(self.shard, self.now_ms)
-        self._add(Operation(outcome, self._timed(outcome), cause, begins=begins, told=told))
+        self._add(Operation(outcome, self._timed(outcome), cause, begins=begins, told=events))
 
     def handle(self, exchange: InFlightRequest) -> None:
         """A request has arrived."""
@@ -295,7 +295,7 @@ class CoordinatorRuntime:
         if operation.begins is not None:
             cause = operation.begins()
         if outcome.records:
-            self._tell_matched(operation.matched, cause)
+            self._note_matched(operation.matched, cause)
             self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
             self._world.appended(outcome.records)
 
@@ -303,7 +303,7 @@ class CoordinatorRuntime:
         outcome, cause = operation.outcome, operation.cause
         if operation.begins is not None:
             cause = operation.begins()
-        self._tell_matched(operation.matched, cause)
+        self._note_matched(operation.matched, cause)
         last = cause
         if outcome.records:
             last = self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
@@ -319,7 +319,7 @@ class CoordinatorRuntime:
             after = self.shard.appended(outcome.follow_up, self.now_ms)
             self._add(Operation(after, self._timed(after), last))
 
-    def _tell_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
+    def _note_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
         """The proposal's coordinator resolves expressions whenever it needs to, and writes nothing of it."""
         known = self._log.state.consumer.regexes
         if self.shard.semantics is Semantics.KAFKA or not (known or matched):
@@ -334,7 +334,7 @@ class CoordinatorRuntime:
             payload = {"note": "regexes", "regexes": changed}
             self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, payload, cause=cause)
 
-    def _respond(self, exchange: InFlightRequest, answer: Answer, cause: int | None, *told: Seen) -> None:
+    def _respond(self, exchange: InFlightRequest, answer: Answer, cause: int | None, *events: Seen) -> None:
         self._unanswered.pop(exchange, None)
         if isinstance(answer, CommitAnswer) and exchange.answered.error_codes:
             # What was refused before the coordinator was asked comes first.
@@ -353,7 +353,7 @@ class CoordinatorRuntime:
             # What lets a parked answer go is its cause; which request it answers stands beside it.
             payload["request"] = exchange.entry
         entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
-        self._world.settled(*told)
+        self._world.settled(*events)
         self._world.reply(exchange, answer, entry)
 
 

@@ -99,7 +99,7 @@ class Simulation:
         topics, release = tuple(scenario.topics), self.cluster.coordinator.release
         note = first_note(self.image, topics, self.cluster.rates, self.semantics, release)
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
-        self._tell_brokers()
+        self._note_brokers()
         for denied, right in scenario.denied:
             self.log.write(Kind.NOTE, COORDINATOR, now_ms, acl_note(denied, right, allowed=False))
         for action in scenario.script:
@@ -176,18 +176,18 @@ class Simulation:
     def topics_told(self, cause: int) -> None:
         """Who reads a topic of this name says so anew, where another one has it now, or has partitions that it read already."""
         if self.rates:
-            self.acting.tell_reading(cause)
+            self.acting.note_reading(cause)
 
     def operate(
-        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *told: Seen
+        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *events: Seen
     ) -> None:
         """An operation of the coordinator that no client asks for; nothing while it is loading."""
         if not self.cluster.coordinating.loading:
-            self.cluster.coordinating.operate(handle, cause, *told)
+            self.cluster.coordinating.operate(handle, cause, *events)
 
-    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *told: Seen) -> None:
+    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
         """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
-        self.cluster.change_topics(change, names, told)
+        self.cluster.change_topics(change, names, events)
 
     def fail_over(
         self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False
@@ -226,7 +226,7 @@ class Simulation:
         self.network.cut(*ends)
         if self.cluster.coordinator.name in ends and len(ends) == 1:
             self.cluster.coordinating.partition.stall()
-        self.acting.tell_reading(cause)
+        self.acting.note_reading(cause)
 
     def heal(self, who: str | None = None, peer: str | None = None) -> None:
         """Mends a cut; without ``who`` every one, and the network is calm from here on."""
@@ -237,7 +237,7 @@ class Simulation:
             self.network.mend(*self._ends(who, peer))
         if not self.network.is_cut(self.cluster.coordinator.name, self.cluster.coordinator.name):
             self.cluster.coordinating.partition.go_on()
-        self.acting.tell_reading(cause)
+        self.acting.note_reading(cause)
 
     def change_network(self, rates: NetworkRates) -> None:
         """Delays and chances of whatever is sent from here on."""
@@ -255,9 +255,9 @@ class Simulation:
         else:
             self.cluster.jump_clock(by_ms)
 
-    def settled(self, *told: Seen) -> None:
+    def settled(self, *events: Seen) -> None:
         if self.scenario.steps:
-            self.narration.settled(self.queue.now_ms, told)
+            self.narration.settled(self.queue.now_ms, events)
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
         names = self.cluster.names
@@ -277,7 +277,7 @@ class Simulation:
         self.settled((event, None))
         return sequence
 
-    def _tell_brokers(self) -> None:
+    def _note_brokers(self) -> None:
         """What brokers run, where that is not the same, or none of them serves the consumer protocol."""
         usual, settings = Settings(), self.scenario.settings
         releases = {broker.release for broker in self.cluster.brokers}

@@ -49,8 +49,8 @@ def read_brokers(node: Node | None, config: Node | None, settings: Settings) -> 
             (name, other) for name, other in zip(BROKERS[1:], others, strict=True) if other is not release
         ),
     )
-    told = config is not None and "group_version" in config.mapping()
-    if not told:
+    names_version = config is not None and "group_version" in config.mapping()
+    if not names_version:
         return replace(settings, group_version=oldest.group_version_max)
     if settings.group_version > oldest.group_version_max:
         raise node.wrong(

@@ -60,30 +60,30 @@ def read_protocol(keys: Mapping[str, Node], usual: str) -> str:
 
 def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, node: Node) -> Classic:
     """The settings that ``keys`` tell, on top of those from ``before``; refused where no client would start."""
-    told = before
+    client = before
     if "client" in keys:
-        told = replace(told, client=keys["client"].choice(tuple(RELEASES), "release"))
+        client = replace(client, client=keys["client"].choice(tuple(RELEASES), "release"))
         if "assignors" not in keys:
-            known = tuple(name for name in told.assignors if _knows(told.client, name))
-            told = replace(told, assignors=known or ("range",))
+            known = tuple(name for name in client.assignors if _knows(client.client, name))
+            client = replace(client, assignors=known or ("range",))
     if "assignors" in keys:
-        told = replace(told, assignors=_assignors(keys["assignors"], told.client))
-    told = replace(
-        told,
-        session_timeout_ms=_milliseconds(keys, "session_timeout_ms", told.session_timeout_ms),
-        heartbeat_interval_ms=_milliseconds(keys, "heartbeat_interval_ms", told.heartbeat_interval_ms),
-        metadata_max_age_ms=_milliseconds(keys, "metadata_max_age_ms", told.metadata_max_age_ms),
-        upgrade_from=keys["upgrade_from"].yes() if "upgrade_from" in keys else told.upgrade_from,
-        revoke_commits=keys["revoke_commits"].yes() if "revoke_commits" in keys else told.revoke_commits,
+        client = replace(client, assignors=_assignors(keys["assignors"], client.client))
+    client = replace(
+        client,
+        session_timeout_ms=_milliseconds(keys, "session_timeout_ms", client.session_timeout_ms),
+        heartbeat_interval_ms=_milliseconds(keys, "heartbeat_interval_ms", client.heartbeat_interval_ms),
+        metadata_max_age_ms=_milliseconds(keys, "metadata_max_age_ms", client.metadata_max_age_ms),
+        upgrade_from=keys["upgrade_from"].yes() if "upgrade_from" in keys else client.upgrade_from,
+        revoke_commits=keys["revoke_commits"].yes() if "revoke_commits" in keys else client.revoke_commits,
     )
-    if told.heartbeat_interval_ms >= told.session_timeout_ms:
+    if client.heartbeat_interval_ms >= client.session_timeout_ms:
         raise node.wrong(
-            f"heartbeat_interval_ms ({told.heartbeat_interval_ms}) must be below "
-            f"session_timeout_ms ({told.session_timeout_ms})"
+            f"heartbeat_interval_ms ({client.heartbeat_interval_ms}) must be below "
+            f"session_timeout_ms ({client.session_timeout_ms})"
         )
-    if static and not RELEASES[told.client].static:
-        raise node.wrong(f"a client {told.client} knows no instance_id; that begins with 2.3")
-    return told
+    if static and not RELEASES[client.client].static:
+        raise node.wrong(f"a client {client.client} knows no instance_id; that begins with 2.3")
+    return client
 
 
 def _knows(client: str, name: str) -> bool:
@@ -123,16 +123,16 @@ def read_changes(node: Node, classic: Classic | None, *, static: bool) -> dict[s
     if not keys:
         raise node.wrong(f"with names what the new process is started with: {', '.join(CHANGE_KEYS)}")
     protocol = read_protocol(keys, CONSUMER if classic is None else CLASSIC)
-    told = {key for key in keys if key in CLASSIC_KEYS}
+    classic_keys = {key for key in keys if key in CLASSIC_KEYS}
     if protocol == CONSUMER:
-        if told:
-            raise keys[min(told)].wrong(f"{min(told)} is for members of the classic protocol")
+        if classic_keys:
+            raise keys[min(classic_keys)].wrong(f"{min(classic_keys)} is for members of the classic protocol")
         return {"protocol": protocol}
     before = classic or Classic()
     after = read_classic(keys, before, static=static, node=node)
     changed: dict[str, object] = {
         key: getattr(after, key)
         for key in CLASSIC_KEYS
-        if key in told or getattr(after, key) != getattr(before, key)
+        if key in classic_keys or getattr(after, key) != getattr(before, key)
     }
     return {"protocol": protocol, **changed}

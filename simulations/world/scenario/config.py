@@ -54,26 +54,26 @@ def read_settings(config: Node | None, assignor: Node | None) -> Settings:
     usual = Settings()
     keys = config.mapping(CONFIG_KEYS) if config is not None else {}
     # ``Any``: by the names of the settings, of which each has its type.
-    told: dict[str, Any] = {key: keys[key].integer(LEAST[key], MAX_INT) for key in keys if key in LEAST}
+    values: dict[str, Any] = {key: keys[key].integer(LEAST[key], MAX_INT) for key in keys if key in LEAST}
     if "migration_policy" in keys:
-        told_policy = keys["migration_policy"].choice(tuple(MigrationPolicy), "policy")
-        told["migration_policy"] = MigrationPolicy(told_policy)
+        policy = keys["migration_policy"].choice(tuple(MigrationPolicy), "policy")
+        values["migration_policy"] = MigrationPolicy(policy)
     if "group_version" in keys:
-        told["group_version"] = keys["group_version"].integer(
+        values["group_version"] = keys["group_version"].integer(
             0, GROUP_VERSION_MAX, "the feature group.version"
         )
     assignors = _assignors(keys["assignors"], usual.assignors) if "assignors" in keys else usual.assignors
-    settings = replace(usual, **told, assignors=_first(assignor, assignors))
+    settings = replace(usual, **values, assignors=_first(assignor, assignors))
     if config is not None:
-        _check(config, settings, told)
+        _check(config, settings, values)
     return settings
 
 
-def _check(config: Node, settings: Settings, told: Mapping[str, int]) -> None:
+def _check(config: Node, settings: Settings, values: Mapping[str, int]) -> None:
     """What a broker refuses to start with. Its own value widens bounds that nothing is said of."""
     for key in GROUP_CONFIG_KEYS:
         value = getattr(settings, key)
-        least, most = told.get(f"min_{key}", value), told.get(f"max_{key}", value)
+        least, most = values.get(f"min_{key}", value), values.get(f"max_{key}", value)
         if not least <= value <= most:
             bound = f"min_{key} ({least})" if value < least else f"max_{key} ({most})"
             raise config.wrong(f"{key} ({value}) must not be {'below' if value < least else 'above'} {bound}")
@@ -112,12 +112,12 @@ def read_group_config(node: Node, settings: Settings) -> dict[str, int]:
     keys = node.mapping(GROUP_CONFIG_KEYS)
     if not keys:
         raise node.wrong(f"set_config sets {', '.join(GROUP_CONFIG_KEYS)}")
-    told = {key: value.integer(LEAST[key], MAX_INT) for key, value in keys.items()}
+    values = {key: value.integer(LEAST[key], MAX_INT) for key, value in keys.items()}
     try:
-        group_config.check(told, settings)
+        group_config.check(values, settings)
     except ConfigRefused as refused:
         raise node.wrong(str(refused)) from None
-    return told
+    return values
 
 
 def read_milliseconds(keys: Mapping[str, Node], key: str, least: int, usual: int) -> int:

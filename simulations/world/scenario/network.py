@@ -28,16 +28,16 @@ def read_network(node: Node | None, usual: NetworkRates | None = None) -> Networ
 def read_rates(node: Node) -> NetworkFields:
     """The fields of ``NetworkRates`` that the mapping sets."""
     keys = node.mapping(NETWORK_KEYS)
-    told: NetworkFields = {}
+    fields: NetworkFields = {}
     if "loss" in keys:
-        told["loss"] = keys["loss"].number(0, SHARE_MAX)
+        fields["loss"] = keys["loss"].number(0, SHARE_MAX)
     if "duplicate" in keys:
-        told["duplicate"] = keys["duplicate"].number(0, SHARE_MAX)
+        fields["duplicate"] = keys["duplicate"].number(0, SHARE_MAX)
     if "reorder" in keys:
-        told["reorder"] = keys["reorder"].number(0, SHARE_MAX)
+        fields["reorder"] = keys["reorder"].number(0, SHARE_MAX)
     if "delay_ms" in keys:
-        told["delay_ms"] = _delay(keys["delay_ms"])
-    return told
+        fields["delay_ms"] = _delay(keys["delay_ms"])
+    return fields
 
 
 def _delay(node: Node) -> tuple[int, int]:

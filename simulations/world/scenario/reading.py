@@ -123,16 +123,16 @@ def load(text: str, name: str = "scenario") -> Scenario:
     elif NAME.fullmatch(name):
         group = name
     names = Names(group=group, members=members, topics=ever, settings=settings)
-    told_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
+    given_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
     there: Iterable[str] = ()
     if start is not None:
         there = [member.name for member in start.members]
     elif classic_start is not None:
         there = classic_start.owned
     denied = read_denials(found["deny"], group, members, ever) if "deny" in found else ()
-    script = read_script(found["script"], names, topics, members, there, told_until_ms, denied)
+    script = read_script(found["script"], names, topics, members, there, given_until_ms, denied)
     last_ms = max((action.at_ms for action in script), default=0)
-    until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if told_until_ms is None else told_until_ms
+    until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if given_until_ms is None else given_until_ms
     named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
     world = WORLDS[named_world]
     title = found.get("title") or found.get("name")

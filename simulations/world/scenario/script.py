@@ -46,7 +46,9 @@ def topics_to_come(node: Node) -> Iterable[str]:
     for line in node.items():
         if line.kind != "a mapping":
             continue
-        told = line.mapping().get(Verb.CREATE_TOPIC)
-        for item in (told.items() if told.kind == "a list" else [told]) if told is not None else ():
+        created = line.mapping().get(Verb.CREATE_TOPIC)
+        for item in (
+            (created.items() if created.kind == "a list" else [created]) if created is not None else ()
+        ):
             with suppress(ScenarioError):
                 yield item.text()

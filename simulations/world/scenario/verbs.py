@@ -188,26 +188,26 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if form.one_of and sum(key in found for key in form.one_of) != 1:
         raise line.wrong(f"{verb} needs {' or '.join(form.one_of)}, and only one of them")
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
-    told: ActionFields = {}
+    extras: ActionFields = {}
     for key in form.keys:
         if key in found and key != "with":
-            told |= _EXTRAS[key](found[key], verb, names)
+            extras |= _EXTRAS[key](found[key], verb, names)
     apart_ms = 0
     if verb is Verb.ROLL:
         # One broker after the other: the next one stops when the last one has been back for a while.
-        apart_ms = apart_after_ms(told.setdefault("length_ms", DOWN_MS))
+        apart_ms = apart_after_ms(extras.setdefault("length_ms", DOWN_MS))
     named_there = _said_of(found[verb], form.who, names)
     if "regex" in found and any(names.members[who].classic is not None for who, _ in named_there):
         compiles(found["regex"])
     return [
-        _action(at_ms + place * apart_ms, verb, who, told, more, _changed(found.get("with"), who, names))
+        _action(at_ms + place * apart_ms, verb, who, extras, more, _changed(found.get("with"), who, names))
         for place, (who, more) in enumerate(named_there)
     ]
 
 
-def _action(at_ms: int, verb: Verb, who: str, *told: ActionFields) -> Action:
+def _action(at_ms: int, verb: Verb, who: str, *extras: ActionFields) -> Action:
     fields: ActionFields = {}
-    for each in told:
+    for each in extras:
         fields |= each
     return Action(at_ms=at_ms, verb=verb, who=who, **fields)
 

@@ -155,10 +155,10 @@ def _read_version(
     if number >= 4:
         at, values.topic_id[chosen] = _read_topic_ids(window, at, end, fit, values.topic_ids)
     fit &= at == end
-    told = np.flatnonzero(fit & (text_length > 0))
-    if told.size:
+    present = np.flatnonzero(fit & (text_length > 0))
+    if present.size:
         metadata = np.full(len(at), _NO_TEXT, np.int64)
-        metadata[told] = _read_texts(window, text_at[told], text_length[told], values.texts)
+        metadata[present] = _read_texts(window, text_at[present], text_length[present], values.texts)
         fit &= metadata >= 0
         values.metadata[chosen] = metadata
     if not fit.all():
@@ -173,12 +173,12 @@ def _read_topic_ids(
     tags = window.bytes[np.minimum(at, end)]
     after = np.where(tags == 0, at + 1, -1)
     found = np.full(len(at), -1, np.int64)
-    told = np.flatnonzero(fit & (tags == 1) & (at + 3 + UUID_BYTES == end))
-    told = told[(window.bytes[at[told] + 1] == 0) & (window.bytes[at[told] + 2] == UUID_BYTES)]
-    if told.size:
-        after[told] = end[told]
-        id_at = at[told] + 3
-        leaders, numbers = distinct(window, id_at, np.full(len(told), UUID_BYTES, np.int64))
+    present = np.flatnonzero(fit & (tags == 1) & (at + 3 + UUID_BYTES == end))
+    present = present[(window.bytes[at[present] + 1] == 0) & (window.bytes[at[present] + 2] == UUID_BYTES)]
+    if present.size:
+        after[present] = end[present]
+        id_at = at[present] + 3
+        leaders, numbers = distinct(window, id_at, np.full(len(present), UUID_BYTES, np.int64))
         order = np.empty(len(leaders), np.int64)
         for index, place in enumerate(id_at[leaders].tolist()):
             text = uuid_to_base64(window.raw[place : place + UUID_BYTES])
@@ -186,7 +186,7 @@ def _read_topic_ids(
             order[index] = -1 if text == _ZERO_ID else len(topic_ids)
             if text != _ZERO_ID:
                 topic_ids.append(text)
-        found[told] = order[numbers]
+        found[present] = order[numbers]
     return after, found
 
 

@@ -84,12 +84,12 @@ def _explain(
     if not helped:
         cuts_explained(explain, members, counts, subscribers)
         return
-    told = [f"{member} {rack or 'in none'}" for member, rack in zip(members, racks, strict=True)]
+    placed = [f"{member} {rack or 'in none'}" for member, rack in zip(members, racks, strict=True)]
     # A set of names stands in another order in every process.
     gaining = [topic for topic in counts if topic in helped]
     explain.say(
         "racks",
-        f"Racks first, as far as a member's share goes; {listed(gaining)} can gain by it. Members: {listed(told)}",
+        f"Racks first, as far as a member's share goes; {listed(gaining)} can gain by it. Members: {listed(placed)}",
         topics=gaining,
         racks=dict(zip(members, racks, strict=True)),
     )

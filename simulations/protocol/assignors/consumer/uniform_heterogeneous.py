@@ -88,7 +88,7 @@ class _Builder:
             if not owned.keys() <= wanted:
                 owned = {topic: partitions for topic, partitions in owned.items() if topic in wanted}
                 if self.explain is not None:
-                    gone = [(t, p) for t, told in member.owned.items() if t not in wanted for p in told]
+                    gone = [(t, p) for t, numbers in member.owned.items() if t not in wanted for p in numbers]
                     explain_drop(
                         self.explain, self.member_ids[index], gone, "it does not subscribe to the topic"
                     )
@@ -222,7 +222,7 @@ class _Builder:
                     changes[takers[at]].append((topic, partition, True))
                 if givers is not None:
                     changes[givers[at]].append((topic, partition, False))
-        return {self.member_ids[member]: told for member, told in changes.items()}
+        return {self.member_ids[member]: changed for member, changed in changes.items()}
 
     def gave_twice(self) -> bool:
         """Whether more was given than there is."""

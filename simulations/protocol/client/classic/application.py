@@ -125,8 +125,10 @@ def _say_goodbye(m: Memory, wish: Leaving, effects: list[Effect]) -> None:
     """A static member says nothing, so that it can come back; unless it is closed for good."""
     m.leaving = None
     static = m.config.instance_id is not None
-    says = wish.option is CloseOption.LEAVE_GROUP or (wish.option is CloseOption.DEFAULT and not static)
-    if says and m.known and m.state is not JoinState.UNJOINED and m.member_id != NO_MEMBER_ID:
+    leaves_group = wish.option is CloseOption.LEAVE_GROUP or (
+        wish.option is CloseOption.DEFAULT and not static
+    )
+    if leaves_group and m.known and m.state is not JoinState.UNJOINED and m.member_id != NO_MEMBER_ID:
         m.leaving = beating.leave_request(m, CLOSED if wish.closes else UNSUBSCRIBED)
         effects.append(Send(request=m.leaving))
     m.reset(beating.LEAVES_BY_ITSELF)

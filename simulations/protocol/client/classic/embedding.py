@@ -32,31 +32,31 @@ OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
 def subscription(m: Memory, assignor: str) -> bytes:
     """The metadata of one assignor in a JoinGroup, in the version that the client writes."""
     version = m.config.release.subscription_version
-    told: dict[str, object] = {"version": version, "topics": list(m.names), "userData": None}
+    subscription_fields: dict[str, object] = {"version": version, "topics": list(m.names), "userData": None}
     data = user_data(m, assignor)
     if data is not None:
-        told["userData"] = b64encode(data).decode()
+        subscription_fields["userData"] = b64encode(data).decode()
     if version >= OWNED_VERSION:
         # Members that rebalance eagerly have given everything up by now.
-        told["ownedPartitions"] = _listed(m.owned)
+        subscription_fields["ownedPartitions"] = _listed(m.owned)
     if version >= GENERATION_VERSION:
-        told["generationId"] = m.generation
+        subscription_fields["generationId"] = m.generation
     if version >= RACK_VERSION:
-        told["rackId"] = m.config.rack_id
-    return encode_subscription(as_the_client_writes(told))
+        subscription_fields["rackId"] = m.config.rack_id
+    return encode_subscription(as_the_client_writes(subscription_fields))
 
 
 def user_data(m: Memory, assignor: str) -> bytes | None:
     """``subscriptionUserData``: what ``sticky`` had last, whoever has it now; the generation of ``cooperative-sticky``."""
     release = m.config.release
     if assignor == STICKY and m.remembered:
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "version": release.sticky_version,
             "previousAssignment": _listed(m.remembered),
         }
         if release.sticky_version:
-            told["generation"] = m.remembered_generation
-        return encode_sticky(told)
+            fields["generation"] = m.remembered_generation
+        return encode_sticky(fields)
     if assignor == COOPERATIVE_STICKY and release.cooperative_user_data:
         return encode_cooperative_sticky({"generation": m.remembered_generation})
     return None
@@ -64,14 +64,14 @@ def user_data(m: Memory, assignor: str) -> bytes | None:
 
 def member_spec(metadata: bytes, newest_known: int, instance_id: str | None) -> MemberSpec:
     """A member as a leader reads its subscription that knows versions up to ``newest_known``."""
-    told, _ = read_blob(SUBSCRIPTION, metadata, newest_known)
-    generation = told.get("generationId", -1)
-    data = told.get("userData")
+    fields, _ = read_blob(SUBSCRIPTION, metadata, newest_known)
+    generation = fields.get("generationId", -1)
+    data = fields.get("userData")
     return MemberSpec(
-        topics=tuple(told["topics"]),
-        owned={topic["topic"]: tuple(topic["partitions"]) for topic in told.get("ownedPartitions", ())},
+        topics=tuple(fields["topics"]),
+        owned={topic["topic"]: tuple(topic["partitions"]) for topic in fields.get("ownedPartitions", ())},
         instance_id=instance_id,
-        rack_id=told.get("rackId") or None,
+        rack_id=fields.get("rackId") or None,
         generation=generation if generation >= 0 else None,
         user_data=None if data is None else from_base64(data),
     )
@@ -79,18 +79,18 @@ def member_spec(metadata: bytes, newest_known: int, instance_id: str | None) -> 
 
 def assignment(partitions: Owned, version: int, data: bytes | None = None) -> bytes:
     """A member's part of the leader's SyncGroup; ``data`` is a custom assignor's, and Kafka's own write none."""
-    told = None if data is None else b64encode(data).decode()
+    encoded = None if data is None else b64encode(data).decode()
     return encode_assignment(
-        {"version": version, "assignedPartitions": _listed(partitions), "userData": told}
+        {"version": version, "assignedPartitions": _listed(partitions), "userData": encoded}
     )
 
 
 def assigned(data: bytes) -> Partitions:
     """Topic → partitions, ascending, of the bytes that SyncGroup gave."""
-    told, _ = read_blob(ASSIGNMENT, data)
+    fields, _ = read_blob(ASSIGNMENT, data)
     return {
         topic["topic"]: tuple(sorted(topic["partitions"]))
-        for topic in told["assignedPartitions"]
+        for topic in fields["assignedPartitions"]
         if topic["partitions"]
     }
 

@@ -222,14 +222,14 @@ def _send_sync(
         m.leads = True
         if withheld:
             effects.append(Planned(withheld=withheld))
-    tells = release.sync_version >= SYNC_PROTOCOL_VERSION
+    names_protocol = release.sync_version >= SYNC_PROTOCOL_VERSION
     m.in_flight = SyncGroup(
         group_id=config.group_id,
         generation=m.generation,
         member_id=m.member_id,
         instance_id=config.instance_id if release.static else None,
-        protocol_type=CONSUMER_PROTOCOL_TYPE if tells else None,
-        protocol_name=answer.protocol_name if tells else None,
+        protocol_type=CONSUMER_PROTOCOL_TYPE if names_protocol else None,
+        protocol_name=answer.protocol_name if names_protocol else None,
         assignments=assignments,
         version=release.sync_version,
     )

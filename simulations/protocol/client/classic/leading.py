@@ -110,8 +110,8 @@ def _of_newest_generation(members: Mapping[str, MemberSpec]) -> dict[str, Member
     generations = {
         member_id: claims_of(COOPERATIVE_STICKY, member).generation for member_id, member in members.items()
     }
-    told = [generation for generation in generations.values() if generation is not None and generation >= 0]
-    newest = max(told, default=None)
+    known = [generation for generation in generations.values() if generation is not None and generation >= 0]
+    newest = max(known, default=None)
     return {
         member_id: member if newest is None or generations[member_id] == newest else replace(member, owned={})
         for member_id, member in members.items()

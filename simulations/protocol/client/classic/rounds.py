@@ -21,10 +21,10 @@ def settle(m: Memory, assignors: dict[str, Assignor], now_ms: int, effects: list
     ):
         pass
     alarm_ms = _due_ms(m, now_ms)
-    told = alarm_ms if alarm_ms < FOREVER else None
-    if told != m.alarm_ms:
-        m.alarm_ms = told
-        effects.append(Alarm(at_ms=told))
+    at_ms = alarm_ms if alarm_ms < FOREVER else None
+    if at_ms != m.alarm_ms:
+        m.alarm_ms = at_ms
+        effects.append(Alarm(at_ms=at_ms))
     return effects
 
 

@@ -132,9 +132,9 @@ class Assigning:
     def canonical(self, rename: Callable[[int], int]) -> Hashable:
         """All that decides what it will do; epochs are passed through ``rename``."""
         computed = self._computed
-        told = None
+        member_answer = None
         if computed is not None:
-            told = (
+            member_answer = (
                 rename(computed[0]),
                 computed[1].error,
                 tuple(
@@ -146,7 +146,7 @@ class Assigning:
                     for member_id, given in computed[1].members.items()
                 ),
             )
-        return (self.step, rename(self._epoch), rename(self._told_epoch), self._in_flight, told)
+        return (self.step, rename(self._epoch), rename(self._told_epoch), self._in_flight, member_answer)
 
     def _ask(self) -> list[Computing]:
         self._in_flight = True
@@ -180,9 +180,9 @@ class Assigning:
             topic_id: (*answer.assigned.get(topic_id, ()), *(answer.pending or {}).get(topic_id, ()))
             for topic_id in dict.fromkeys((*answer.assigned, *(answer.pending or {})))
         }
-        told = MemberAnswer(partitions=whole, metadata=metadata_of(answer.note))
+        member_answer = MemberAnswer(partitions=whole, metadata=metadata_of(answer.note))
         for assignor in self.assignors:
-            assignor.on_assignment(told, answer.note.error, answer.member_epoch)
+            assignor.on_assignment(member_answer, answer.note.error, answer.member_epoch)
 
 
 def _computed(assignor: ClientAssignor, group: ClientGroup) -> ClientAnswer:

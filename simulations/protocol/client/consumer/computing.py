@@ -72,9 +72,9 @@ class ComputingConsumer(Consumer):
             if isinstance(answer, PrepareAnswer):
                 return self._sent(self._assigning.prepared(answer), now_ms)
             return self._sent(self._assigning.installed(answer), now_ms)
-        heard = isinstance(answer, HeartbeatAnswer) and super().awaits(request)
+        answered = isinstance(answer, HeartbeatAnswer) and super().awaits(request)
         effects = super().receive(request, answer, now_ms)
-        if not heard or not isinstance(answer, HeartbeatAnswer):
+        if not answered or not isinstance(answer, HeartbeatAnswer):
             return effects
         if answer.error_code == 0 and self.state in BEATING:
             if self._asked is not None and now_ms >= self._expires_ms:
@@ -114,7 +114,7 @@ class ComputingConsumer(Consumer):
         if request.member_epoch < 0 or not (whole or offers != self._told):
             return effect
         self._told = offers
-        told = replace(request, client_assignors=offers)
+        sent = replace(request, client_assignors=offers)
         if self._m.in_flight is request:
-            self._m.in_flight = told
-        return Send(request=told)
+            self._m.in_flight = sent
+        return Send(request=sent)

@@ -298,9 +298,9 @@ class _Builder(Standing):
                     self.faults.append(GIVEN_BACK_UNSUBSCRIBED)
                     return
 
-    def _say(self, step: str, says: str, **data: object) -> None:
+    def _say(self, step: str, text: str, **data: object) -> None:
         if self.explain is not None:
-            self.explain.say(step, says, **data)
+            self.explain.say(step, text, **data)
 
 
 def _head(heap: list[int]) -> int:

@@ -173,9 +173,9 @@ def _settle(found: Ownership) -> None:
                     found.beyond = found.beyond or not inside
             own[topic] = mine
         # What a member says to own and nobody disputes is passed on as it is.
-        told = found.members[place].owned
-        undisputed = len(own) == len(told) and all(own[topic] is told.get(topic) for topic in own)
-        found.owned.append(told if undisputed else own)
+        owned = found.members[place].owned
+        undisputed = len(own) == len(owned) and all(own[topic] is owned.get(topic) for topic in own)
+        found.owned.append(owned if undisputed else own)
     for place, gone in taken_away.items():
         found.owned[place] = {
             topic: [p for p in partitions if (topic, p) not in gone]
