@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.broker import jars
 from tests.broker.members import CONSUMER, Member
-from tests.broker.node import Node
+from tests.broker.node import Node, wait_for_coordinator
 from tests.clusters.secure import Secure, password, secure_broker
 from tests.conftest import missing
 from tests.serving import Served
@@ -202,3 +203,37 @@ def test_a_group_that_loses_its_members_is_an_alert_that_leads_to_the_moment(
     page.wait_for_selector("html[data-alive]")
     assert "?at=" in page.url
     expect(page.locator("#state")).to_contain_text("Empty")
+
+
+def test_groups_that_lose_their_members_together_are_one_banner_that_names_the_shared_cause(
+    open_page: Open, node: Node
+) -> None:
+    page = open_page("/clusters")
+    fill(page, name="cut-off", servers=node.bootstrap)
+    page.click("#test")
+    page.click("#keep")
+    groups = [f"cut-off-{number}" for number in range(6)]
+    for group in groups:
+        wait_for_coordinator(node, group)
+    banner = page.locator("#banners .banner", has_text="lost members")
+    expect(banner).to_have_count(0)
+    with node.connect() as connection:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not all(
+            page.locator(f'#rows tr[data-group="{group}"]').get_by_text("Stable").count() for group in groups
+        ):
+            for group in groups:
+                # With epoch 0 a member that was removed meanwhile joins again.
+                connection.heartbeat(
+                    group, "only", 0, subscribed=[TOPIC], rebalance_timeout_ms=60_000, owned={}
+                )
+        for group in groups:
+            expect(page.locator(f'#rows tr[data-group="{group}"]')).to_contain_text("Stable")
+    # From now on nobody sends a heartbeat: all sessions expire within the same seconds.
+    expect(banner).to_contain_text(
+        re.compile(r"ago: 6 groups lost members .* \(cut-off-0, cut-off-1, cut-off-2 and 3 more\)"),
+        timeout=60_000,
+    )
+    expect(banner).to_contain_text("look for one cause that they share, such as a broker, the network")
+    for group in groups:
+        expect(page.locator(f'#rows tr[data-group="{group}"]')).to_contain_text("Empty")
