@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from groups.clusters.sentences import unreadable
 from groups.clusters.tables import members
 from groups.history.entries import Entry, Kind, Provenance
+from groups.history.following.group import FollowedGroup
+from groups.history.following.partition import PartitionLog
 from groups.history.frames.frame import frame
 from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import (
@@ -32,6 +34,7 @@ from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
 from groups.history.state.plain import from_plain, to_plain
 from groups.wire.embedded.consumer_protocol import encode_assignment
+from tests.history.test_following import batch
 
 GROUP = "orders"
 IDS = {"foo": "Zm9vAAAAAAAAAAAAAAAAAA", "bar": "YmFyAAAAAAAAAAAAAAAAAA"}
@@ -331,6 +334,50 @@ def test_a_classic_group_that_never_had_a_generation_is_classic_and_has_no_epoch
     assert (found["protocol"], found["state"], found["generation"]) == ("classic", "PreparingRebalance", None)
     assert found["members"]["K"]["client_id"] == "k"
     assert "group_epoch" not in found
+
+
+def test_a_member_that_joined_and_is_gone_before_a_generation_is_not_a_member_of_the_empty_group() -> None:
+    """Kafka records the empty generation; the member was in no record."""
+    polls = [classic("Stable"), joining("PreparingRebalance", "L"), joining("Empty")]
+    expected = [("Stable", ["K"]), ("PreparingRebalance", ["L"]), ("Empty", [])]
+    assert seen(PolledGroup(group=GROUP), *polls) == expected
+    log, followed, state = (
+        PartitionLog(partition=0),
+        FollowedGroup(group="g", partition=0),
+        initial_state("g"),
+    )
+    found = []
+    for told in (
+        classic_record(1, "K"),
+        joining("PreparingRebalance", "L"),
+        classic_record(2),
+        joining("Empty"),
+    ):
+        if isinstance(told, GroupDescription):
+            entries = followed.observe(told, log.next)
+        else:
+            [records] = log.take(batch(log.next, told))
+            entries = followed.take(records, log, {})
+        state = folded(entries, state)
+        shown_now = frame(state)
+        found.append((shown_now["state"], sorted(shown_now["members"])))
+    assert found == [*expected, expected[-1]]
+
+
+def classic_record(generation: int, *names: str) -> dict[str, Any]:
+    """A record of a classic group in this generation."""
+    members = [
+        {
+            "memberId": name, "groupInstanceId": None, "clientId": name.lower(), "clientHost": "/10.0.0.1",
+            "rebalanceTimeout": 6000, "sessionTimeout": 6000, "subscription": "", "assignment": "",
+        }
+        for name in names
+    ]  # fmt: skip
+    value = {
+        "protocolType": "consumer", "generation": generation, "protocol": "range" if names else None,
+        "leader": names[0] if names else None, "currentStateTimestamp": 0, "members": members,
+    }  # fmt: skip
+    return {"type": 2, "key": {"group": "g"}, "version": 3, "value": value}
 
 
 def test_two_rebalances_with_a_record_between_them_are_both_observed() -> None:

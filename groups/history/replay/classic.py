@@ -64,7 +64,9 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
             members=members,
             # Who waited gets its part now; what is withheld, another generation brings.
             barrier=OPEN if old.barrier is not None else None,
-            joining={key: each for key, each in old.joining.items() if not members},
+            # In a simulated run the next generation takes in those who join an empty group. Of a real group, a member that
+            # was only described is known until the next record: if it still joins, it is described again.
+            joining=old.joining if old.barrier is not None and not members else {},
             withheld=old.withheld if old.phase == COMPLETING_REBALANCE else {},
         ),
     )
