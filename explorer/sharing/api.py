@@ -14,7 +14,7 @@ from django.utils import timezone
 from explorer.sharing import comparing, laboratory, links
 from explorer.sharing.asking import asked_of, compared_of, group_in, key_of, stretch_of, terms_of, wanted_of
 from explorer.sharing.models import Link
-from explorer.web.endpoint import BadRequest, error_response, json_body, json_response
+from explorer.web.endpoint import BadRequest, choice, error_response, json_body, json_response
 from groups import storage
 from groups.exporting import EXPORTERS, Export
 from groups.storage.handing_on import CannotHandOn, checked, redactor_for
@@ -56,10 +56,7 @@ def export(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """A file; the name that it is given tells nothing which is hidden."""
     timeline = storage.get(timeline_id)
     body = json_body(request)
-    kind = body.get("format", "html")
-    if kind not in EXPORTERS:
-        choices = ", ".join(sorted(EXPORTERS))
-        raise BadRequest(f"format={kind!r} must be one of {choices}.", field="format", expected=choices)
+    kind = choice(body.get("format", "html"), "format", sorted(EXPORTERS))
     return _file(EXPORTERS[kind](timeline, wanted_of(body, timeline)), kind)
 
 

@@ -14,7 +14,7 @@ from explorer.pages.sweeps.views import check_place, sweep_or_404
 from explorer.sharing.comparing import Compared
 from explorer.sharing.laboratory import Group, group_of, group_of_cell
 from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked, Terms
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, choice
 from groups.exporting import Wanted, fresh_key
 from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import KEY_BYTES
@@ -32,10 +32,7 @@ MS_MOST: Final = 2**53 - 1
 
 
 def wanted_of(body: dict[str, Any], timeline: Timeline) -> Wanted:
-    view = body.get("view", "investigator")
-    if view not in VIEWS:
-        choices = ", ".join(VIEWS)
-        raise BadRequest(f"view={view!r} must be one of {choices}.", field="view", expected=choices)
+    view = choice(body.get("view", "investigator"), "view", VIEWS)
     return Wanted(
         made=timezone.now(),
         stretch=stretch_of(body, timeline),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import orjson
@@ -170,6 +170,14 @@ def number(query: Mapping[str, str], name: str, default: int | None = None, *, l
             f"{name}={given!r} must be a whole number from {least}.", field=name, expected=expected
         )
     return int(given)
+
+
+def choice(value: object, name: str, choices: Collection[str]) -> str:
+    """``value`` of the field ``name``, if it is one of ``choices``; JSON has anything there."""
+    if isinstance(value, str) and value in choices:
+        return value
+    expected = ", ".join(choices)
+    raise BadRequest(f"{name}={str(value)[:40]!r} must be one of {expected}.", field=name, expected=expected)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -168,3 +168,14 @@ async def test_what_cannot_be_compared_is_told_in_one_line(
 ) -> None:
     answer = await told(asks, "/api/comparisons/exports", **body)
     assert (answer.status, says in answer.message, "\n" in answer.message) == (400, True, False)
+
+
+@pytest.mark.parametrize("given", ["pdf", None, 1, True, [], ["html"], {}, {"html": 1}])
+@pytest.mark.parametrize("field", ["format", "view"])
+async def test_a_choice_that_is_none_of_those_is_told_in_one_line_whatever_json_it_is(
+    asks: Asks, stored: Stored, field: str, given: Any
+) -> None:
+    timeline = await sync_to_async(stored)(a_day_of_three())
+    answer = await told(asks, f"/api/timelines/{timeline.id}/exports", **{field: given})
+    assert (answer.status, answer.json["error"]["field"], "\n" in answer.message) == (400, field, False)
+    assert f"{field}=" in answer.message

@@ -15,7 +15,7 @@ import orjson
 from django.http import HttpRequest, QueryDict
 
 from explorer.web.children import answer_of
-from explorer.web.endpoint import BadRequest, no_such_entry, number
+from explorer.web.endpoint import BadRequest, choice, no_such_entry, number
 from groups import storage
 from groups.jobs.warm_children import WarmChildren
 from simulations.rehearsal.reading import WISH_KEYS
@@ -121,10 +121,7 @@ def asked_in_body(body: Mapping[str, Any]) -> Asked:
 
 
 def way_in(value: object) -> WayName:
-    names = [str(each) for each in WayName]
-    if value not in names:
-        raise BadRequest(f"way={str(value)[:40]!r} must be one of {', '.join(names)}.", field="way")
-    return WayName(str(value))
+    return WayName(choice(value, "way", [str(each) for each in WayName]))
 
 
 def rehearsed(request: HttpRequest, asked: Asked) -> Rehearsed:
