@@ -28,6 +28,7 @@ from tests.serving import Served, served
 
 TOPIC = "orders"
 PARTITIONS = 7
+START_S = 120.0
 SETTLED_S = 90.0
 """After the last event every session ends and every group comes to rest within so long."""
 
@@ -45,6 +46,16 @@ def added(server: Served, name: str, properties: dict[str, str]) -> str:
     body = json.dumps({"name": name, "properties": properties}).encode()
     with server.open("/api/clusters", body) as answer:
         return str(json.load(answer)["id"])
+
+
+def wait_until_read(comparer: Comparer) -> None:
+    """Waits until both ways have read the broker once."""
+    deadline = time.monotonic() + START_S
+    for cluster in comparer.clusters.values():
+        while not (comparer.ask(f"/api/clusters/{cluster}") or {}).get("seen"):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the app did not read the broker within {START_S:.0f} s")
+            time.sleep(0.5)
 
 
 def plant(folder: Path, comparer: Comparer, group: str) -> list[str]:
@@ -129,6 +140,7 @@ def main() -> int:
                 "polled": added(server, "polled", properties | {"rebalance.follow": "false"}),
             },
         )
+        wait_until_read(comparer)
         groups, stopped = stack.enter_context(living(clients, node.bootstrap, TOPIC, logs, options.seed))
         say(f"{len(groups)} groups live for {options.seconds} s …")
         end_s = time.monotonic() + options.seconds
