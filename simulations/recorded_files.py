@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from io import TextIOWrapper
@@ -18,11 +18,14 @@ from groups.history.replay.record_types import OFFSET_TYPES
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.sources import Source
 from groups.pipeline.reading.splitting import list_sources
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.errors import RecordError
+from groups.wire.logs.batches import Record, RecordBatch, read_batches
+from groups.wire.logs.control import ControlRecord, ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log
 from groups.wire.records import decode_record
 from simulations.proof.conformance import GROUP_APIS, ImageChange, Written, images_of
+from simulations.protocol.coordinator.transactions import end_of
 
 
 @dataclass(slots=True)
@@ -33,6 +36,8 @@ class Files:
     written: dict[str, list[Written]] = field(default_factory=dict)
     images: tuple[ImageChange, ...] = ()
     problems: list[str] = field(default_factory=list)
+    open: dict[tuple[int, int], dict[str, None]] = field(default_factory=dict)
+    """By partition and producer the groups of a transaction that has not ended in what was read."""
 
 
 def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
@@ -88,23 +93,45 @@ def _batches(source: Source, files: Files) -> Iterator[RecordBatch]:
 
 
 def _offsets(source: Source, files: Files) -> None:
+    partition = source.partition or 0
     for batch in _batches(source, files):
-        if batch.is_control:
-            continue
+        producer = batch.producer_id if batch.is_transactional else None
         for record in batch.records:
-            payload = decode_record(record.key, record.value)
-            group = _group_of(payload)
-            if group is not None:
+            if batch.is_control:
+                groups, payload = _ended(partition, batch, record, files)
+            else:
+                decoded = decode_record(record.key, record.value)
+                group = _group_of(decoded)
+                groups = () if group is None else (group,)
+                # What could not be read has bytes in the place of key and value, which its readers ask for with `get`.
+                payload = cast(RecordPayload, decoded)
+                if producer is not None:
+                    payload["producer"] = producer
+                    files.open.setdefault((partition, producer), {}).update(dict.fromkeys(groups))
+            for group in groups:
                 files.written.setdefault(group, []).append(
                     Written(
-                        partition=source.partition or 0,
+                        partition=partition,
                         offset=record.offset,
                         batch=batch.base_offset,
                         at_ms=record.timestamp_ms,
-                        # What could not be read has bytes in the place of key and value, which its readers ask for with `get`.
-                        payload=cast(RecordPayload, payload),
+                        payload=payload,
                     )
                 )
+
+
+def _ended(
+    partition: int, batch: RecordBatch, record: Record, files: Files
+) -> tuple[Iterable[str], RecordPayload]:
+    """What a control record means to the groups of which its producer has records: their transaction is over."""
+    try:
+        marker = decode_control(record.key, record.value)
+    except RecordError as problem:
+        files.problems.append(f"partition {partition}, offset {record.offset}: {problem}")
+        marker = ControlRecord(type=ControlType.UNKNOWN)
+    is_end = marker.type in (ControlType.ABORT, ControlType.COMMIT)
+    groups = files.open.pop((partition, batch.producer_id), {}) if is_end else {}
+    return groups, end_of(batch.producer_id, committed=marker.type is ControlType.COMMIT)
 
 
 def _group_of(payload: Mapping[str, Any]) -> str | None:

@@ -93,12 +93,17 @@ class RecordKey(TypedDict, total=False):
 
 
 class RecordPayload(TypedDict):
-    """``key`` and ``value`` by Kafka's own field names; a tombstone has neither ``version`` nor ``value``."""
+    """``key`` and ``value`` by Kafka's own field names; a tombstone has neither ``version`` nor ``value``.
+
+    ``producer`` is the id of the producer in whose transaction it was written. Entries have none: they hold when the
+    transaction has ended.
+    """
 
     type: int
     key: RecordKey
     version: int | None
     value: Payload | None
+    producer: NotRequired[int]
 
 
 class NotedTopic(TypedDict):

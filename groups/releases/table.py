@@ -21,6 +21,7 @@ class Rules:
     replacement_target_only_if_changed: bool
     replaced_member_never_in_table: bool
     malformed_join_is_inconsistent: bool
+    transactions_have_topic_ids: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,14 @@ TABLE: Final = (
         since="4.4",
         before="A JoinGroup to a consumer group whose subscription cannot be read is answered UNKNOWN_SERVER_ERROR.",
         now="It is answered INCONSISTENT_GROUP_PROTOCOL.",
+        source="measured on 4.4.0 with 4.3.1 as control",
+    ),
+    Rule(
+        name="transactions_have_topic_ids",
+        since="4.4",
+        before="TxnOffsetCommit (up to version 5) names topics, and its records have no topic id.",
+        now="Version 6 names topics by id, and answers STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND and UNKNOWN_TOPIC_ID where older "
+        "versions answer ILLEGAL_GENERATION, ILLEGAL_GENERATION and UNKNOWN_TOPIC_OR_PARTITION. Records of every version have the topic id.",
         source="measured on 4.4.0 with 4.3.1 as control",
     ),
 )

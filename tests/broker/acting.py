@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from groups.releases import release_of
+
 from .node import Node, wait_for_coordinator
 from .rpc import Connection
 
@@ -253,7 +255,8 @@ class Group:
         return answer
 
     def delete(self, *, error: int = 0) -> None:
-        answer = self.connection().ask("DeleteGroups", 2, {"groupsNames": [self.name]})
+        version = 3 if release_of(self.node.release).rules.transactions_have_topic_ids else 2
+        answer = self.connection().ask("DeleteGroups", version, {"groupsNames": [self.name]})
         assert answer["results"][0]["errorCode"] == error, (self.name, answer)
 
     def describe(self, *, error: int = 0, version: int = 1) -> dict[str, Any]:

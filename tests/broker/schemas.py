@@ -193,6 +193,8 @@ _COORDINATOR = [
 
 _FEATURE_UPDATE = [("feature", "string"), ("maxVersionLevel", "int16"), ("upgradeType", "int8")]
 
+_PRODUCER: list[tuple[str, Any]] = [("producerId", "int64"), ("producerEpoch", "int16")]
+
 APIS: dict[str, tuple[int, int, Any, Any]] = {
     # name: (API key, version used, request, answer or answers by version)
     "UpdateFeatures": (
@@ -209,6 +211,32 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
             ("errorMessage", "string?"),
             ("results", [[("feature", "string"), ("errorCode", "int16"), ("errorMessage", "string?")]]),
         ],
+    ),
+    "InitProducerId": (
+        22,
+        5,
+        [
+            ("transactionalId", "string?"),
+            ("transactionTimeoutMs", "int32"),
+            ("producerId", "int64"),
+            ("producerEpoch", "int16"),
+        ],
+        [("throttleTimeMs", "int32"), ("errorCode", "int16"), *_PRODUCER],
+    ),
+    "AddOffsetsToTxn": (
+        25,
+        4,
+        [("transactionalId", "string"), *_PRODUCER, ("groupId", "string")],
+        [("throttleTimeMs", "int32"), ("errorCode", "int16")],
+    ),
+    "EndTxn": (
+        26,
+        5,
+        [("transactionalId", "string"), *_PRODUCER, ("committed", "bool")],
+        {
+            4: [("throttleTimeMs", "int32"), ("errorCode", "int16")],
+            5: [("throttleTimeMs", "int32"), ("errorCode", "int16"), *_PRODUCER],
+        },
     ),
     "Metadata": (
         3,

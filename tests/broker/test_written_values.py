@@ -32,4 +32,4 @@ def test_the_message_files_in_the_jars_still_make_the_committed_schemas() -> Non
         **fresh,
         kafka_schemas.FOLDER / "__init__.py": (kafka_schemas.FOLDER / "__init__.py").read_text(),
     }, "run: python -m tests.wire.kafka_schemas"
-    assert len(fresh) == 6
+    assert len(fresh) == 7

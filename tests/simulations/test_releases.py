@@ -17,11 +17,12 @@ from groups.releases import EARLIER, NEWEST, TABLE, Release, Rules, UnknownRelea
 from simulations.invariants.ties import AssignorTies
 from simulations.protocol.assignors.java_orders import string_hash
 from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.world.engine import run
 from simulations.world.scenario import ScenarioError, load
 from tests.house import releases_page
-from tests.simulations.broker import GROUP, Broker
+from tests.simulations.broker import FOO, GROUP, Broker
 
 
 @contextmanager
@@ -178,6 +179,22 @@ def disabled(release: Release) -> object:
     return classic_join(release, SUBSCRIPTION, migration_policy=MigrationPolicy.DISABLED)
 
 
+def in_transaction(release: Release) -> object:
+    broker = Broker(release=release)
+    offset = CommittedOffset(topic="foo", topic_id=FOO, partition=0, offset=1)
+    request = TransactionalCommit(
+        group_id=GROUP,
+        member_id="",
+        member_epoch=-1,
+        offsets=(offset,),
+        transactional_id="p",
+        producer_id=7,
+        version=5,
+    )
+    [record] = broker.shard.commit(request, 0).records
+    return "topicId" in (record["value"] or {})
+
+
 SHOWN: Final[Mapping[str, tuple[Callable[[Release], object], object, object]]] = {
     "assignor_change_bumps": (tied, (0, []), (1, [(3, False), (6, False), (8, False)])),
     "emptied_writes_target_epoch": (
@@ -189,6 +206,7 @@ SHOWN: Final[Mapping[str, tuple[Callable[[Release], object], object, object]]] =
     "instance_follows_member": (renamed, (0, 111), (25, 0)),
     "malformed_join_is_inconsistent": (malformed, -1, 23),
     "disabled_policy_refuses_joins": (disabled, 0, 23),
+    "transactions_have_topic_ids": (in_transaction, False, True),
 }
 """By rule: what shows it, what it shows without the rule, and with it."""
 

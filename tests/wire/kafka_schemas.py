@@ -1,7 +1,7 @@
 """``python -m tests.wire.kafka_schemas``: writes the schemas in ``groups/wire/generated`` from Kafka's own message files.
 
 The jars of Kafka 4.3.1 contain a JSON file for each message; of 4.4.0 come the tagged fields that it added to a version
-which 4.3.1 has. Only facts are taken: names, types, versions, tags and defaults. The jars come through Maven.
+which 4.3.1 has, and the requests and responses of which it has a newer version. Only facts are taken: names, types, versions, tags and defaults. The jars come through Maven.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ FAMILIES: Final = {
 
 EMBEDDED: Final = {"SUBSCRIPTION": "ConsumerProtocolSubscription", "ASSIGNMENT": "ConsumerProtocolAssignment"}
 
+LATER_REQUESTS: Final = ("TxnOffsetCommit", "DeleteGroups", "StreamsGroupHeartbeat", "StreamsGroupDescribe")
+"""APIs with a newer version in the later release, which the package that declares the others does not have."""
+
 METADATA: Final = {
     "TopicRecord": "TopicId",
     "PartitionRecord": "Replicas",
@@ -61,16 +64,25 @@ def texts() -> dict[Path, str]:
     jars.class_path()
     LATER.fetch()
     coordinator = _messages(jars.JARS / f"kafka-group-coordinator-{jars.RELEASE}.jar")
-    for message in _messages(next(path for path in LATER.paths if "coordinator" in path.name)).values():
+    for message in _messages(_later("coordinator")).values():
         if message["name"] in coordinator:
             _add_tagged(coordinator[message["name"]], message)
     clients = _messages(jars.JARS / f"kafka-clients-{jars.RELEASE}.jar")
+    later = _messages(_later("clients"))
+    requests = [f"{name}{direction}" for name in LATER_REQUESTS for direction in ("Request", "Response")]
     metadata = _messages(jars.JARS / f"kafka-metadata-{jars.RELEASE}.jar")
     written = {
         **_families(coordinator),
         "embedded": _module(
             "The blobs of the classic protocol's embedded consumer protocol",
             [f"{constant}: Final = {_message(clients[name])}" for constant, name in EMBEDDED.items()],
+        ),
+        "requests": _module(
+            "Requests and responses of which a later release has a newer version",
+            [
+                f"LATER: Final = {{{', '.join(f'{_text(name)}: {_message(later[name])}' for name in requests)}}}",
+                '"""By name."""',
+            ],
         ),
         "metadata": _module(
             "Records of the cluster's metadata, up to the last field that is read here",
@@ -81,6 +93,10 @@ def texts() -> dict[Path, str]:
         ),
     }
     return {FOLDER / f"{name}.py": text for name, text in written.items()}
+
+
+def _later(part: str) -> Path:
+    return next(path for path in LATER.paths if part in path.name)
 
 
 def _messages(jar: Path) -> dict[str, dict[str, Any]]:

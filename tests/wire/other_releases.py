@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from groups.wire.generated.requests import LATER
 from tests.broker import jars
 
 
@@ -55,5 +56,12 @@ OTHER_RELEASES = (
         jars=("kafka-clients", "kafka-group-coordinator"),
         file="records-later",
         messages=(("StreamsGroupMetadataValue", 0, 0, 100),),
+    ),
+    # The first with newer versions of these, in which fields of older versions have other names.
+    OtherRelease(
+        release="4.4.0",
+        jars=("kafka-clients", "kafka-group-coordinator"),
+        file="rpcs-later",
+        messages=tuple((name, 0, message.newest, 40) for name, message in LATER.items()),
     ),
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from groups.wire.codecs.schema import Array, Message, Struct
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.generated.requests import LATER
 from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
 from tests.wire.kafka_made import lines
 
@@ -42,8 +43,11 @@ def made() -> Iterator[tuple[Message, int, dict[str, Any]]]:
     sides = [message for api in APIS.values() for message in (api.request, api.response)]
     values = [type_.value for type_ in RECORD_TYPES.values()]
     messages = {message.name: message for message in [REQUEST_HEADER, RESPONSE_HEADER, *sides, *values]}
-    for name in ("rpcs", "rpcs-oldest", "records-later"):
-        yield from ((messages[line["message"]], line["version"], line["value"]) for line in lines(name))
+    for name in ("rpcs", "rpcs-oldest", "rpcs-later", "records-later"):
+        for line in lines(name):
+            # Fields of older versions have the later release's names.
+            if name != "rpcs" or line["message"] not in LATER:
+                yield messages[line["message"]], line["version"], line["value"]
     for line in lines("records"):
         if line["value"] is not None:
             yield RECORD_TYPES[line["type"]].value, line["version"], line["value"]

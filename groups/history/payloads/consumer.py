@@ -84,6 +84,14 @@ class OffsetCommitBody(TypedDict):
     topics: list[CommittedTopic]
 
 
+class TransactionalCommitBody(OffsetCommitBody):
+    """TxnOffsetCommit: what a producer commits for a group in its transaction."""
+
+    transactionalId: str
+    producerId: int
+    producerEpoch: int
+
+
 class CommitAnswerPartition(TypedDict):
     partitionIndex: int
     errorCode: int

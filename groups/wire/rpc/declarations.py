@@ -1,7 +1,7 @@
 """kio's declarations of requests and responses as ``Message``s.
 
 kio (PyPI) is generated from the definitions in Kafka's source: a dataclass for each message, struct and version. It
-serves here as the source of declarations alone; one engine reads, writes and lists everything. Names become those of
+serves here as the source of declarations alone, but for messages of which a later release has a newer version; one engine reads, writes and lists everything. Names become those of
 Kafka's JSON form again: kio writes ``throttle_time`` and a ``timedelta`` where Kafka has ``throttleTimeMs``.
 
 kio is imported when the first message is asked for, as it takes a tenth of a second which few programs need; a server
@@ -18,6 +18,7 @@ from typing import Any, Final, get_args, get_origin
 from groups.wire.codecs.primitives import to_base64
 from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Message, Primitive, Required, Struct
 from groups.wire.codecs.values import Value
+from groups.wire.generated.requests import LATER
 from groups.wire.rpc.merging import in_one_version, merged
 from groups.wire.rpc.older import OLDER
 
@@ -43,6 +44,8 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 def declared_message(key: int, name: str, direction: str) -> Message:
     """The message of an API, ``direction`` being ``request`` or ``response``, for every version that ever was."""
     message = f"{name}{direction.capitalize()}"
+    if message in LATER:
+        return LATER[message]
     classes = {version: load(key, version, direction) for version in declared_versions(key)}
     bodies = {version: _struct(declared) for version, declared in classes.items()}
     for older in OLDER:

@@ -38,7 +38,10 @@ def equal(recorded: object, simulated: object) -> bool:
 
 
 def same_record(recorded: Record, simulated: Record) -> bool:
-    return all(equal(recorded.get(name), simulated.get(name)) for name in ("type", "key", "version", "value"))
+    return all(
+        equal(recorded.get(name), simulated.get(name))
+        for name in ("type", "key", "version", "value", "producer")
+    )
 
 
 def same_place(recorded: Record, simulated: Record) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import islice, permutations, product
+from typing import Final
 
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -19,9 +20,13 @@ from simulations.proof.conformance.position import (
 from simulations.proof.conformance.recording import Written
 from simulations.proof.conformance.timeouts import InternalEvents, timeout
 from simulations.protocol.coordinator.consumer import regexes
-from simulations.protocol.coordinator.consumer.outcome import ResolveRegexes
+from simulations.protocol.coordinator.consumer.outcome import Outcome, ResolveRegexes
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.transactions import TRANSACTION_END, producers_of
+
+PRODUCERS_ORDERED_MOST: Final = 4
+"""More open transactions of one group have too many orders to try them all."""
 from simulations.protocol.messages.groups import Heartbeat
 
 
@@ -29,6 +34,16 @@ def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:
     """Everything that may have written the record that comes next, and what follows it."""
     record = first.payload
     removed = record.get("value") is None
+    if record["type"] == TRANSACTION_END:
+        shard = position.shard.copy()
+        shard.load([record])
+        yield InternalEvents(
+            what="transaction",
+            now_ms=first.at_ms,
+            shard=shard,
+            outcome=Outcome(answer=None, records=(record,)),
+        )
+        return
     if record["type"] == CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT and removed:
         yield from _expiries(position, record["key"]["memberId"], first.at_ms)
     if record["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and not removed:
@@ -106,9 +121,10 @@ def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
     """Offsets of deleted topics, each deletion an operation of its own."""
     for images in _counts(position, now_ms):
         heard = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
-        for gone in ([topic] for topic in [*position.deleted, *heard]):
+        for topic, producers in product([*position.deleted, *heard], _orders(position)):
+            gone = [topic]
             shard = position.having_heard(images, now_ms)
-            outcome = shard.topics_deleted(gone, now_ms)
+            outcome = shard.topics_deleted(gone, now_ms, producers)
             yield InternalEvents(
                 what="topic deleted",
                 now_ms=now_ms,
@@ -117,6 +133,12 @@ def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
                 images=images,
                 deleted=tuple(gone),
             )
+
+
+def _orders(position: Position) -> Iterable[tuple[int, ...]]:
+    """Orders of the producers with open transactions: their table is that of all groups of the coordinator."""
+    producers = producers_of(position.shard.memory.pending_offsets)
+    return permutations(producers) if len(producers) <= PRODUCERS_ORDERED_MOST else [producers]
 
 
 def _counts(position: Position, now_ms: int) -> list[int]:

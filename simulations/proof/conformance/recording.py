@@ -54,7 +54,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One record as it stands in the log. ``at_ms`` is its timestamp: the broker's clock a moment after the handling."""
+    """One record as it stands in the log, or the end of a transaction with records of the group. ``at_ms`` is its timestamp: the broker's clock a moment after the handling."""
 
     partition: int
     offset: int

@@ -7,7 +7,7 @@ that it does not have (``KafkaApis``). An id that the coordinator drew for a mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final, TypeVar
 
 from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_classic
@@ -20,9 +20,11 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
     TOPIC_ID_VERSION,
+    TRANSACTION_TOPIC_ID_VERSION,
     CommittedOffset,
     Heartbeat,
     OffsetCommit,
+    TransactionalCommit,
 )
 from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
 from simulations.protocol.messages.join_group import JOIN_API
@@ -32,6 +34,7 @@ from simulations.protocol.messages.sync_group import SYNC_API
 
 HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
 COMMIT: Final = "OFFSET_COMMIT"
+TRANSACTIONAL_COMMIT: Final = "TXN_OFFSET_COMMIT"
 FETCH: Final = "OFFSET_FETCH"
 DELETE_OFFSETS: Final = "OFFSET_DELETE"
 DELETE_GROUPS: Final = "DELETE_GROUPS"
@@ -59,6 +62,9 @@ GROUP_ERROR_VERSION: Final = 2
 
 GROUP_NOT_FOUND_VERSION: Final = 6
 """From this version of DescribeGroups on, a group that is not there is an error."""
+
+DELETE_MESSAGE_VERSION: Final = 3
+"""From this version of DeleteGroups on, each of its answers may have a message."""
 
 A = TypeVar("A")
 
@@ -157,7 +163,8 @@ def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
 
 def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     told, image = asked.request, shard.image
-    by_id = asked.version >= TOPIC_ID_VERSION
+    in_transaction = asked.api == TRANSACTIONAL_COMMIT
+    by_id = asked.version >= (TRANSACTION_TOPIC_ID_VERSION if in_transaction else TOPIC_ID_VERSION)
     offsets: list[CommittedOffset] = []
     for topic in told["topics"]:
         found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
@@ -175,17 +182,31 @@ def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     request = OffsetCommit(
         group_id=told["groupId"],
         member_id=told["memberId"],
-        member_epoch=told["generationIdOrMemberEpoch"],
+        member_epoch=_epoch_of(told),
         offsets=tuple(offsets),
         version=asked.version,
         retention_ms=told.get("retentionTimeMs", -1),
         instance_id=told.get("groupInstanceId"),
     )
+    if in_transaction:
+        request = TransactionalCommit(
+            **{each.name: getattr(request, each.name) for each in fields(request)},
+            transactional_id=told["transactionalId"],
+            producer_id=told["producerId"],
+            producer_epoch=told["producerEpoch"],
+        )
     outcome = shard.commit(request, now_ms)
     answer = _Partitions("topicId" if by_id else "name")
     for named, number, code in outcome.answer.error_codes:
         answer.add(named, {"partitionIndex": number, "errorCode": int(code)})
     return _of(outcome, lambda _: answer.body())
+
+
+def _epoch_of(told: Fields) -> int:
+    """The epoch of a commit; up to Kafka 4.3 a TxnOffsetCommit has it under another name, and old versions have none."""
+    epoch = told.get("generationIdOrMemberEpoch", told.get("generationId", -1))
+    assert isinstance(epoch, int)
+    return epoch
 
 
 def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
@@ -241,7 +262,11 @@ def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answer
 
 def _delete_group(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     outcome = shard.delete_group(now_ms)
-    return _of(outcome, lambda answer: {"groupId": asked.group, "errorCode": int(answer.error_code)})
+    # Kafka gives a reason only where a plug-in refused to let a streams group go.
+    message = {"errorMessage": None} if asked.version >= DELETE_MESSAGE_VERSION else {}
+    return _of(
+        outcome, lambda answer: {"groupId": asked.group, "errorCode": int(answer.error_code), **message}
+    )
 
 
 def _describe(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
@@ -294,6 +319,7 @@ def _of(outcome: Outcome[A], body: Callable[[A], Fields]) -> Answered:
 _APIS: Final[dict[str, Callable[[Shard, RecordedRequest, int], Answered]]] = {
     HEARTBEAT: _heartbeat,
     COMMIT: _commit,
+    TRANSACTIONAL_COMMIT: _commit,
     FETCH: _fetch,
     DELETE_OFFSETS: _delete_offsets,
     DELETE_GROUPS: _delete_group,

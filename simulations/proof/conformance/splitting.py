@@ -27,6 +27,7 @@ from simulations.proof.conformance.requests import (
     DESCRIBE_CLASSIC,
     FETCH,
     HEARTBEAT,
+    TRANSACTIONAL_COMMIT,
     WAITING,
     can_ask,
 )
@@ -36,12 +37,12 @@ OTHER_APIS: Final = {
     "SHARE_GROUP_DESCRIBE": "share group",
     "STREAMS_GROUP_HEARTBEAT": "streams group",
     "STREAMS_GROUP_DESCRIBE": "streams group",
-    "TXN_OFFSET_COMMIT": "offsets of a transaction",
 }
 GROUP_APIS: Final = frozenset(
     {
         HEARTBEAT,
         COMMIT,
+        TRANSACTIONAL_COMMIT,
         FETCH,
         DELETE_OFFSETS,
         DELETE_GROUPS,
@@ -58,9 +59,15 @@ NOT_COORDINATOR: Final = 16
 NOT_READY: Final = frozenset({14, 15, NOT_COORDINATOR})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: about the broker, not about the group."""
 
+NOT_IN_TRANSACTION: Final = frozenset({47, 48, 49, 51, 53, 67, 90, 120})
+"""What the coordinator of transactions answers of the producer, before the group's is asked: INVALID_PRODUCER_EPOCH,
+INVALID_TXN_STATE, INVALID_PRODUCER_ID_MAPPING, CONCURRENT_TRANSACTIONS, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+PRODUCER_FENCED (67 of old brokers), TRANSACTION_ABORTABLE."""
+
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     HEARTBEAT: ("groupId", "memberId", "memberEpoch", "rebalanceTimeoutMs"),
     COMMIT: ("groupId", "memberId", "generationIdOrMemberEpoch", "topics"),
+    TRANSACTIONAL_COMMIT: ("groupId", "memberId", "transactionalId", "producerId", "producerEpoch", "topics"),
     DELETE_OFFSETS: ("topics",),
 }
 """What requests of the other APIs always have."""
@@ -130,6 +137,8 @@ def recordings(
                 if is_turned_away(part):
                     # It may have waited for other members until its coordinator was another one.
                     kept.append(bounded(part, slowest_ms, loading.until_ms(part)))
+            elif part.api == TRANSACTIONAL_COMMIT and _codes(part) & NOT_IN_TRANSACTION:
+                not_judged.requests["a transaction that its coordinator refused"] += 1
             elif not has_fields(part):
                 not_judged.requests["requests that lack fields of their API"] += 1
             elif not can_ask(part.api):
@@ -212,11 +221,9 @@ def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str
         return "share group"
     if types & _STREAMS_TYPES:
         return "streams group"
-    others = apis & {*OTHER_APIS} - {"TXN_OFFSET_COMMIT"}
+    others = apis & {*OTHER_APIS}
     if others and not consumer:
         return OTHER_APIS[min(others)]
-    if "TXN_OFFSET_COMMIT" in apis:
-        return "offsets of a transaction"
     if not apis:
         return "no request of the group is in the log"
     return None
@@ -262,7 +269,10 @@ def _part(request: LoggedRequest, group: str, body: Fields, answer: Fields) -> R
 def _not_ready(part: RecordedRequest) -> bool:
     if part.response.get("errorCode") in NOT_READY:
         return True
+    return part.api in (COMMIT, TRANSACTIONAL_COMMIT) and not _codes(part).isdisjoint(NOT_READY)
+
+
+def _codes(part: RecordedRequest) -> set[int]:
+    """The error codes of a commit's partitions."""
     topics = part.response.get("topics") or ()
-    return part.api == COMMIT and any(
-        partition["errorCode"] in NOT_READY for topic in topics for partition in topic["partitions"]
-    )
+    return {int(partition["errorCode"]) for topic in topics for partition in topic["partitions"]}

@@ -14,6 +14,7 @@ from simulations.proof.conformance.splitting import is_turned_away
 from simulations.proof.conformance.timers import Running
 from simulations.proof.conformance.trace import Story
 from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.transactions import TRANSACTION_END
 
 Refused = tuple[Written, str]
 """A record that a coordinator would not load, and why."""
@@ -101,7 +102,7 @@ class ByItself(SearchStep):
 
     def tell(self, tally: Score, story: Story) -> None:
         SearchStep.tell(self, tally, story)
-        tally.equal += len(self.records)
+        tally.equal += sum(written.payload["type"] != TRANSACTION_END for written in self.records)
         if self.shows:
             story.unasked(self.what, self.member, self.now_ms, self.records)
         _tell_answered(self.answered, tally, story)

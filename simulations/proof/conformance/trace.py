@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, NotedTopic, Payload, Provenance
@@ -16,6 +17,7 @@ from simulations.proof.conformance.recording import (
 from simulations.proof.conformance.requests import CLASSIC, HEARTBEAT, READS
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC
+from simulations.protocol.coordinator.transactions import TRANSACTION_END, plain
 
 COORDINATOR: Final = "coordinator"
 
@@ -24,6 +26,7 @@ CLASSIC_HEARTBEAT: Final = "HEARTBEAT"
 NAMES: Final = {
     "CONSUMER_GROUP_HEARTBEAT": "ConsumerGroupHeartbeat",
     "OFFSET_COMMIT": "OffsetCommit",
+    "TXN_OFFSET_COMMIT": "TxnOffsetCommit",
     "OFFSET_FETCH": "OffsetFetch",
     "OFFSET_DELETE": "OffsetDelete",
     "DELETE_GROUPS": "DeleteGroups",
@@ -42,6 +45,8 @@ class Story:
         self._told: dict[str, ImageTopic] = {}
         self._waiting: dict[int, int] = {}
         """By line of a request that waits, the sequence of its entry."""
+        self._held: dict[int, list[Written]] = {}
+        """By producer, the records of its transaction that has not ended."""
 
     def topics(self, at_ms: int, image: Image) -> None:
         """What the topics are called from here on; those that were told before are left out."""
@@ -104,8 +109,9 @@ class Story:
             told = {"fault": "difference", "member": member, "says": says, **to_plain(each)}
             self._add(each.at_ms, Kind.FAULT, COORDINATOR, told)
 
-    def _records(self, records: Sequence[Written], cause: int | None) -> None:
+    def _records(self, logged: Sequence[Written], cause: int | None) -> None:
         first = FIRST_SEQUENCE + len(self.entries)
+        records = [each for written in logged for each in self._in_force(written)]
         for index, written in enumerate(records):
             self.entries.append(
                 Entry(
@@ -123,6 +129,19 @@ class Story:
                     unit=first,
                 )
             )
+
+    def _in_force(self, written: Written) -> Iterable[Written]:
+        """The record; nothing while its transaction has not ended; all records of a transaction where that is committed."""
+        payload, producer = written.payload, written.payload.get("producer")
+        if producer is None:
+            return (written,)
+        if payload["type"] != TRANSACTION_END:
+            self._held.setdefault(producer, []).append(written)
+            return ()
+        held = self._held.pop(producer, [])
+        if not (payload["value"] or {})["committed"]:
+            return ()
+        return (replace(each, at_ms=written.at_ms, payload=plain(each.payload)) for each in held)
 
     def _add(self, at_ms: int, kind: Kind, actor: str, payload: Payload, cause: int | None = None) -> int:
         sequence = FIRST_SEQUENCE + len(self.entries)

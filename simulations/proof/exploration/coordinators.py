@@ -58,6 +58,7 @@ MEMORY: Final[Mapping[str, Callable[[VolatileState, ConsumerGroup], Hashable]]] 
     "offset_slots": lambda *_: (
         None
     ),  # Nobody fetches or deletes all offsets there, which alone shows their order.
+    "pending_offsets": lambda *_: None,  # Nobody commits in transactions there.
     "regexes_counted": lambda memory, _: _matched(memory.regexes_counted),
     "chosen": lambda *_: None,  # A plan has no client-side assignors.
     "forgotten": lambda memory, _: memory.forgotten,

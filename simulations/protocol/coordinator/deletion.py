@@ -25,17 +25,32 @@ from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, 
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
 from simulations.protocol.coordinator.fetching import partitions_in_order, topics_in_order
 from simulations.protocol.coordinator.image import ImageTopic
+from simulations.protocol.coordinator.transactions import by_producer, places, producers_of
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.offsets import DeleteAnswer, OffsetDelete, OffsetDeleteAnswer
 
 
-def offsets_of_topics(context: Context, topics: Iterable[ImageTopic]) -> Outcome[None]:
-    """A tombstone for each offset of a deleted topic; those of a topic of the same name under another id stay."""
+def offsets_of_topics(
+    context: Context, topics: Iterable[ImageTopic], producers: Iterable[int] | None = None
+) -> Outcome[None]:
+    """A tombstone for each offset of a deleted topic; those of a topic of the same name under another id stay.
+
+    Pending offsets come behind the others, each with a tombstone of its own: producer by producer, in the order of a table
+    that all groups of the coordinator share. ``producers`` is that order if other groups are in it.
+    """
+    pending = context.memory.pending_offsets
+    gone = list(topics)
     written = [
         records.offset_gone(context.state.group, topic.name, partition)
-        for topic in topics
+        for topic in gone
         for partition, offset in partitions_in_order(context, topic.name)
         if offset.topic_id in (None, topic.topic_id)
+    ]
+    ids = {topic.name: topic.topic_id for topic in gone}
+    written += [
+        records.offset_gone(context.state.group, each.topic, each.partition)
+        for each in by_producer(pending, producers_of(pending) if producers is None else producers)
+        if each.topic in ids and (each.record["value"] or {}).get("topicId") in (None, ids[each.topic])
     ]
     return Outcome(answer=None, records=tuple(written))
 
@@ -52,12 +67,14 @@ def delete_offsets(context: Context, request: OffsetDelete) -> Outcome[OffsetDel
     subscribed = _subscribed(context, group)
     codes: list[tuple[str, int, int]] = []
     written: list[Record] = []
+    pending = set(places(context.memory.pending_offsets))
     for topic, partitions in request.topics.items():
         refused = subscribed(topic)
         for partition in partitions:
             code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if refused else ErrorCode.NONE
             codes.append((topic, partition, code))
-            if not refused and partition in context.state.offsets.get(topic, ()):
+            held = partition in context.state.offsets.get(topic, ()) or (topic, partition) in pending
+            if not refused and held:
                 written.append(records.offset_gone(context.state.group, topic, partition))
     return Outcome(answer=OffsetDeleteAnswer(error_codes=tuple(codes)), records=tuple(written))
 
@@ -69,16 +86,21 @@ def delete_group(context: Context) -> Outcome[DeleteAnswer]:
     group = classic_group(context)
     if context.group.members or (group is not None and group.state is not EMPTY):
         return Outcome(answer=DeleteAnswer(error_code=ErrorCode.NON_EMPTY_GROUP))
-    offsets = [
-        records.offset_gone(context.state.group, topic, partition)
+    held = [
+        (topic, partition)
         for topic in topics_in_order(context)
         for partition, _ in partitions_in_order(context, topic)
     ]
+    held += [place for place in places(context.memory.pending_offsets) if place not in held]
+    offsets = [records.offset_gone(context.state.group, *place) for place in held]
     return Outcome(answer=DeleteAnswer(), records=(*offsets, *group_gone(context)))
 
 
 def expire_offsets(context: Context) -> Outcome[None]:
-    """Offsets that are old and of no subscribed topic go; with the last one goes a group that has no members."""
+    """Offsets that are old and of no subscribed topic go; with the last one goes a group that has no members.
+
+    What a transaction is about to change stays until that has ended, and so does the group.
+    """
     group = classic_group(context)
     if _is_absent(context) or (group is not None and _keeps_offsets(group)):
         return Outcome(answer=None)
@@ -87,10 +109,12 @@ def expire_offsets(context: Context) -> Outcome[None]:
     if group is not None and group.state is not EMPTY:
         emptied_ms = None
     written: list[Record] = []
-    kept = False
+    pending = set(places(context.memory.pending_offsets))
+    kept = bool(pending)
     for topic in topics_in_order(context):
         for partition, offset in partitions_in_order(context, topic):
-            if not subscribed(topic) and _is_old(context, offset, emptied_ms):
+            is_kept = subscribed(topic) or (topic, partition) in pending
+            if not is_kept and _is_old(context, offset, emptied_ms):
                 written.append(records.offset_gone(context.state.group, topic, partition))
             else:
                 kept = True

@@ -1,7 +1,7 @@
 """OffsetFetch of a consumer group: who may ask, and which offsets there are.
 
-Kafka: ``OffsetMetadataManager.fetchOffsets`` and ``ConsumerGroup.validateOffsetFetch``. Transactional commits are not
-simulated, so that no offset is ever unstable.
+Kafka: ``OffsetMetadataManager.fetchOffsets`` and ``ConsumerGroup.validateOffsetFetch``. Who asks for stable offsets gets none of a
+partition for which a transaction has committed that has not ended.
 """
 
 from __future__ import annotations
@@ -24,8 +24,22 @@ def fetch(context: Context, request: OffsetFetch) -> Outcome[FetchAnswer]:
             answer=FetchAnswer(group_id=request.group_id, error_code=refusal, version=request.version)
         )
     found = _all(context) if request.topics is None else _asked(context, request, request.topics)
+    if request.require_stable and context.memory.pending_offsets:
+        unstable = {each.place for each in context.memory.pending_offsets}
+        found = (_stable(each, (each.topic, each.partition) in unstable) for each in found)
     return Outcome(
         answer=FetchAnswer(group_id=request.group_id, offsets=tuple(found), version=request.version)
+    )
+
+
+def _stable(found: FetchedOffset, is_pending: bool) -> FetchedOffset:
+    if not is_pending or found.error_code:
+        return found
+    return FetchedOffset(
+        topic=found.topic,
+        topic_id=found.topic_id,
+        partition=found.partition,
+        error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT,
     )
 
 

@@ -15,7 +15,7 @@ from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
 from groups.releases import EARLIER
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
-from simulations.protocol.coordinator import deletion, describing, fetching, group_config
+from simulations.protocol.coordinator import deletion, describing, fetching, group_config, transactions
 from simulations.protocol.coordinator.batch_size import check_fits
 from simulations.protocol.coordinator.classic import describing as classic_describing
 from simulations.protocol.coordinator.classic.group import Group
@@ -236,6 +236,18 @@ class Shard:
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))
 
+    def end_transaction(self, producer: int, *, committed: bool) -> tuple[Record, ...]:
+        """The end of a producer's transaction is in the log; the commits that are in force from here on.
+
+        They have been written before, in the transaction.
+        """
+        pending, held = transactions.ended(self.memory.pending_offsets, producer, committed=committed)
+        if pending != self.memory.pending_offsets:
+            self.memory = replace(self.memory, pending_offsets=pending)
+        for record in held:
+            self._replay_plain(record)
+        return held
+
     def prepare(self, request: PrepareAssignment, now_ms: int) -> Outcome[PrepareAnswer]:
         return self._done(self._rules.prepare(self.context(now_ms), request))
 
@@ -258,9 +270,11 @@ class Shard:
             self.memory = replace(self.memory, new_topics_version=image.version)
         return self._done(self._rules.image_changed(self.context(now_ms), names))
 
-    def topics_deleted(self, topics: Iterable[ImageTopic], now_ms: int) -> Outcome[None]:
+    def topics_deleted(
+        self, topics: Iterable[ImageTopic], now_ms: int, producers: Iterable[int] | None = None
+    ) -> Outcome[None]:
         """After ``image_changed``, an operation of its own: the offsets of topics whose id is gone are deleted."""
-        return self._done(deletion.offsets_of_topics(self.context(now_ms), topics))
+        return self._done(deletion.offsets_of_topics(self.context(now_ms), topics, producers))
 
     def regexes_resolved(self, resolution: Resolution, now_ms: int) -> Outcome[None]:
         """The result of a task that an outcome's ``tasks`` started (``regexes.resolve``)."""
@@ -320,6 +334,21 @@ class Shard:
         return self._done(self._rules.loaded(self.context(now_ms)))
 
     def _replay(self, record: Record) -> None:
+        producer = record.get("producer")
+        if producer is None:
+            if self.memory.pending_offsets:
+                pending = transactions.after_record(self.memory.pending_offsets, record)
+                self.memory = replace(self.memory, pending_offsets=pending)
+            self._replay_plain(record)
+        elif record["type"] == transactions.TRANSACTION_END:
+            self.end_transaction(producer, committed=bool((record["value"] or {})["committed"]))
+        else:
+            pending = transactions.with_commit(self.memory.pending_offsets, producer, record)
+            self.memory = replace(self.memory, pending_offsets=pending)
+            # Also a commit that is pending makes a group of offsets alone where there is none.
+            self.state = self.state.with_simple_group()
+
+    def _replay_plain(self, record: Record) -> None:
         if self.memory.forgotten:
             self.state = without_group(self.state)
             self.memory = replace(self.memory, forgotten=False)

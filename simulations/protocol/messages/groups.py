@@ -15,6 +15,7 @@ from groups.history.payloads.consumer import (
     HeartbeatAnswerBody,
     HeartbeatBody,
     OffsetCommitBody,
+    TransactionalCommitBody,
 )
 from groups.history.payloads.records import TopicPartitions
 from groups.history.state.consumer import NO_NOTE, AssignorNote
@@ -23,6 +24,7 @@ from simulations.protocol.assignors.client_side import Offer
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
 COMMIT_API: Final = "OffsetCommit"
 FETCH_API: Final = "OffsetFetch"
+TRANSACTIONAL_COMMIT_API: Final = "TxnOffsetCommit"
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
@@ -30,6 +32,12 @@ STATIC_LEAVE_EPOCH: Final = -2
 
 TOPIC_ID_VERSION: Final = 10
 """From this version on OffsetCommit and OffsetFetch name topics by id."""
+
+MEMBER_EPOCH_VERSION: Final = 9
+"""From this version on OffsetCommit has a member epoch, and members of the consumer protocol may commit."""
+
+TRANSACTION_TOPIC_ID_VERSION: Final = 6
+"""From this version on TxnOffsetCommit names topics by id and has the errors of a member epoch."""
 
 UNCHANGED_TIMEOUT: Final = -1
 """``RebalanceTimeoutMs`` of a heartbeat that does not tell it."""
@@ -177,6 +185,16 @@ class OffsetCommit:
     retention_ms: int = -1
     instance_id: str | None = None
 
+    @property
+    def by_id(self) -> bool:
+        """Whether it names topics by id."""
+        return self.version >= TOPIC_ID_VERSION
+
+    @property
+    def knows_epochs(self) -> bool:
+        """Whether errors of a member epoch can be in its answer."""
+        return self.version >= MEMBER_EPOCH_VERSION
+
     def body(self) -> OffsetCommitBody:
         topics: dict[str, list[CommittedPartition]] = {}
         for offset in self.offsets:
@@ -200,8 +218,34 @@ class OffsetCommit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionalCommit(OffsetCommit):
+    """TxnOffsetCommit request: the offsets hold when the producer's transaction is committed."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int = 0
+    version: int = TRANSACTION_TOPIC_ID_VERSION
+
+    @property
+    def by_id(self) -> bool:
+        return self.version >= TRANSACTION_TOPIC_ID_VERSION
+
+    @property
+    def knows_epochs(self) -> bool:
+        return self.version >= TRANSACTION_TOPIC_ID_VERSION
+
+    def body(self) -> TransactionalCommitBody:
+        return {
+            **OffsetCommit.body(self),
+            "transactionalId": self.transactional_id,
+            "producerId": self.producer_id,
+            "producerEpoch": self.producer_epoch,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitAnswer:
-    """OffsetCommit response: an error code for each partition of the request, unknown ones before the others."""
+    """OffsetCommit and TxnOffsetCommit response: an error code for each partition of the request, unknown ones before the others."""
 
     error_codes: tuple[tuple[str, int, int], ...]
     """``(topic id, partition, error code)``; below version 10 the topic's name in the place of its id."""

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from . import joining, leaving, offsets, reconciling, regexes, restarting, static, topics, validating
+from . import (
+    joining,
+    leaving,
+    offsets,
+    reconciling,
+    regexes,
+    restarting,
+    static,
+    topics,
+    transactions,
+    validating,
+)
 from .table import EXCHANGES, Exchange
 
 __all__ = [
@@ -16,5 +27,6 @@ __all__ = [
     "restarting",
     "static",
     "topics",
+    "transactions",
     "validating",
 ]

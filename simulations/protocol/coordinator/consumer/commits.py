@@ -1,6 +1,6 @@
-"""OffsetCommit of a consumer group: who may commit, and what is written.
+"""OffsetCommit and TxnOffsetCommit: who may commit, and what is written.
 
-Kafka: ``OffsetMetadataManager.commitOffset`` and ``ConsumerGroup.validateOffsetCommit``.
+Kafka: ``OffsetMetadataManager.commitOffset``, ``commitTransactionalOffset`` and ``ConsumerGroup.validateOffsetCommit``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from simulations.protocol.coordinator.classic.loading import classic_group, grou
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import TOPIC_ID_VERSION, CommitAnswer, CommittedOffset, OffsetCommit
-
-MEMBER_EPOCH_VERSION: Final = 9
-"""From this version on OffsetCommit has a member epoch, and members of the consumer protocol may commit."""
+from simulations.protocol.messages.groups import (
+    CommitAnswer,
+    CommittedOffset,
+    OffsetCommit,
+    TransactionalCommit,
+)
 
 NO_RETENTION: Final = -1
 
@@ -30,7 +32,7 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     ``older_epochs``: a commit of an older member epoch is taken for partitions that the member has had since then
     (released Kafka); otherwise every other epoch is stale (the proposal).
     """
-    by_id = request.version >= TOPIC_ID_VERSION
+    by_id, producer = request.by_id, _producer(request)
     codes: list[tuple[str, int, int]] = []
     offsets: list[CommittedOffset] = []
     for offset in request.offsets:
@@ -54,7 +56,8 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
         code = refused or _too_long(context, offset)
         codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
         if code is ErrorCode.NONE:
-            written.append(records.offset_commit(request.group_id, offset, context.now_ms, expires_ms))
+            record = records.offset_commit(request.group_id, offset, context.now_ms, expires_ms)
+            written.append(record if producer is None else _in_transaction(context, record, producer))
     accepted = group is not None and refused is ErrorCode.NONE
     return Outcome(
         answer=CommitAnswer(error_codes=tuple(codes)),
@@ -62,6 +65,18 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
         timers=commit_checks.timers(group, request) if group is not None and accepted else (),
         memory=replace(context.memory, classic=group) if group is not context.memory.classic else None,
     )
+
+
+def _producer(request: OffsetCommit) -> int | None:
+    return request.producer_id if isinstance(request, TransactionalCommit) else None
+
+
+def _in_transaction(context: Context, record: Record, producer: int) -> Record:
+    """The record as it is written in a producer's transaction."""
+    if not context.settings.release.rules.transactions_have_topic_ids and record["value"] is not None:
+        value = {name: field for name, field in record["value"].items() if name != "topicId"}
+        return {**record, "value": value, "producer": producer}
+    return {**record, "producer": producer}
 
 
 def _unknown(context: Context, offset: CommittedOffset, *, by_id: bool) -> ErrorCode:
@@ -81,12 +96,16 @@ def _refusal(
         return _without_group(context, request)
     if request.member_epoch < 0 and not context.group.members:
         return ErrorCode.NONE
+    in_transaction = isinstance(request, TransactionalCommit)
+    if in_transaction and request.member_epoch < 0 and not request.member_id and request.instance_id is None:
+        return ErrorCode.NONE
     member = context.group.members.get(request.member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    if not member.uses_classic and request.version < MEMBER_EPOCH_VERSION:
+    if not member.uses_classic and not request.knows_epochs and not in_transaction:
         return ErrorCode.UNSUPPORTED_VERSION
-    stale = ErrorCode.ILLEGAL_GENERATION if member.uses_classic else ErrorCode.STALE_MEMBER_EPOCH
+    by_generation = member.uses_classic or not request.knows_epochs
+    stale = ErrorCode.ILLEGAL_GENERATION if by_generation else ErrorCode.STALE_MEMBER_EPOCH
     if request.member_epoch == member.epoch:
         return ErrorCode.NONE
     if request.member_epoch > member.epoch or not older_epochs:
@@ -105,7 +124,7 @@ def _refusal(
 def _without_group(context: Context, request: OffsetCommit) -> ErrorCode:
     """A member of a group that is not there; who is none makes a classic group of offsets alone."""
     if context.state.protocol is None or context.state.deleted:
-        if request.version >= MEMBER_EPOCH_VERSION and context.settings.release.rules.consumer_protocol:
+        if request.knows_epochs and context.settings.release.rules.consumer_protocol:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
     return ErrorCode.GROUP_ID_NOT_FOUND

@@ -27,6 +27,7 @@ from simulations.protocol.coordinator.timers import (
     TimerCommand,
     TimerStart,
 )
+from simulations.protocol.coordinator.transactions import Pending
 
 __all__ = [
     "ASSIGNMENT",
@@ -106,6 +107,8 @@ class VolatileState:
     """The group was dropped and no record tells: a JoinGroup that names a member id does so to an empty consumer group."""
     classic: Group | None = None
     """The classic group, if there is one: most of it stands in no record."""
+    pending_offsets: Pending = ()
+    """Offsets of transactions that have not ended; the shard keeps it by the records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
