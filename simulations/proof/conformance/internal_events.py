@@ -24,10 +24,10 @@ from simulations.protocol.coordinator.consumer.outcome import Outcome, ResolveRe
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.transactions import TRANSACTION_END, producers_of
+from simulations.protocol.messages.groups import Heartbeat
 
 PRODUCERS_ORDERED_MOST: Final = 4
 """More open transactions of one group have too many orders to try them all."""
-from simulations.protocol.messages.groups import Heartbeat
 
 
 def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:

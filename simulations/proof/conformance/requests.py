@@ -202,9 +202,9 @@ def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     return _of(outcome, lambda _: answer.body())
 
 
-def _epoch_of(told: Fields) -> int:
+def _epoch_of(body: Fields) -> int:
     """The epoch of a commit; up to Kafka 4.3 a TxnOffsetCommit has it under another name, and old versions have none."""
-    epoch = told.get("generationIdOrMemberEpoch", told.get("generationId", -1))
+    epoch = body.get("generationIdOrMemberEpoch", body.get("generationId", -1))
     assert isinstance(epoch, int)
     return epoch
 
