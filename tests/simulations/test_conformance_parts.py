@@ -30,6 +30,7 @@ from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
 from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.transactions import end_of
 from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
 from simulations.protocol.messages.leave_group import LEAVE_API
 from simulations.protocol.messages.sync_group import SYNC_API
@@ -338,8 +339,8 @@ def kept(kind: int, *, value: Any = 1) -> Written:
         (["OFFSET_FETCH"], [kept(23)], "streams group"),
         (["SHARE_GROUP_HEARTBEAT"], [], "share group"),
         (["STREAMS_GROUP_DESCRIBE"], [], "streams group"),
-        (["TXN_OFFSET_COMMIT", "CONSUMER_GROUP_HEARTBEAT"], [], "offsets of a transaction"),
-        (["TXN_OFFSET_COMMIT"], [], "offsets of a transaction"),
+        (["TXN_OFFSET_COMMIT", "CONSUMER_GROUP_HEARTBEAT"], [], None),
+        (["TXN_OFFSET_COMMIT"], [kept(1)], None),
         (["OFFSET_COMMIT"], [kept(1)], None),
         (["OFFSET_FETCH"], [kept(1, value=None)], None),
         ([], [kept(3)], "no request of the group is in the log"),
@@ -350,6 +351,18 @@ def test_of_which_groups_nothing_can_be_judged_and_why(
     requests: list[str], records: list[Written], reason: str | None
 ) -> None:
     assert why_not([of(api) for api in requests], records) == reason
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_the_story_has_a_transactions_records_when_it_is_committed(is_committed: bool) -> None:
+    story = Story("g")
+    held = {**record(1, "A"), "producer": 7}
+    later = replace(written(held, 9), payload=end_of(7, committed=is_committed), at_ms=5_000)
+    story.loaded([written(held, 7), written(record(3, "A"), 8)])
+    story.loaded([later])
+    own = [(entry.payload["type"], entry.at_ms) for entry in story.entries]
+    assert own == [(3, 1_008), (1, 5_000)][: 1 + is_committed]
+    assert all("producer" not in entry.payload for entry in story.entries)
 
 
 def test_records_that_cannot_be_read_are_a_reason_before_all_others() -> None:
