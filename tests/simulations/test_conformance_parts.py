@@ -356,7 +356,8 @@ def test_of_which_groups_nothing_can_be_judged_and_why(
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_the_story_has_a_transactions_records_when_it_is_committed(is_committed: bool) -> None:
     story = Story("g")
-    held = {**record(1, "A"), "producer": 7}
+    commit = {**record(1, "A"), "key": {"group": "g", "topic": "t", "partition": 0}}
+    held = {**commit, "producer": 7}
     later = replace(written(held, 9), payload=end_of(7, committed=is_committed), at_ms=5_000)
     story.loaded([written(held, 7), written(record(3, "A"), 8)])
     story.loaded([later])

@@ -17,7 +17,8 @@ from simulations.proof.conformance.recording import (
 from simulations.proof.conformance.requests import CLASSIC, HEARTBEAT, READS
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC
-from simulations.protocol.coordinator.transactions import TRANSACTION_END, plain
+from simulations.protocol.coordinator.transactions import InForce
+from simulations.protocol.messages.groups import TRANSACTIONAL_COMMIT_API
 
 COORDINATOR: Final = "coordinator"
 
@@ -26,7 +27,7 @@ CLASSIC_HEARTBEAT: Final = "HEARTBEAT"
 NAMES: Final = {
     "CONSUMER_GROUP_HEARTBEAT": "ConsumerGroupHeartbeat",
     "OFFSET_COMMIT": "OffsetCommit",
-    "TXN_OFFSET_COMMIT": "TxnOffsetCommit",
+    "TXN_OFFSET_COMMIT": TRANSACTIONAL_COMMIT_API,
     "OFFSET_FETCH": "OffsetFetch",
     "OFFSET_DELETE": "OffsetDelete",
     "DELETE_GROUPS": "DeleteGroups",
@@ -45,8 +46,7 @@ class Story:
         self._told: dict[str, ImageTopic] = {}
         self._waiting: dict[int, int] = {}
         """By line of a request that waits, the sequence of its entry."""
-        self._held: dict[int, list[Written]] = {}
-        """By producer, the records of its transaction that has not ended."""
+        self._log = InForce()
 
     def topics(self, at_ms: int, image: Image) -> None:
         """What the topics are called from here on; those that were told before are left out."""
@@ -131,17 +131,11 @@ class Story:
             )
 
     def _in_force(self, written: Written) -> Iterable[Written]:
-        """The record; nothing while its transaction has not ended; all records of a transaction where that is committed."""
-        payload, producer = written.payload, written.payload.get("producer")
-        if producer is None:
+        """The record; nothing while its transaction has not ended; what that has committed where it has."""
+        in_force = self._log.after(written.payload)
+        if "producer" not in written.payload:
             return (written,)
-        if payload["type"] != TRANSACTION_END:
-            self._held.setdefault(producer, []).append(written)
-            return ()
-        held = self._held.pop(producer, [])
-        if not (payload["value"] or {})["committed"]:
-            return ()
-        return (replace(each, at_ms=written.at_ms, payload=plain(each.payload)) for each in held)
+        return (replace(written, payload=payload) for payload in in_force)
 
     def _add(self, at_ms: int, kind: Kind, actor: str, payload: Payload, cause: int | None = None) -> int:
         sequence = FIRST_SEQUENCE + len(self.entries)

@@ -341,7 +341,7 @@ class Shard:
                 self.memory = replace(self.memory, pending_offsets=pending)
             self._replay_plain(record)
         elif record["type"] == transactions.TRANSACTION_END:
-            self.end_transaction(producer, committed=bool((record["value"] or {})["committed"]))
+            self.end_transaction(producer, committed=transactions.is_commit(record))
         else:
             pending = transactions.with_commit(self.memory.pending_offsets, producer, record)
             self.memory = replace(self.memory, pending_offsets=pending)

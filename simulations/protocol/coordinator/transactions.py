@@ -90,6 +90,30 @@ def ended(pending: Pending, producer: int, *, committed: bool) -> tuple[Pending,
     return tuple(reversed(left)), tuple(held[place] for place in _walked(reversed(held)))
 
 
+class InForce:
+    """Takes the records of a log in their order and gives back those that are in force, each from when it is."""
+
+    def __init__(self) -> None:
+        self._pending: Pending = ()
+
+    def after(self, record: RecordPayload) -> tuple[RecordPayload, ...]:
+        """A commit of a transaction is in force at its end, if that commits it and no newer commit has passed it."""
+        producer = record.get("producer")
+        if producer is None:
+            self._pending = after_record(self._pending, record)
+            return (record,)
+        if record["type"] != TRANSACTION_END:
+            self._pending = with_commit(self._pending, producer, record)
+            return ()
+        self._pending, held = ended(self._pending, producer, committed=is_commit(record))
+        return held
+
+
+def is_commit(end: RecordPayload) -> bool:
+    """Whether the end of a transaction commits it."""
+    return bool((end["value"] or {}).get("committed"))
+
+
 def places(pending: Pending) -> list[tuple[str, int]]:
     """Partitions with pending commits, as the coordinator's table of open transactions is walked."""
     return _walked(each.place for each in pending)
