@@ -28,9 +28,9 @@ HEARTBEAT_FIELDS: Mapping[str, Any] = {
 HEARD_S = 1.0
 """Until the coordinator has heard of what the broker knows: milliseconds, but half a second on a busy machine."""
 
-KNOWN_LIMIT_S = 30
+KNOWN_LIMIT_S = 90
 
-SETTLE_LIMIT_S = 20
+SETTLE_LIMIT_S = 90
 
 
 class Group:

@@ -13,7 +13,7 @@ from .java import QUICK, archive_of
 from .members import CLASSIC, CONSUMER, Member
 from .node import running
 
-LIMIT_S: Final = 300
+LIMIT_S: Final = 900
 
 
 def make_once() -> None:

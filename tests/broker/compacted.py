@@ -35,7 +35,7 @@ CLEANING: dict[str, object] = WRITING | {
 SESSION_MS = 60_000
 """Kafka's greatest: members stay over the restart, which takes ten seconds."""
 
-CLEANED_LIMIT_S = 60
+CLEANED_LIMIT_S = 180
 QUIET_S = 2.0
 COMMITS_A_STEP = 40
 

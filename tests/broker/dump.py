@@ -17,7 +17,7 @@ from . import jars
 from .java import java
 
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
-DUMP_LIMIT_S = 120
+DUMP_LIMIT_S = 300
 
 _BATCH = re.compile(
     r"baseOffset: (?P<base>\d+) lastOffset: (?P<last>\d+) count: (?P<count>\d+) .*isvalid: (?P<valid>\w+)"

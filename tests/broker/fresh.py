@@ -29,11 +29,11 @@ RANGE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.Ran
 TRANSACTIONAL = "transactional"
 COMMITTED_OFFSET = 7
 ABORTED_OFFSET = 11
-TRANSACTION_LIMIT_S = 30
+TRANSACTION_LIMIT_S = 90
 
 CROWD = "crowd"
 CROWD_MEMBERS = 24
-CROWD_LIMIT_S = 30
+CROWD_LIMIT_S = 90
 
 SLOW_REVOKE_MS = 7000
 """Long enough to ask the command line tool twice while partitions are being given up."""

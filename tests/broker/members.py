@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).resolve().parent / "clients"
 Program = Literal["java", "rdkafka", "exactly_once"]
 """Which program a member is: of the Java client, of librdkafka, or of librdkafka with offsets in transactions."""
 
-CLIENT_LIMIT_S = 60
+CLIENT_LIMIT_S = 180
 """A consumer is up within 1.5 s on an idle machine, 10 s when several start at once."""
 
 SESSION_TIMEOUT_MS = 6000

@@ -22,7 +22,7 @@ from .rpc import Connection, RpcError
 STARTS: Final = 3
 """How often a node is started on other ports, where it ended at once."""
 
-READY_LIMIT_S = 90
+READY_LIMIT_S = 240
 """Ready within 5 s on an idle machine; the tests share two cores with others."""
 
 STOP_LIMIT_S = 60
@@ -277,7 +277,7 @@ def running(
         node.stop()
 
 
-def wait_for_coordinator(node: Node, group: str, limit_s: float = 60) -> None:
+def wait_for_coordinator(node: Node, group: str, limit_s: float = 180) -> None:
     """Waits until the group's coordinator answers, so that no client meets a loading one."""
     deadline = time.monotonic() + limit_s
     with node.connect() as connection:
@@ -291,7 +291,7 @@ def wait_for_coordinator(node: Node, group: str, limit_s: float = 60) -> None:
     raise RpcError(f"no coordinator for group {group} within {limit_s} s")
 
 
-def wait_for_topic(node: Node, topic: str, beside: str, limit_s: float = 60) -> None:
+def wait_for_topic(node: Node, topic: str, beside: str, limit_s: float = 180) -> None:
     """Waits until the coordinator knows a topic, which it learns a moment after the broker said that it was made.
 
     A group that joins before that is given nothing. A probe of another name finds out; it lies in a partition of

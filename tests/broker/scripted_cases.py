@@ -32,7 +32,7 @@ SHORT_SESSION_MS = 3_000
 LOOK_S = 0.3
 """A state is left standing so long, so that it is described even if others are described first."""
 
-CLIENT_LIMIT_S = 60
+CLIENT_LIMIT_S = 180
 COMMITTED, ABORTED = (7, 13), 11
 RANGE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor"}
 

@@ -17,7 +17,7 @@ from .node import Node, new_cluster_id
 from .rpc import Connection, RpcError
 
 OFFSETS: Final = "__consumer_offsets"
-LIMIT_S: Final = 90.0
+LIMIT_S: Final = 180.0
 
 SETTINGS: Final[dict[str, object]] = {
     "unclean.leader.election.enable": "true",

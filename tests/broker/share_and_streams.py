@@ -28,7 +28,7 @@ SETTINGS: dict[str, object] = {
 }
 """Targets at once; one state topic of a single replica; a standby for each task of a stateful subtopology."""
 
-TURN_LIMIT_S = 30
+TURN_LIMIT_S = 90
 
 JOBS, MAIL = "jobs", "mail"
 TOPICS = {JOBS: 4, MAIL: 3}

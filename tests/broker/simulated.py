@@ -13,7 +13,7 @@ from typing import Any
 SCENARIO = "released-basic"
 STATIC_MEMBERS = str(Path(__file__).resolve().parent / "fixtures" / "static-members.yaml")
 MANAGE = Path(__file__).resolve().parent.parent.parent / "manage.py"
-SIMULATE_LIMIT_S = 60
+SIMULATE_LIMIT_S = 180
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.broker
 
 USUAL, TINY = 1_048_588, 300
 TOPIC = 2
-KNOWN_LIMIT_S = 30
+KNOWN_LIMIT_S = 90
 
 
 @pytest.fixture(scope="module")

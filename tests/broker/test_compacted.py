@@ -21,7 +21,7 @@ from .moments import Imported, Moment, difference
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
-COMMAND_LIMIT_S = 180
+COMMAND_LIMIT_S = 300
 
 Row = dict[str, Any]
 

@@ -23,7 +23,7 @@ from .simulated import SCENARIO as BASIC
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 MANAGE = Path(__file__).resolve().parent.parent.parent / "manage.py"
-COMMAND_LIMIT_S = 120
+COMMAND_LIMIT_S = 300
 
 
 @pytest.fixture(scope="module")

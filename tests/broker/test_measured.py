@@ -36,7 +36,7 @@ def said_by_kafka(cases: list[tuple[list[tuple[int, int]], int]]) -> list[list[f
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     return [[float(word) for word in line.split()] for line in run.stdout.splitlines()]
 

@@ -20,7 +20,7 @@ from .scripted_cases import COMMITTED, SCRIPTS, Played, play
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
-COMMAND_LIMIT_S = 180
+COMMAND_LIMIT_S = 300
 SEED = 11
 
 

@@ -53,7 +53,7 @@ def test_kafka_reads_every_batch_that_is_written_here() -> None:
         input="\n".join(write_batch(batch).hex() for batch in batches) + "\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert answer.returncode == 0, answer.stderr

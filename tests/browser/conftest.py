@@ -18,7 +18,7 @@ from tests.serving import Served, installed
 
 HERE = Path(__file__).parent
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 """What is waited for comes or does not come; how soon, on a machine with a broker and Spark beside it, is no matter."""
 
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -89,7 +89,7 @@ def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callabl
         context.on("request", lambda request: leaving(request.url))
         page = context.new_page()
         page.on("websocket", lambda socket: leaving(socket.url.replace("ws", "http", 1)))
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",

@@ -59,7 +59,7 @@ def test_a_scenario_about_brokers_is_simulated_from_the_page(
     text.fill(SCENARIO)
     page.get_by_role("button", name="Run").click()
     page.wait_for_url("**/t/**")
-    expect(page.locator("#verdict")).to_contain_text("A was refused", timeout=30_000)
+    expect(page.locator("#verdict")).to_contain_text("A was refused", timeout=90_000)
 
 
 def test_a_rehearsal_with_old_brokers_rolls_them_first_and_plays_the_roll_on_the_board(

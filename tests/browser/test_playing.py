@@ -25,7 +25,7 @@ def test_it_plays_by_itself_to_the_end_and_begins_again(open_page: Open, fetch: 
     page.get_by_role("button", name="4×").click()
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator("#step")).to_have_text(str(STEPS), timeout=30_000)
+    expect(page.locator("#step")).to_have_text(str(STEPS), timeout=90_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     equals_the_fresh_frame(page, BASIC, fetch)
     page.keyboard.press("Space")

@@ -24,7 +24,7 @@ from tests.serving import Served, served
 
 pytestmark = [pytest.mark.broker, pytest.mark.once]
 
-LIMIT_S = 90
+LIMIT_S = 180
 READING = {
     "ApiVersions", "DescribeCluster", "Metadata", "ListGroups", "ConsumerGroupDescribe", "DescribeGroups", "OffsetFetch",
     "ListOffsets", "DescribeConfigs", "Fetch",

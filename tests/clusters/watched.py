@@ -21,7 +21,7 @@ from groups.watching.job import Watching
 from tests.broker.members import CONSUMER, Member
 from tests.clusters.secure import Secure
 
-LIMIT_S = 60
+LIMIT_S = 180
 
 
 def until(holds: Callable[[], Any], limit_s: float = LIMIT_S) -> Any:

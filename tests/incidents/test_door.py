@@ -15,7 +15,7 @@ from .facts import RECORDED, SEGMENTS
 from .judge import Judgement
 from .segments import unpacked
 
-COMMAND_LIMIT_S = 180
+COMMAND_LIMIT_S = 300
 NAME = "kill-one"
 
 

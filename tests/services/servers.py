@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 import redis
 
-START_S = 30.0
+START_S = 180.0
 """Both are up within a second on a small machine that does nothing else."""
 
 

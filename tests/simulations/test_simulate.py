@@ -256,7 +256,7 @@ def test_the_child_ends_when_its_standard_input_is_closed() -> None:
     assert json.loads(child.stdout.readline())["type"] == "batch"
     child.stdin.close()
     child.stdout.close()
-    assert child.wait(timeout=10) == 0
+    assert child.wait(timeout=60) == 0
 
 
 def test_the_child_refuses_a_question_that_is_no_json() -> None:

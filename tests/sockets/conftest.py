@@ -24,6 +24,10 @@ HEADERS = [(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {settings.A
 """What a program sends, which is let in."""
 
 
+WAIT_S = 60
+"""What is waited for comes; how soon, on a busy machine, is no matter."""
+
+
 class Socket:
     """A browser's end of a socket (Channels' own communicator would need Daphne)."""
 
@@ -40,11 +44,11 @@ class Socket:
 
     async def opens(self) -> bool:
         await self.application.send_input({"type": "websocket.connect"})
-        answer = await self.application.receive_output(timeout=5)
+        answer = await self.application.receive_output(timeout=WAIT_S)
         return bool(answer["type"] == "websocket.accept")
 
     async def hears_text(self) -> str:
-        message = await self.application.receive_output(timeout=5)
+        message = await self.application.receive_output(timeout=WAIT_S)
         assert message["type"] == "websocket.send"
         text: str = message["text"]
         return text
@@ -57,7 +61,7 @@ class Socket:
         return bool(await self.application.receive_nothing(timeout=0.2))
 
     async def is_closed_with(self) -> int:
-        message = await self.application.receive_output(timeout=5)
+        message = await self.application.receive_output(timeout=WAIT_S)
         assert message["type"] == "websocket.close"
         code: int = message["code"]
         return code
@@ -66,7 +70,7 @@ class Socket:
         if not self.is_closed:
             self.is_closed = True
             await self.application.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self.application.wait(timeout=5)
+        await self.application.wait(timeout=WAIT_S)
 
 
 @pytest.fixture

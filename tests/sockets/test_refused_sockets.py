@@ -22,7 +22,7 @@ from explorer.push.hub import hub
 from groups.models import Timeline
 from tests.sockets.conftest import HEADERS, application
 
-WAIT_S = 30.0
+WAIT_S = 90.0
 PATH = "/ws/timelines/kip848-basic"
 
 

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.services, pytest.mark.once]
 
 Until = Callable[[Callable[[], object]], None]
 
-START_S = 30.0
+START_S = 180.0
 
 TOKEN = "the token of the whole system"
 
@@ -47,7 +47,7 @@ class Browser:
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
 
     def get(self, path: str) -> Any:
-        with self.opener.open(f"http://{self.address}{path}", timeout=10) as answer:
+        with self.opener.open(f"http://{self.address}{path}", timeout=60) as answer:
             return answer.read()
 
     def get_json(self, path: str) -> Any:
@@ -61,7 +61,7 @@ class Browser:
             data=orjson.dumps(body),
             headers={"Content-Type": "application/json", "X-CSRFToken": token or ""},
         )
-        with self.opener.open(request, timeout=10) as answer:
+        with self.opener.open(request, timeout=60) as answer:
             return orjson.loads(answer.read())
 
     @contextlib.contextmanager
@@ -72,7 +72,7 @@ class Browser:
             origin=f"http://{self.address}",  # type: ignore[arg-type]
             additional_headers={"Cookie": cookies},
         ) as socket:
-            yield (orjson.loads(socket.recv(timeout=10)) for _ in iter(int, 1))
+            yield (orjson.loads(socket.recv(timeout=60)) for _ in iter(int, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from groups.wire.rpc import APIS, decode_response, encode_request
 
 from .transcript import Sent
 
-ANSWER_LIMIT_S = 30
+ANSWER_LIMIT_S = 90
 
 BY_NAME = {api.name: api for api in APIS.values()}
 
