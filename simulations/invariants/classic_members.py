@@ -41,8 +41,11 @@ MEMBER_INVARIANTS: Final = {
                 "Heartbeat are refused with another epoch than its own, and answered REBALANCE_IN_PROGRESS when the "
                 "assignment epoch is further, or it has a step to take."
             ),
-            source="`classicGroupJoinToConsumerGroup`, `classicGroupSyncToConsumerGroup`, `classicGroupHeartbeatToConsumerGroup`",
-            apart="Asked where records wait for no replica, as are the next two.",
+            source="KIP-848, JoinGroup Handling; `classicGroupJoinToConsumerGroup`, `classicGroupSyncToConsumerGroup`, `classicGroupHeartbeatToConsumerGroup`",
+            apart=(
+                "Asked where records wait for no replica, as are the next two. In `kip` a SyncGroup brings what a member may keep, "
+                "if it has to give something up, and a member without a target has no step to take."
+            ),
         ),
         Invariant(
             name=TIMED,
@@ -74,6 +77,7 @@ class MemberChecks:
         *,
         settles_at_once: bool,
         migrates: bool,
+        kafka: bool = True,
     ) -> None:
         self._violations = violations
         self._group = group
@@ -83,6 +87,7 @@ class MemberChecks:
         self._knows = settles_at_once
         self._migrates = migrates
         """Whether the migration policy allows classic members in a consumer group at all."""
+        self._kafka = kafka
         self._speaks: dict[str, Speaks] = {}
         self._targets: dict[str, frozenset[Held]] = {}
         self._were: dict[str, frozenset[Held]] = {}
@@ -187,10 +192,26 @@ class MemberChecks:
         if sync is not None and sync["protocolName"] not in (None, speaks.names[0]):
             return INCONSISTENT
         behind = member.epoch < self._group.targets.epoch
+        if not self._kafka:
+            return self._proposed(who, member, behind=behind, syncs=sync is not None)
         if sync is not None:
             return REBALANCE if behind and member.state != UNREVOKED else NONE
         steps = member.state == UNREVOKED or (member.state == UNRELEASED and not self._waits(who, member))
         return REBALANCE if behind or steps else NONE
+
+    def _proposed(self, who: str, member: Member, *, behind: bool, syncs: bool) -> int:
+        """The same by the proposal, whose records have no member states: what is missing follows from the target.
+
+        A member that joined after the last target was computed has no step to take. One that has to give something up
+        receives the rest of its assignment by SyncGroup, at its old epoch, and joins again without the difference.
+        """
+        target = self._targets.get(who)
+        if target is None:
+            return NONE
+        if behind:
+            return NONE if syncs and member.assigned.keys() - target else REBALANCE
+        gains = target - member.assigned.keys() and not self._waits(who, member)
+        return REBALANCE if gains and not syncs else NONE
 
     def _waits(self, who: str, member: Member) -> bool:
         """Whether somebody still holds what its target adds."""

@@ -85,18 +85,21 @@ MIXED_INVARIANTS: Final = {
 class MixedChecker:
     """``see`` each entry of a run, in order, from its first on."""
 
-    def __init__(self, bounds: Bounds, *, migrates: bool = True) -> None:
+    def __init__(
+        self, bounds: Bounds, semantics: Semantics = Semantics.KAFKA, *, migrates: bool = True
+    ) -> None:
         self._violations = Violations()
         self._of_group = Violations()
         self._of_rounds = Violations()
         self._topics = Topics()
-        self._group = GroupChecks(self._of_group, self._topics, Semantics.KAFKA)
+        self._group = GroupChecks(self._of_group, self._topics, semantics)
         self._members = MemberChecks(
             self._violations,
             self._group,
             self._topics,
             settles_at_once=not bounds.settle_ms,
-            migrates=migrates,
+            migrates=migrates or semantics is Semantics.KIP,
+            kafka=semantics is Semantics.KAFKA,
         )
         self._clients: dict[str, Client] = {}
         self._unwritten, self._misread = Unwritten(self._topics), Misread()
@@ -129,6 +132,8 @@ class MixedChecker:
         self._disturbed: Entry | None = None
         self._ties = AssignorTies()
         self._last = 0
+        self._released = semantics is Semantics.KAFKA
+        """Whether the coordinator has the faults of 4.3.1; the proposal's has its own text, and they are violations there."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke; ``state`` is the one after it."""
@@ -144,6 +149,10 @@ class MixedChecker:
                 self._topics.there_are(payload["topics"])
                 self._group.targets.topics_changed()
                 self._disturbed = entry
+            case Kind.NOTE if payload["note"] == "regexes":
+                for regex, topics in payload["regexes"].items():
+                    self._topics.matches(regex, topics, entry.sequence)
+                self._group.targets.subscriptions_changed()
             case Kind.REQUEST if payload["api"] == "JoinGroup":
                 self._overstated.discard(entry.actor)
                 self._senders.add(entry.actor)
@@ -170,7 +179,8 @@ class MixedChecker:
         converted = entry.unit is not None and entry.unit == self._upgraded
         found = self._of_group.take()
         if converted and any(each.members for each in found if each.invariant == "whole_target"):
-            self._inherits, self._known = True, self._known or known_faults.OUTDATED
+            self._inherits = True
+            self._known = self._known or (known_faults.OUTDATED if self._released else None)
         kept = [
             violation
             for violation in found
@@ -179,7 +189,11 @@ class MixedChecker:
             and not (self._inherits and violation.invariant in OF_THE_TARGET)
         ]
         self._of_rounds.take()
-        if self._uncounted and any(violation.invariant in OF_THE_TARGET for violation in kept):
+        if (
+            self._released
+            and self._uncounted
+            and any(violation.invariant in OF_THE_TARGET for violation in kept)
+        ):
             self._known = self._known or known_faults.SUBSCRIBES_TO_NOTHING
             kept = [violation for violation in kept if violation.invariant not in OF_THE_TARGET]
         return [*self._violations.take(), *kept]
@@ -261,14 +275,16 @@ class MixedChecker:
         if kind != 2 and self._group.record(entry, state):
             self._taken(entry)
             self._forgets(entry.at_ms)
-        if entry.settled and self._is_classic and self._is_consumer and not self._group.members:
+        both = entry.settled and self._is_classic and self._is_consumer
+        if both and self._released and not self._group.members:
             self._known = known_faults.FORGOTTEN
-        elif entry.settled and self._is_classic and self._is_consumer:
+        elif both:
             says = "Records tell of a classic group and of a consumer group at once"
             self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
 
     def _forgets(self, at_ms: int) -> None:
-        self._known = self._forgetting.fault(at_ms, is_empty=not self._group.members) or self._known
+        if self._released:
+            self._known = self._forgetting.fault(at_ms, is_empty=not self._group.members) or self._known
 
     def _downgraded(self, value: GroupMetadataValue) -> None:
         """4.3.1 writes each member's target as what it has."""
@@ -373,7 +389,7 @@ class MixedChecker:
     @property
     def _nobody_computes(self) -> bool:
         """A policy that forbids the downgrade leaves a consumer group of classic members."""
-        return bool(self._group.members) and self._group.members.keys() <= self._classic
+        return self._released and bool(self._group.members) and self._group.members.keys() <= self._classic
 
     def _wrong(self) -> Iterator[str]:
         """What is not as it is to be once the group rests."""

@@ -226,7 +226,7 @@ class Command(TerminalCommand):
 
 
 def called(found: Found) -> str:
-    """``kafka``, ``kip``, ``classic`` or ``mixed``."""
+    """``kafka``, ``kip``, ``classic``, ``mixed`` or ``mixed-kip``."""
     from simulations.proof.fuzzing.batches import name_of
 
     return name_of(found.groups, found.semantics)

@@ -82,8 +82,13 @@ def kinds_of(groups: Sequence[str], semantics: Sequence[str]) -> list[tuple[str,
 
 
 def name_of(groups: str, semantics: str) -> str:
-    """What runs of such groups are called: by their semantics, or by their kind where that is another than usual."""
-    return str(semantics) if groups == Groups.CONSUMER else str(groups)
+    """What runs of such groups are called: by their semantics, or by their kind where that is another than usual.
+
+    Mixed groups run in both semantics; `kafka` is not named.
+    """
+    if groups == Groups.CONSUMER:
+        return str(semantics)
+    return str(groups) if semantics == Semantics.KAFKA else f"{groups}-{semantics}"
 
 
 def judged(

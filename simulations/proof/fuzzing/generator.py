@@ -29,6 +29,7 @@ from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_M
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
 from simulations.world.engine.network import HELD_UP
 from simulations.world.scenario import Scenario, load
+from simulations.world.scenario.client_assignors import BROUGHT, CLIENT
 
 MEMBERS: Final = "ABCDEF"
 TOPICS: Final = ("foo", "bar", "baz")
@@ -56,6 +57,9 @@ RATED_SHARE: Final = 0.2
 
 DENIED_SHARE: Final = 0.1
 """Of runs, those in which a member may not read a topic: its commits are refused in part."""
+
+BROUGHT_SHARE: Final = 0.25
+"""Of runs by the proposal, those whose members bring client-side assignors."""
 
 RATES: Final = (1, 7, 1_000)
 """Records a second of a partition."""
@@ -140,6 +144,8 @@ def document_of(
     if named is Preset.ROLLING or release is not NEWEST:
         document["brokers"] = str(begins_with)
     _deny(Random(f"rights of {rules} {kind} {seed}"), document)
+    if rules is Semantics.KIP:
+        _bring(Random(f"assignors of {kind} {seed}"), document)
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
     config["session_timeout_ms"] = session_ms
@@ -220,6 +226,16 @@ def _deny(random: Random, document: Document) -> None:
     if random.random() < DENIED_SHARE:
         member, topic = random.choice(sorted(document["members"])), random.choice(sorted(document["topics"]))
         document["deny"] = [{"member": member, "operation": "read", "topic": topic}]
+
+
+def _bring(random: Random, document: Document) -> None:
+    """The members' own assignors compute; a member that still names one of the coordinator's brings none. As with rates."""
+    if random.random() >= BROUGHT_SHARE:
+        return
+    document["assignor"] = CLIENT + random.choice(BROUGHT)
+    for member in document["members"].values():
+        if random.random() < 0.9:
+            member.pop("assignor", None)
 
 
 def _members(random: Random, topics: Sequence[str], *, racks: bool) -> dict[str, MemberDocument]:

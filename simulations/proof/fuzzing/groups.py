@@ -52,9 +52,9 @@ VOTED_FOR: Final = ("range", "roundrobin")
 
 
 def semantics_of(groups: Groups | str, semantics: Iterable[Semantics | str]) -> list[Semantics]:
-    """In which of the semantics such groups run: the proposal's coordinator has no mixed ones, and classic ones like the released."""
+    """The semantics in which such groups run: the proposal leaves groups of classic members alone as they are released."""
     chosen = [Semantics(each) for each in semantics]
-    return chosen if groups == Groups.CONSUMER else [each for each in chosen if each is Semantics.KAFKA]
+    return [each for each in chosen if each is Semantics.KAFKA] if groups == Groups.CLASSIC else chosen
 
 
 class ClassicMembers:

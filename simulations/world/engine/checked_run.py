@@ -71,7 +71,7 @@ def _of_protocols(scenario: Scenario, semantics: Semantics) -> RunChecker:
         return ClassicClientChecker(bounds=bounds_of(scenario), limits=limits_of(scenario))
     if True in classic:
         policy = scenario.settings.migration_policy
-        return MixedChecker(bounds_of(scenario), migrates=policy.upgrades or policy.downgrades)
+        return MixedChecker(bounds_of(scenario), semantics, migrates=policy.upgrades or policy.downgrades)
     return Checker(semantics, bounds_of(scenario))
 
 

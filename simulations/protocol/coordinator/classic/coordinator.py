@@ -8,6 +8,7 @@ the classic protocol as it was, so that both semantics share it.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from simulations.protocol.coordinator.classic import join_requests, loading, sessions, static_members, syncing
 from simulations.protocol.coordinator.classic.checks import check_group
@@ -43,6 +44,9 @@ from simulations.protocol.messages.sync_group import SYNC_PROTOCOL_VERSION, Sync
 class ClassicCoordinator:
     """What both semantics do with requests of the classic protocol."""
 
+    forgets_empty: ClassVar[bool] = True
+    """Kafka drops an empty consumer group before it looks at a JoinGroup's member id, and its tombstones are lost."""
+
     def join(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         refused = _refused_at_once(context, request)
         if refused is not ErrorCode.NONE:
@@ -57,8 +61,7 @@ class ClassicCoordinator:
                 code = ErrorCode.UNKNOWN_MEMBER_ID
                 answer = JoinAnswer(error_code=code, member_id=request.member_id, version=request.version)
                 refusal = _answered(ticket, answer)
-                if context.group_exists:
-                    # Kafka drops an empty consumer group before it looks at the id, and its tombstones are lost.
+                if context.group_exists and self.forgets_empty:
                     return replace(refusal, memory=replace(context.memory, forgotten=True))
                 return refusal
             group = Group(state_timestamp_ms=context.now_ms)

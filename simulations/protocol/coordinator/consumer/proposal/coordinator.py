@@ -24,6 +24,7 @@ Source: KIP-848, "Consumer Group Heartbeat API", "Data Model", "Case Studies".
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.group import EMPTY
@@ -68,6 +69,8 @@ from simulations.protocol.messages.sync_group import SyncGroup
 
 class KipCoordinator(ClassicCoordinator):
     """Rules of the proposal. It keeps nothing between operations: memory is the context's."""
+
+    forgets_empty: ClassVar[bool] = False
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         try:

@@ -111,7 +111,7 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
     except RequestRefused as refusal:
         return members.answered(ticket, SyncAnswer(error_code=refusal.code, version=request.version))
     kept = _may_keep(context, member)
-    if member.epoch < context.group.assignment_epoch and kept == _held(member):
+    if _is_behind(context, member) and kept == _held(member):
         answer = SyncAnswer(error_code=ErrorCode.REBALANCE_IN_PROGRESS, version=request.version)
         return replace(members.answered(ticket, answer), timers=members.join_timer(context, member))
     answer = SyncAnswer(
@@ -131,8 +131,7 @@ def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHea
     except RequestRefused as refusal:
         return Outcome(answer=ClassicHeartbeatAnswer(error_code=refusal.code))
     session: tuple[TimerCommand, ...] = (members.session_of(member),)
-    behind = member.epoch < context.group.assignment_epoch
-    if behind or (pending(context, member) and not members.waits(context, member)):
+    if _is_behind(context, member) or (pending(context, member) and not members.waits(context, member)):
         again = ClassicHeartbeatAnswer(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
         return Outcome(answer=again, timers=(*session, *members.join_timer(context, member)))
     return Outcome(answer=ClassicHeartbeatAnswer(error_code=ErrorCode.NONE), timers=session)
@@ -317,6 +316,12 @@ def _replaced_last(
     done = operation.outcome(None)
     gone = tuple(TimerCancel(timer=timer, member_id=holder.member_id) for timer in (SESSION, REBALANCE))
     return replace(done, timers=(*gone, TimerCancel(timer=ASSIGNMENT, member_id=None), *done.timers))
+
+
+def _is_behind(context: Context, member: ConsumerMember) -> bool:
+    """Whether a target of a later epoch waits for it; one that joined after the last target has none to go to."""
+    group = context.group
+    return member.member_id in group.target and member.epoch < group.assignment_epoch
 
 
 def _held(member: ConsumerMember) -> dict[str, tuple[int, ...]]:

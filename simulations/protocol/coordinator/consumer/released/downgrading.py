@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from groups.history.state.consumer import ConsumerMember
+from groups.history.state.group import Semantics
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
@@ -50,7 +51,7 @@ def is_due(context: Context, leaving: Collection[str]) -> bool:
         bool(remaining)
         and all(member.uses_classic for member in remaining)
         and any(not members[member_id].uses_classic for member_id in leaving)
-        and settings.migration_policy.downgrades
+        and _is_allowed(context)
         and len(remaining) <= settings.classic_max_size
     )
 
@@ -61,9 +62,14 @@ def is_due_with_replacement(context: Context, replaced: str) -> bool:
     return (
         not members[replaced].uses_classic
         and all(member.uses_classic for other, member in members.items() if other != replaced)
-        and settings.migration_policy.downgrades
+        and _is_allowed(context)
         and len(members) <= settings.classic_max_size
     )
+
+
+def _is_allowed(context: Context) -> bool:
+    """The proposal has no policy: the group is converted back whenever the last consumer of the new protocol leaves."""
+    return context.state.semantics is Semantics.KIP or context.settings.migration_policy.downgrades
 
 
 def downgrade(context: Context, leaving: Collection[str]) -> Operation:

@@ -1,0 +1,130 @@
+"""Groups of both protocols by the proposal's text: what is right there is no violation, and what is wrong is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groups.history.entries import Entry, Kind
+from groups.history.state.group import Semantics
+from simulations.invariants import INVARIANT_FAULT
+from simulations.proof.fuzzing.batches import judged
+from simulations.proof.fuzzing.generator import document_of, text_of
+from simulations.proof.fuzzing.groups import Groups
+from simulations.proof.fuzzing.verdict import verdict_on
+from simulations.protocol.coordinator.consumer.proposal import KipCoordinator, migrating
+from simulations.world.engine import run
+from simulations.world.scenario import load
+
+GROUP = """\
+group: g
+semantics: kip
+topics: {{foo: {{partitions: 4}}}}
+config: {config}
+members:
+  A: {{subscribe: [foo]}}
+  B: {{subscribe: [foo], protocol: classic, assignors: [{assignor}]}}
+  C: {{subscribe: [foo], protocol: classic, assignors: [{assignor}]}}
+script: [{script}]
+until: 120s
+"""
+
+CONSUMER_FIRST = "{at: 0s, join: A}, {at: 20s, join: B}, {at: 40s, join: C}"
+CLASSIC_FIRST = "{at: 0s, join: [B, C]}, {at: 20s, join: A}"
+
+
+def log_of(script: str, assignor: str = "range", config: str = "{}") -> list[Entry]:
+    return list(run(load(GROUP.format(script=script, assignor=assignor, config=config))))
+
+
+def violations(log: list[Entry]) -> list[str]:
+    faults = [each.payload for each in log if each.kind is Kind.FAULT]
+    return [fault["invariant"] for fault in faults if fault["fault"] == INVARIANT_FAULT]
+
+
+def syncs(log: list[Entry], who: str, since_ms: int) -> list[int]:
+    return [
+        each.payload["body"]["errorCode"]
+        for each in log
+        if each.kind is Kind.RESPONSE
+        and each.payload["api"] == "SyncGroup"
+        and each.payload["to"] == who
+        and each.at_ms >= since_ms
+    ]
+
+
+@pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
+@pytest.mark.parametrize("script", [CONSUMER_FIRST, CLASSIC_FIRST], ids=["consumer first", "classic first"])
+def test_a_mixed_group_breaks_nothing_whoever_comes_first(script: str, assignor: str) -> None:
+    assert violations(log_of(script, assignor)) == []
+
+
+def test_a_cooperative_member_that_has_to_give_something_up_is_synced_with_the_rest() -> None:
+    """JoinGroup Handling: it is answered with its current epoch, and keeps what its target leaves it."""
+    log = log_of(CLASSIC_FIRST, "cooperative-sticky")
+    assert syncs(log, "B", 20_000)[0] == 0
+    assert violations(log) == []
+
+
+def test_refusing_that_sync_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "_may_keep", lambda _context, member: migrating._held(member))
+    text = GROUP.format(script=CLASSIC_FIRST, assignor="cooperative-sticky", config="{}")
+    broken = verdict_on(load(text), Semantics.KIP).broken
+    assert broken is not None
+    assert (broken.invariant, broken.says) == (
+        "classic_member_answered",
+        "A SyncGroup of C is answered 27, not 0",
+    )
+
+
+def test_a_member_that_joined_after_the_last_target_is_not_sent_back_to_join() -> None:
+    """It is at epoch 0 and has nothing to go to: it was answered REBALANCE_IN_PROGRESS again and again, in no time."""
+    log = log_of("{at: 0s, join: A}, {at: 20s, join: B}", config="{assignor_time_ms: 3000}")
+    assert violations(log) == []
+    joins = [each for each in log if each.kind is Kind.REQUEST and each.payload["api"] == "JoinGroup"]
+    assert len(joins) <= 4
+    assert syncs(log, "B", 20_000)[0] == 0
+
+
+@pytest.mark.parametrize("seed", [48, 54, 89])
+def test_in_kip_an_empty_consumer_group_is_not_forgotten(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The release forgets it, and two groups are in the log at once: no excuse in the proposal."""
+    assert judged(seed, "kip", groups=Groups.MIXED).broken is None
+    monkeypatch.setattr(KipCoordinator, "forgets_empty", True)
+    broken = judged(seed, "kip", groups=Groups.MIXED).broken
+    assert broken is not None
+    assert broken.invariant == "one_protocol"
+
+
+@pytest.mark.parametrize("policy", ["upgrade", "disabled"])
+def test_in_kip_no_policy_keeps_a_group_of_classic_members_from_being_converted_back(policy: str) -> None:
+    """Supporting Online Consumer Group Upgrade: when the last consumer of the new protocol leaves."""
+    log = log_of("{at: 0s, join: [A, B]}, {at: 20s, leave: A}", config=f"{{migration_policy: {policy}}}")
+    written = [each.payload for each in log if each.kind is Kind.RECORD and each.payload["type"] == 2]
+    assert written[-1]["value"]["members"] != []
+    assert violations(log) == []
+
+
+def brought(kind: Groups) -> list[int]:
+    return [
+        seed for seed in range(60) if document_of(seed, "kip", groups=kind)["assignor"].startswith("client:")
+    ]
+
+
+def test_seeds_of_kip_draw_client_side_assignors_and_members_compute() -> None:
+    apis: set[Any] = set()
+    for seed in brought(Groups.CONSUMER)[:5]:
+        scenario = load(text_of(document_of(seed, "kip")))
+        verdict = verdict_on(scenario, Semantics.KIP, lambda entry: apis.add(entry.payload.get("api")))
+        assert verdict.broken is None
+    assert {"ConsumerGroupPrepareAssignment", "ConsumerGroupInstallAssignment"} <= apis
+
+
+def test_kafka_draws_none() -> None:
+    assert not any(document_of(seed, "kafka")["assignor"].startswith("client:") for seed in range(60))
+
+
+def test_mixed_groups_of_thirty_seeds_break_no_rule_of_the_proposal() -> None:
+    found = {seed: judged(seed, "kip", groups=Groups.MIXED).broken for seed in range(30)}
+    assert {seed: broken for seed, broken in found.items() if broken is not None} == {}
