@@ -96,7 +96,9 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
     if note == notes.get(member_id, NO_NOTE):
         return state
-    return replace(state, consumer=replace(state.consumer, target_notes=put(notes, member_id, note)))
+    # No note is no entry: the compacted log has only the last record, in which there is none.
+    after = drop(notes, member_id) if note == NO_NOTE else put(notes, member_id, note)
+    return replace(state, consumer=replace(state.consumer, target_notes=after))
 
 
 def _note(value: Fields) -> AssignorNote:

@@ -57,9 +57,10 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
     members = {**group.members, member.member_id: member}
     written: list[Record] = []
     timers: list[TimerCommand] = []
+    bumps = _wants_new_target(old, member)
     if member != old:
-        written.append(member_record(context, member))
-    if _wants_new_target(old, member):
+        written.append(member_record(context, member, bumps=bumps))
+    if bumps:
         written += bump(context, members)
         timers.append(assignment_timer(context))
     moved = _moved(context, request, member)
@@ -143,10 +144,13 @@ def _moved(context: Context, request: Heartbeat, member: ConsumerMember) -> Cons
     return member if replace(moved, previous_epoch=member.previous_epoch) == member else moved
 
 
-def member_record(context: Context, member: ConsumerMember) -> Record:
-    """Type 5 with the group epoch at which it was written, as the proposal has it, and the member's own assignors."""
+def member_record(context: Context, member: ConsumerMember, *, bumps: bool) -> Record:
+    """Type 5 with the latest epoch of the group, as the proposal has it, and the member's own assignors.
+
+    ``bumps``: whether the same batch begins the next epoch.
+    """
     record = records.member_metadata(context.state.group, member)
-    told: dict[str, object] = {"groupEpoch": context.group.group_epoch + 1}
+    told: dict[str, object] = {"groupEpoch": context.group.group_epoch + bumps}
     if member.client_assignors:
         told["assignors"] = list(member.client_assignors)
     return records.with_fields(record, told)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from groups.history.payloads.records import ClassicMetadata
-from groups.history.state.consumer import ConsumerMember
+from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerMember
 from groups.history.state.epochs import with_member, without_member
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -24,8 +24,10 @@ from simulations.protocol.coordinator.consumer.outcome import (
     SESSION,
     Context,
     Outcome,
+    Record,
     TimerCancel,
 )
+from simulations.protocol.coordinator.consumer.proposal.client_mode import noted
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     answer_of,
     member_record,
@@ -59,7 +61,7 @@ def join(
     joined = {**members, member_id: member}
     return Outcome(
         answer=answer_of(context, member, None, joins=True),
-        records=(member_record(context, member), *bump(context, joined)),
+        records=(member_record(context, member, bumps=True), *bump(context, joined)),
         timers=(assignment_timer(context), session_timer(context, member_id)),
     )
 
@@ -104,11 +106,26 @@ def replaced(
         for timer in (SESSION, REBALANCE)
         if holder.member_id != member.member_id
     )
-    moved = records.replacement(group_id, holder.member_id, member, target or {}, with_epochs=False)
-    if target is None:
-        moved = [each for each in moved if each["type"] != CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER]
+    moved = [
+        _as_proposed(context, each, member, group.target_notes.get(holder.member_id, NO_NOTE))
+        for each in records.replacement(group_id, holder.member_id, member, target or {}, with_epochs=False)
+        if target is not None or each["type"] != CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
+    ]
     whole = replace(joined, records=(*moved, *joined.records), timers=(*cancelled, *joined.timers))
     return _without_chosen(context, holder.member_id, whole)
+
+
+def _as_proposed(
+    context: Context, record: Record, member: ConsumerMember, target_note: AssignorNote
+) -> Record:
+    """A record of a replacement with what the proposal's have besides: epoch and assignors, or what an assignor told."""
+    if record["value"] is None:
+        return record
+    if record["type"] == CONSUMER_GROUP_MEMBER_METADATA:
+        return member_record(context, member, bumps=False)
+    return noted(
+        record, target_note if record["type"] == CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER else member.note
+    )
 
 
 def removed(context: Context, member_id: str, answer: A) -> Outcome[A]:

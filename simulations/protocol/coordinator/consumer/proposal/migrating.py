@@ -213,7 +213,7 @@ def _records(context: Context, group: Group, found: list[ConsumerMember]) -> tup
     )
     return (
         gone,
-        *(member_record(before, member) for member in found),
+        *(member_record(before, member, bumps=True) for member in found),
         *bump(before, {member.member_id: member for member in found}),
         *(records.target_member(group_id, member.member_id, _held(member)) for member in found),
         records.target_epoch(group_id, group.generation, 0),
@@ -292,7 +292,8 @@ def _rejoined(
     )
     if known == old or is_written:
         return outcome
-    return replace(outcome, records=(member_record(context, told_member(known, told)), *outcome.records))
+    record = member_record(context, told_member(known, told), bumps=False)
+    return replace(outcome, records=(record, *outcome.records))
 
 
 def _replaced_last(
