@@ -49,15 +49,18 @@ def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cl
             f"A name has 1 to {CLUSTER_NAME_LENGTH_MOST} letters, digits, dots, underscores and hyphens.",
             "name",
         )
-    if Cluster.objects.filter(name=wanted).exists():
-        raise BadCluster(f"There is a cluster named {wanted} already.", "name")
     if Cluster.objects.count() >= CLUSTERS_MOST:
         raise BadCluster(f"{CLUSTERS_MOST} clusters are watched at most: remove one first.", "name")
     try:
         settings_of(properties, by_hand=by_hand)
     except ClusterError as error:
         raise BadCluster(str(error), "properties") from None
-    return Cluster.objects.create(id=storage.new_id(), name=wanted, sealed=seal(properties))
+    made, is_new = Cluster.objects.get_or_create(
+        name=wanted, defaults={"id": storage.new_id(), "sealed": seal(properties)}
+    )
+    if not is_new:
+        raise BadCluster(f"There is a cluster named {wanted} already.", "name")
+    return made
 
 
 def of_command(where: str, properties: Mapping[str, str]) -> Cluster:
@@ -81,7 +84,10 @@ def take_environment() -> None:
     known = set(Cluster.objects.filter(origin=Cluster.Origin.ENVIRONMENT).values_list("name", flat=True))
     taken = set(Cluster.objects.values_list("name", flat=True))
     for name in sorted(names - taken):
-        Cluster.objects.create(id=storage.new_id(), name=name, origin=Cluster.Origin.ENVIRONMENT)
+        # Servers that start together all find it missing.
+        Cluster.objects.get_or_create(
+            name=name, defaults={"id": storage.new_id(), "origin": Cluster.Origin.ENVIRONMENT}
+        )
     gone = Cluster.objects.filter(name__in=known - names)
     gone.update(watched=False, status=Cluster.Status.PAUSED, problem="The environment names it no longer.")
     back = Cluster.objects.filter(
