@@ -255,6 +255,6 @@ def test_what_is_kept_of_offsets_is_bounded_and_survives_a_checkpoint() -> None:
     indexer = Indexer(group=log.group)
     for entry in log.entries:
         indexer.add(entry)
-    positions = indexer._finder.rhythm.positions
+    positions = indexer.finder.rhythm.positions
     assert len(positions.backs) == BACKS_KEPT_MAX < positions.backs_count
     assert from_plain(Positions, to_plain(positions)) == positions

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import orjson
 
+from groups.history.entries import Entry
+from groups.history.evidence.between import step_between
+from groups.history.evidence.steps import Step
 from groups.history.findings import Finder
 from groups.history.metrics import Metrics
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.copying import replace
-from groups.history.state.group import State
+from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
 from groups.history.state.plain import from_plain, to_plain
 from groups.history.story.cause import Cause
-from groups.history.story.entry_groups import Causes
+from groups.history.story.entry_groups import Causes, EntryGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +73,61 @@ def _in_order(state: State) -> State:
         state,
         offsets={topic: dict(sorted(held.items())) for topic, held in sorted(state.offsets.items())},
     )
+
+
+class Pass:
+    """What both passes over a timeline's entries do: fold them step by step, and go on from a checkpoint."""
+
+    def __init__(
+        self,
+        *,
+        group: str,
+        semantics: Semantics | str = Semantics.KAFKA,
+        protocol: Protocol | str | None = None,
+    ) -> None:
+        start = initial_state(group, semantics, protocol)
+        self._begin(
+            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
+        )
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: bytes) -> Self:
+        """A pass over the entries after a checkpoint of either pass, as if it had folded all those before, too.
+
+        ``ValueError`` for a checkpoint of another version of the fold.
+        """
+        begun = cls.__new__(cls)
+        begun._begin(Checkpoint.from_bytes(checkpoint))
+        return begun
+
+    def _begin(self, start: Checkpoint) -> None:
+        self._state = self._settled = start.state
+        self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
+        self._first_ms = start.first_ms
+        self._unit: list[Entry] = []
+        self._anomalies: list[Anomaly] = []
+        self._exchange: EntryGroup | None = None
+
+    def _require_next(self, entry: Entry) -> None:
+        if entry.sequence != self._state.sequence + 1:
+            raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
+
+    def _step(self) -> Step:
+        """The step of the unit that is whole now; the next unit begins."""
+        step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
+        self._settled, self._unit, self._anomalies = self._state, [], []
+        return step
+
+    def _find(self, step: Step) -> None:
+        self.finder.add(step, self._causes.of(step))
+        for entry in step.entries:
+            self.metrics.add(entry)
+
+    def _checkpoint_bytes(self) -> bytes:
+        return Checkpoint(
+            state=self._state,
+            finder=self.finder,
+            metrics=self.metrics,
+            causes=self._causes,
+            first_ms=self._first_ms,
+        ).to_bytes()

@@ -14,16 +14,15 @@ from groups.history.digests.coarse import coarse_members, is_mapped
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.between import step_between
 from groups.history.evidence.steps import epoch_of
-from groups.history.findings import Counts, Finder
+from groups.history.findings import Counts
 from groups.history.frames.frame import frame
 from groups.history.frames.shapes import Frame
-from groups.history.metrics import Metrics
-from groups.history.passes.checkpoints import Checkpoint
+from groups.history.passes.checkpoints import Checkpoint, Pass
 from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.commit_runs import CommitRun, replay_commits
 from groups.history.replay.fold import replay, replay_unit
-from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
-from groups.history.story.entry_groups import Causes, EntryGroup
+from groups.history.state.group import Protocol, State
+from groups.history.story.entry_groups import EntryGroup
 
 _SIMULATED: Final = Provenance.SIMULATED
 _BY_ITSELF: Final = frozenset({Kind.RECORD, Kind.NOTE, Kind.OBSERVATION, Kind.COMMITS})
@@ -53,47 +52,22 @@ class ChunkDigest:
     """Each member as of the last entry, where a map is drawn of so many (``coarse_members``)."""
 
 
-class Indexer:
+class Indexer(Pass):
     """Takes a timeline's entries in order; ``ValueError`` for a sequence that is not the next one."""
 
-    def __init__(
-        self,
-        *,
-        group: str,
-        semantics: Semantics | str = Semantics.KAFKA,
-        protocol: Protocol | str | None = None,
-    ) -> None:
-        start = initial_state(group, semantics, protocol)
-        self._begin(
-            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
-        )
-
-    @classmethod
-    def from_checkpoint(cls, checkpoint: bytes) -> Indexer:
-        """An indexer that goes on where ``checkpoint()`` was taken; ``ValueError`` for one of another fold."""
-        indexer = cls.__new__(cls)
-        indexer._begin(Checkpoint.from_bytes(checkpoint))
-        return indexer
-
     def _begin(self, start: Checkpoint) -> None:
-        self._state = self._settled = start.state
-        self._finder, self._metrics, self._causes = start.finder, start.metrics, start.causes
-        self._first_ms = start.first_ms
-        self._unit: list[Entry] = []
+        super()._begin(start)
         self._last: list[Entry] = []
-        self._anomalies: list[Anomaly] = []
-        self._exchange: EntryGroup | None = None
         self._stands_alone = True
         self._cut()
 
     def _cut(self) -> None:
-        self._chunk_begin: tuple[State, Counts] = (self._state, self._finder.counts)
+        self._chunk_begin: tuple[State, Counts] = (self._state, self.finder.counts)
         self._chunk_first_ms: int | None = None
 
     def add(self, entry: Entry) -> None:
         """Fold one entry."""
-        if entry.sequence != self._state.sequence + 1:
-            raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
+        self._require_next(entry)
         self._note_times(entry.at_ms)
         if not self._unit and self._stands_alone and _stands_alone(entry):
             # Two entries that nothing belongs to: nearly all of a log of records.
@@ -121,25 +95,20 @@ class Indexer:
             for entry in entries:
                 self.add(entry)
             return
-        if first.sequence != self._state.sequence + 1:
-            raise ValueError(f"entry {first.sequence} came after {self._state.sequence}; sequences are dense")
+        self._require_next(first)
         self._note_times(first.at_ms)
         self._exchange = None
         self._state, anomalies = replay_unit(self._state, entries)
-        self._finder.add(step_between(self._settled, self._state, tuple(entries), anomalies), None)
+        self.finder.add(step_between(self._settled, self._state, tuple(entries), anomalies), None)
         for entry in entries:
-            self._metrics.add(entry)
+            self.metrics.add(entry)
         self._settled = self._state
         self._last = list(entries)
 
     def _settle(self) -> None:
-        step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
-        self._finder.add(step, self._causes.of(step))
-        for entry in self._unit:
-            self._metrics.add(entry)
-        self._stands_alone = _stands_alone(self._unit[-1])
-        self._settled = self._state
-        self._last, self._unit, self._anomalies = self._unit, [], []
+        self._last = self._unit
+        self._find(self._step())
+        self._stands_alone = _stands_alone(self._last[-1])
 
     def _known_exchange(self) -> EntryGroup | None:
         """The exchange that ends with the last entry; one of a unit that stands alone is made when it is asked for."""
@@ -157,8 +126,8 @@ class Indexer:
         before = self._state
         self._state = self._settled = replay_commits(before, commits)
         self._note_times(commits.first_ms)
-        self._finder.add_commits(before, self._state, commits)
-        self._metrics.add_commits(commits)
+        self.finder.add_commits(before, self._state, commits)
+        self.metrics.add_commits(commits)
         self._exchange, self._stands_alone = None, True
         self._last = []
 
@@ -182,13 +151,7 @@ class Indexer:
         if self._unit:
             raise RuntimeError(f"entry {self._state.sequence} is inside a unit, where no chunk begins")
         self._cut()
-        return Checkpoint(
-            state=self._state,
-            finder=self._finder,
-            metrics=self._metrics,
-            causes=self._causes,
-            first_ms=self._first_ms,
-        ).to_bytes()
+        return self._checkpoint_bytes()
 
     def frame(self) -> Frame:
         """The whole frame now."""
@@ -196,7 +159,7 @@ class Indexer:
 
     def digest(self) -> ChunkDigest:
         """The figures of the entries since the last checkpoint, or since the beginning."""
-        (before, old), after, new = self._chunk_begin, self._state, self._finder.counts
+        (before, old), after, new = self._chunk_begin, self._state, self.finder.counts
         classic = after.protocol is Protocol.CLASSIC
         entries = after.sequence - before.sequence
         members = len(after.classic.members if classic else after.modern.members)
@@ -217,7 +180,7 @@ class Indexer:
 
     def summary(self) -> Summary:
         """The whole timeline so far: what ``Batch.summary`` tells after the same entry."""
-        return summary_of(self.frame(), self._finder, first_ms=self._first_ms)
+        return summary_of(self.frame(), self.finder, first_ms=self._first_ms)
 
 
 def _stands_alone(entry: Entry) -> bool:

@@ -16,21 +16,18 @@ from groups.history.digests import Digester
 from groups.history.digests.levels import levels
 from groups.history.digests.packed import Packed
 from groups.history.entries import Entry
-from groups.history.evidence.between import step_between
 from groups.history.evidence.holders import Holders
-from groups.history.findings import Finder
 from groups.history.findings.finding import Finding
 from groups.history.frames.changes import Change, diff, to_json
 from groups.history.frames.frame import FrameMaker, whole
 from groups.history.frames.shapes import Frame
-from groups.history.metrics import Metrics
-from groups.history.passes.checkpoints import Checkpoint
+from groups.history.passes.checkpoints import Checkpoint, Pass
 from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
 from groups.history.state.declared import document
-from groups.history.state.group import Anomaly, Protocol, Semantics, initial_state
+from groups.history.state.group import Protocol, Semantics
 from groups.history.state.plain import from_plain, to_plain
-from groups.history.story.entry_groups import Causes, EntryGroup
+from groups.history.story.entry_groups import EntryGroup
 
 CHUNK_BYTES_LEAST: Final = 128 * 1024
 """A chunk of a small group still holds some hundreds of entries: fewer requests for a browser that plays on."""
@@ -80,7 +77,7 @@ class RecordedBatch:
         return from_plain(cls, {name: told for name, told in line.items() if name != "type"})
 
 
-class Recorder:
+class Recorder(Pass):
     """Takes a timeline's entries in order and gives batches.
 
     Batches end between exchanges, never inside a unit. So the entries of the exchange that is under way stay here
@@ -90,6 +87,8 @@ class Recorder:
     ``digests``: whether they are made. Who shows each moment by its frame, as a lesson does, asks for no rows of a map.
     """
 
+    _makes_digests = True
+
     def __init__(
         self,
         *,
@@ -98,33 +97,17 @@ class Recorder:
         protocol: Protocol | str | None = None,
         digests: bool = True,
     ) -> None:
-        start = initial_state(group, semantics, protocol)
-        begin = Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
-        self._begin(begin, digests=digests)
+        self._makes_digests = digests
+        super().__init__(group=group, semantics=semantics, protocol=protocol)
 
-    @classmethod
-    def from_checkpoint(cls, checkpoint: bytes) -> Recorder:
-        """A recorder of the entries after an ``Indexer``'s checkpoint, as if it had folded all those before, too.
-
-        ``ValueError`` for a checkpoint of another version of the fold.
-        """
-        recorder = cls.__new__(cls)
-        recorder._begin(Checkpoint.from_bytes(checkpoint))
-        return recorder
-
-    def _begin(self, start: Checkpoint, *, digests: bool = True) -> None:
-        self._state = self._settled = start.state
-        self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
-        self._first_ms = start.first_ms
+    def _begin(self, start: Checkpoint) -> None:
+        super()._begin(start)
         self._holders = Holders()
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.shared(self._state)
         owned = {topic for topic, _ in self.finder.ownership.owner}
-        self._digester = Digester(self._frame, owned) if digests else None
+        self._digester = Digester(self._frame, owned) if self._makes_digests else None
         self._cut_frame: Frame = self._frame
-        self._unit: list[Entry] = []
-        self._anomalies: list[Anomaly] = []
-        self._exchange: EntryGroup | None = None
         # What belongs to the exchange under way, and what can be flushed.
         self._held: tuple[list[bytes], list[Change]] = ([], [])
         self._ready: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
@@ -155,19 +138,11 @@ class Recorder:
         """For ``from_checkpoint``: all that is remembered. Right after ``flush(final=True)``, between two exchanges."""
         if self._exchange is not None:
             raise ValueError("an exchange is under way: flush(final=True) comes first")
-        told = Checkpoint(
-            state=self._state,
-            finder=self.finder,
-            metrics=self.metrics,
-            causes=self._causes,
-            first_ms=self._first_ms,
-        )
-        return told.to_bytes()
+        return self._checkpoint_bytes()
 
     def add(self, entry: Entry) -> None:
         """Fold one entry. Sequences are dense from 1; another one is the caller's mistake."""
-        if entry.sequence != self._state.sequence + 1:
-            raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
+        self._require_next(entry)
         if self._exchange is not None and not self._exchange.takes(entry):
             self._close()
         if self._exchange is None:
@@ -235,20 +210,15 @@ class Recorder:
     def _settle(self) -> None:
         if not self._unit:
             return
-        step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
-        self._settled = self._state
-        self._unit, self._anomalies = [], []
         assert self._exchange is not None
-        self._exchange.steps.append(step)
+        self._exchange.steps.append(self._step())
 
     def _close(self) -> None:
         """The exchange is whole: tell it, find in it, and make it ready."""
         exchange = self._exchange
         assert exchange is not None
         for step in exchange.steps:
-            self.finder.add(step, self._causes.of(step))
-            for entry in step.entries:
-                self.metrics.add(entry)
+            self._find(step)
         moment = exchange.moment(self.finder.cast, self._causes, self._holders)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
