@@ -116,10 +116,10 @@ class Brokers:
         # What may not pass by itself says more than what may.
         raise next((error for error in errors if not error.may_pass), errors[-1])
 
-    def learn(self, told: Mapping[str, Any]) -> None:
+    def learn(self, response: Mapping[str, Any]) -> None:
         """Take the brokers that an answer of ``brokers_of`` names."""
-        rows = told["brokers"]
-        self.cluster_id = told["clusterId"] or None
+        rows = response["brokers"]
+        self.cluster_id = response["clusterId"] or None
         found = {row["brokerId"]: Address(row["host"], row["port"]) for row in rows}
         for node in set(self._links) - set(found):
             self._drop(node)
@@ -178,12 +178,14 @@ class Brokers:
                 # A filter that a broker does not know is left out, and what it lists is filtered here.
                 "typesFilter": [kind.value for kind in kinds],
             }
-            told = await connection.ask(LIST_GROUPS, body)
-            if told["errorCode"]:
+            response = await connection.ask(LIST_GROUPS, body)
+            if response["errorCode"]:
                 raise ClusterError(
-                    Fault.SILENT, f"Broker {node} cannot list its groups yet.", seen=str(told["errorCode"])
+                    Fault.SILENT,
+                    f"Broker {node} cannot list its groups yet.",
+                    seen=str(response["errorCode"]),
                 )
-            rows = [_listed(row, node, typed=version >= 5) for row in told["groups"]]
+            rows = [_listed(row, node, typed=version >= 5) for row in response["groups"]]
             return [
                 row
                 for row in rows
@@ -225,7 +227,9 @@ class Brokers:
             if isinstance(answer, ClusterError):
                 out |= dict.fromkeys(groups, answer)
             else:
-                out |= {told.group: told for told in answer if told.group in groups}
+                out |= {
+                    description.group: description for description in answer if description.group in groups
+                }
         return out
 
     async def find(self, group: str) -> Told | ClusterError:
@@ -239,15 +243,15 @@ class Brokers:
             for kind, (key, _, _) in DESCRIBES.items():
                 if connection.version(key) is None:
                     continue
-                for told in described(kind, await self.describe_raw(node, kind, [group])):
-                    if told.group != group:
+                for description in described(kind, await self.describe_raw(node, kind, [group])):
+                    if description.group != group:
                         continue
                     # 3.7 to 3.9 know the request of a kind that is switched off, and refuse it.
-                    if not isinstance(told, Undescribed) or told.code not in (
+                    if not isinstance(description, Undescribed) or description.code not in (
                         GROUP_ID_NOT_FOUND,
                         UNSUPPORTED_VERSION,
                     ):
-                        return told
+                        return description
             return gone
 
         answers = list((await self.on_each(one)).values())
@@ -306,7 +310,7 @@ async def brokers_of(connection: Connection) -> dict[str, Any]:
     """The brokers. Releases before 2.8 have no DescribeCluster, and tell them with the metadata."""
     if connection.version(DESCRIBE_CLUSTER) is not None:
         return await connection.ask(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": False})
-    told = await connection.ask(
+    response = await connection.ask(
         METADATA,
         {
             "topics": [],
@@ -315,7 +319,7 @@ async def brokers_of(connection: Connection) -> dict[str, Any]:
             "includeClusterAuthorizedOperations": False,
         },
     )
-    return told | {"brokers": [row | {"brokerId": row["nodeId"]} for row in told["brokers"]]}
+    return response | {"brokers": [row | {"brokerId": row["nodeId"]} for row in response["brokers"]]}
 
 
 def _listed(row: Mapping[str, Any], node: int, *, typed: bool) -> Listed:

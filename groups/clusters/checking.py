@@ -136,16 +136,16 @@ def _until(
     if "versions" in done:
         newest = connection.version(CONSUMER_GROUP_DESCRIBE) if connection is not None else None
         if connection is None:
-            says = "A broker answered."
+            text = "A broker answered."
         elif newest is None:
-            says = (
+            text = (
                 "A broker answered. It has no consumer groups of the new protocol; classic groups are seen."
             )
         else:
-            says = "A broker answered; consumer groups are described with their epochs."
+            text = "A broker answered; consumer groups are described with their epochs."
         if connection is not None:
-            says += f" It runs Kafka {bounds_of_apis(connection.versions).named}."
-        steps.append(Step(name="versions", state="ok", says=says, sent=sent))
+            text += f" It runs Kafka {bounds_of_apis(connection.versions).named}."
+        steps.append(Step(name="versions", state="ok", says=text, sent=sent))
     if "login" in done:
         login = settings.sasl
         who = f"Logged in{f' as {login.user}' if login.user else ''} with {login.mechanism}." if login else ""
@@ -166,13 +166,13 @@ def _failed_at(error: ClusterError, done: list[str]) -> str:
 async def _cluster(connection: Connection, settings: ClusterSettings, sent: _Sent) -> AsyncIterator[Step]:
     """The brokers that the cluster advertises, and what may be asked of them."""
     try:
-        told = await brokers_of(connection)
+        found = await brokers_of(connection)
     except ClusterError as error:
         yield Step(name="brokers", state="failed", says=str(error), seen=error.seen, sent=sent.take())
         return
     cluster = Brokers(settings, sent=sent)
     try:
-        cluster.learn(told)
+        cluster.learn(found)
         unreachable: dict[Address, ClusterError] = {}
         for node, address in list(cluster.brokers.items())[:BROKERS_TRIED_MOST]:
             try:
@@ -192,13 +192,13 @@ def _brokers(cluster: Brokers, unreachable: Mapping[Address, ClusterError], sent
         plural = "s are" if count != 1 else " is"
         return Step(name="brokers", state="ok", says=f"{count} broker{plural} reached.", sent=sent)
     address, error = next(iter(unreachable.items()))
-    says = (
+    text = (
         f"The cluster says that its broker is at {address}, which cannot be reached from here: {error} "
         "Its advertised.listeners must name an address that this machine reaches; or use the listener that is meant for "
         "clients outside."
     )
     state = "failed" if len(unreachable) == count else "warning"
-    return Step(name="brokers", state=state, says=says, seen=error.seen, sent=sent)
+    return Step(name="brokers", state=state, says=text, seen=error.seen, sent=sent)
 
 
 async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> Step:
@@ -259,12 +259,12 @@ async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> S
 async def _may_describe_cluster(cluster: Brokers) -> bool:
     """A cluster without an authorizer reports no operations at all, and all may be done; so it is taken of a release before 2.8."""
     try:
-        told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
+        response = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
     except ClusterError as error:
         if error.fault is Fault.VERSION:
             return True
         raise
-    operations = int(told["clusterAuthorizedOperations"])
+    operations = int(response["clusterAuthorizedOperations"])
     return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
 
 
@@ -280,12 +280,12 @@ async def _may_follow(cluster: Brokers) -> bool:
 async def _unreadable(cluster: Brokers, listing: Listing) -> set[int]:
     """The codes with which groups, or their offsets, were refused."""
     rows = list(listing.groups.values())[:GROUPS_TRIED_MOST]
-    codes = {told.code for told in (await cluster.describe(rows)).values() if isinstance(told, Undescribed)}
+    codes = {each.code for each in (await cluster.describe(rows)).values() if isinstance(each, Undescribed)}
     for row in rows[:1]:
         if row.kind is not GroupKind.SHARE:
-            told = (await committed_of(cluster, row.broker, [row.group]))[row.group]
-            if isinstance(told, Undescribed):
-                codes.add(told.code)
+            committed = (await committed_of(cluster, row.broker, [row.group]))[row.group]
+            if isinstance(committed, Undescribed):
+                codes.add(committed.code)
     return codes
 
 

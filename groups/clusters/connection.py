@@ -107,8 +107,8 @@ class Connection:
         answer = await self.channel.request(API_VERSIONS, ALLOWED[API_VERSIONS].newest, body)
         if answer.data[4:6] == UNSUPPORTED_VERSION.to_bytes(2, "big"):
             answer = await self.channel.request(API_VERSIONS, 0, {})
-        told = decoded(answer)
-        self.versions = {row["apiKey"]: (row["minVersion"], row["maxVersion"]) for row in told["apiKeys"]}
+        response = decoded(answer)
+        self.versions = {row["apiKey"]: (row["minVersion"], row["maxVersion"]) for row in response["apiKeys"]}
         if METADATA not in self.versions:
             raise ClusterError(
                 Fault.CONTROLLER,
@@ -152,12 +152,12 @@ class Connection:
         data = next(exchange)
         while True:
             body = {"authBytes": base64.b64encode(data).decode()}
-            told = decoded(await self.channel.request(SASL_AUTHENTICATE, version, body))
-            if told["errorCode"]:
-                raise self._refused(login, token, told["errorMessage"] or "")
-            lifetime_ms = int(told.get("sessionLifetimeMs", 0))
+            response = decoded(await self.channel.request(SASL_AUTHENTICATE, version, body))
+            if response["errorCode"]:
+                raise self._refused(login, token, response["errorMessage"] or "")
+            lifetime_ms = int(response.get("sessionLifetimeMs", 0))
             try:
-                data = exchange.send(base64.b64decode(told["authBytes"]))
+                data = exchange.send(base64.b64decode(response["authBytes"]))
             except StopIteration:
                 return lifetime_ms
 

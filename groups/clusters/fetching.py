@@ -85,21 +85,21 @@ class FetchSession:
 
     async def fetch(self, wanted: Mapping[int, From], *, wait_ms: int = WAIT_MS) -> list[Fetched]:
         """What is new in these partitions; empty after ``wait_ms`` where nothing is."""
-        told = await self.connection.ask(FETCH, self._body(wanted, wait_ms))
-        if told.get("errorCode", NONE) in SESSION_ERRORS:
+        response = await self.connection.ask(FETCH, self._body(wanted, wait_ms))
+        if response.get("errorCode", NONE) in SESSION_ERRORS:
             self._forget()
-            told = await self.connection.ask(FETCH, self._body(wanted, wait_ms))
-        if code := told.get("errorCode", NONE):
+            response = await self.connection.ask(FETCH, self._body(wanted, wait_ms))
+        if code := response.get("errorCode", NONE):
             self._forget()
             raise ClusterError(
                 Fault.SILENT,
                 f"{self.connection.channel.address} does not serve {OFFSETS_TOPIC} now.",
                 seen=error_name(code) or str(code),
             )
-        self._id = told.get("sessionId", _NO_SESSION)
+        self._id = response.get("sessionId", _NO_SESSION)
         self._epoch = (1 if self._epoch == _LAST_EPOCH else self._epoch + 1) if self._id else _FIRST_EPOCH
         self._sent = dict(wanted) if self._id else {}
-        found = [_fetched(row) for topic in told["responses"] for row in topic["partitions"]]
+        found = [_fetched(row) for topic in response["responses"] for row in topic["partitions"]]
         for each in found:
             if each.error or each.diverging is not None:
                 # What a broker refused is asked for anew, with or without a session.
@@ -160,7 +160,7 @@ def _fetched(row: Mapping[str, Any]) -> Fetched:
 
 async def replicas_of(cluster: Brokers) -> dict[int, Replicas]:
     """Where the topic's partitions are; empty where the cluster has no such topic yet. ``NotReadable`` without rights."""
-    told = await cluster.ask_any(
+    response = await cluster.ask_any(
         METADATA,
         {
             "topics": [{"topicId": NO_ID, "name": OFFSETS_TOPIC}],
@@ -170,7 +170,7 @@ async def replicas_of(cluster: Brokers) -> dict[int, Replicas]:
         },
     )
     found: dict[int, Replicas] = {}
-    for topic in told["topics"]:
+    for topic in response["topics"]:
         if topic["errorCode"] == TOPIC_AUTHORIZATION_FAILED:
             raise NotReadable
         for row in topic["partitions"]:
@@ -199,7 +199,7 @@ async def bounds_of(connection: Connection, partition: int) -> tuple[int, int]:
     found = []
     for timestamp in (EARLIEST, LATEST):
         row = {"partitionIndex": partition, "currentLeaderEpoch": -1, "timestamp": timestamp}
-        told = await connection.ask(
+        response = await connection.ask(
             LIST_OFFSETS,
             {
                 "replicaId": -1,
@@ -207,7 +207,7 @@ async def bounds_of(connection: Connection, partition: int) -> tuple[int, int]:
                 "topics": [{"name": OFFSETS_TOPIC, "partitions": [row]}],
             },
         )
-        [answer] = [each for topic in told["topics"] for each in topic["partitions"]]
+        [answer] = [each for topic in response["topics"] for each in topic["partitions"]]
         if answer["errorCode"]:
             name = error_name(answer["errorCode"]) or str(answer["errorCode"])
             raise ClusterError(

@@ -66,8 +66,8 @@ async def committed_of(
             found[group] = _committed({"groupId": group, **await connection.ask(OFFSET_FETCH, body)})
         return found
     wanted = [{"groupId": group, "memberId": None, "memberEpoch": -1, "topics": None} for group in groups]
-    told = await connection.ask(OFFSET_FETCH, {"groups": wanted, "requireStable": False})
-    return {group["groupId"]: _committed(group) for group in told["groups"]}
+    response = await connection.ask(OFFSET_FETCH, {"groups": wanted, "requireStable": False})
+    return {group["groupId"]: _committed(group) for group in response["groups"]}
 
 
 def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
@@ -91,7 +91,7 @@ def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
 async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
     """Topic → partition → the broker that leads it; all that may be seen, or those of these names. Makes none."""
     asked = None if names is None else [{"topicId": reading.NO_ID, "name": name} for name in names]
-    told = await cluster.ask_any(
+    response = await cluster.ask_any(
         METADATA,
         {
             "topics": asked,
@@ -102,14 +102,14 @@ async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[s
     )
     return {
         topic["name"]: {row["partitionIndex"]: row["leaderId"] for row in topic["partitions"]}
-        for topic in told["topics"]
+        for topic in response["topics"]
         if not topic["errorCode"] and topic["name"]
     }
 
 
 async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
     """Id and count of partitions of all topics that may be seen, by name. Makes none."""
-    told = await cluster.ask_any(
+    response = await cluster.ask_any(
         METADATA,
         {
             "topics": None,
@@ -124,7 +124,7 @@ async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
             topic_id if (topic_id := topic.get("topicId", reading.NO_ID)) != reading.NO_ID else None,
             len(topic["partitions"]),
         )
-        for topic in told["topics"]
+        for topic in response["topics"]
         if not topic["errorCode"] and topic["name"]
     }
 
@@ -146,12 +146,14 @@ async def ends(cluster: Brokers, wanted: Mapping[str, Iterable[int]]) -> dict[tu
         ]
         try:
             connection = await cluster.connection(node)
-            told = await connection.ask(LIST_OFFSETS, {"replicaId": -1, "isolationLevel": 0, "topics": rows})
+            response = await connection.ask(
+                LIST_OFFSETS, {"replicaId": -1, "isolationLevel": 0, "topics": rows}
+            )
         except ClusterError:
             return {}
         return {
             (topic["name"], row["partitionIndex"]): row["offset"]
-            for topic in told["topics"]
+            for topic in response["topics"]
             for row in topic["partitions"]
             if not row["errorCode"]
         }
@@ -171,18 +173,18 @@ async def session_timeouts(cluster: Brokers, groups: Mapping[str, GroupKind]) ->
     found: dict[str, dict[str, int]] = {}
     for first in range(0, len(wanted), GROUPS_A_REQUEST):
         names = list(wanted)[first : first + GROUPS_A_REQUEST]
-        told = await _configs(cluster, [(GROUP_RESOURCE, name, [wanted[name]]) for name in names])
+        settings = await _configs(cluster, [(GROUP_RESOURCE, name, [wanted[name]]) for name in names])
         for name in names:
-            if (length_ms := _milliseconds(told.get(name), wanted[name])) is not None:
+            if (length_ms := _milliseconds(settings.get(name), wanted[name])) is not None:
                 found[name] = {wanted[name]: length_ms}
     rest = {group: name for group, name in wanted.items() if group not in found}
     if rest and cluster.brokers:
         node = str(min(cluster.brokers))
-        told = await _configs(
+        settings = await _configs(
             cluster, [(BROKER_RESOURCE, node, sorted({f"group.{name}" for name in rest.values()}))]
         )
         for group, name in rest.items():
-            if (length_ms := _milliseconds(told.get(node), f"group.{name}")) is not None:
+            if (length_ms := _milliseconds(settings.get(node), f"group.{name}")) is not None:
                 found[group] = {name: length_ms}
     return found
 
@@ -197,19 +199,19 @@ async def may_read_settings(cluster: Brokers, group: str) -> bool:
     """Whether a group's settings may be read; true, too, where this release has none. A group that is not there will do."""
     resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
     try:
-        told = await cluster.ask_any(
+        response = await cluster.ask_any(
             DESCRIBE_CONFIGS,
             {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False},
         )
     except ClusterError:
         return True
-    return all(row["errorCode"] != GROUP_AUTHORIZATION_FAILED for row in told["results"])
+    return all(row["errorCode"] != GROUP_AUTHORIZATION_FAILED for row in response["results"])
 
 
 async def group_configs(cluster: Brokers, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:
     """A group's own settings; null where they may not be read, or this release has none."""
-    told = await _configs(cluster, [(GROUP_RESOURCE, group, None) for group in groups])
-    return {group: told.get(group) for group in groups}
+    settings = await _configs(cluster, [(GROUP_RESOURCE, group, None) for group in groups])
+    return {group: settings.get(group) for group in groups}
 
 
 async def _configs(
@@ -220,7 +222,7 @@ async def _configs(
         {"resourceType": kind, "resourceName": name, "configurationKeys": keys} for kind, name, keys in wanted
     ]
     try:
-        told = await cluster.ask_any(
+        response = await cluster.ask_any(
             DESCRIBE_CONFIGS,
             {"resources": resources, "includeSynonyms": False, "includeDocumentation": False},
         )
@@ -230,7 +232,7 @@ async def _configs(
         row["resourceName"]: None
         if row["errorCode"]
         else {each["name"]: each["value"] for each in row["configs"] if each["value"] is not None}
-        for row in told["results"]
+        for row in response["results"]
     }
 
 

@@ -14,22 +14,22 @@ from groups.shown import shown_name
 from groups.wire.rpc import error_name
 
 
-def undescribed(told: Undescribed) -> str:
+def undescribed(answer: Undescribed) -> str:
     """One sentence for the code that the coordinator answered."""
-    group = shown_name(told.group)
-    if told.code == GROUP_ID_NOT_FOUND:
+    group = shown_name(answer.group)
+    if answer.code == GROUP_ID_NOT_FOUND:
         return f"Group {group} does not exist: its coordinator has no group of this name."
-    if told.code == GROUP_AUTHORIZATION_FAILED:
+    if answer.code == GROUP_AUTHORIZATION_FAILED:
         return f"Group {group} may not be described, or does not exist: the right DESCRIBE on the group is missing."
-    if told.code == TOPIC_AUTHORIZATION_FAILED:
+    if answer.code == TOPIC_AUTHORIZATION_FAILED:
         return (
             f"Group {group} is unreadable now: it is assigned a topic on which the right DESCRIBE is missing. "
             "This comes and goes with the assignment."
         )
-    if told.code in MOVING:
+    if answer.code in MOVING:
         return f"Group {group} cannot be described now: its coordinator is moving to another broker."
-    name = error_name(told.code) or str(told.code)
-    said = f": {told.message}" if told.message else "."
+    name = error_name(answer.code) or str(answer.code)
+    said = f": {answer.message}" if answer.message else "."
     return f"Group {group} was not described: {name}{said}"
 
 

@@ -77,8 +77,8 @@ def refused_certificate(
             when = f" on {_day(moment)}" if expired else f": it is valid from {_day(moment)} on"
         verb = "expired" if error.verify_code == EXPIRED else "is not valid yet"
         todo = "It has to be renewed on the broker, or this machine's clock is wrong."
-        says = f"The broker's certificate {verb}{when}. {todo}"
-        return ClusterError(Fault.CERTIFICATE_EXPIRED, says, seen=seen)
+        problem = f"The broker's certificate {verb}{when}. {todo}"
+        return ClusterError(Fault.CERTIFICATE_EXPIRED, problem, seen=seen)
     if error.verify_code in (HOST_MISMATCH, IP_MISMATCH):
         names = _names(certificate)
         whose = f"is for {', '.join(names)}, not" if names else "is not for"

@@ -66,22 +66,22 @@ class Checks:
         self.store.session_timeouts = seen.settings
         for followed in list(self.store.followed.values()):
             followed.skew_ms = skews.get(followed.group.partition)
-        for name, told in seen.told.items():
-            if isinstance(told, GroupDescription) and told.kind in KINDS:
-                self._waiting[name] = (told, seen.at_ms)
-        for name, (told, at_ms) in list(self._waiting.items()):
-            self._compare(name, told, seen.at_ms - at_ms, at_end=at_end, now_ms=seen.at_ms)
+        for name, answer in seen.told.items():
+            if isinstance(answer, GroupDescription) and answer.kind in KINDS:
+                self._waiting[name] = (answer, seen.at_ms)
+        for name, (answer, at_ms) in list(self._waiting.items()):
+            self._compare(name, answer, seen.at_ms - at_ms, at_end=at_end, now_ms=seen.at_ms)
         return [*self._rows(seen, at_end=at_end), *(self.store.lag(seen.lag) if seen.lag is not None else ())]
 
     def _rows(self, seen: Round, *, at_end: bool) -> list[GroupRow]:
         """Bring the rows up to date with the coordinators' answers; those that changed."""
         self._caught_up = self._caught_up or at_end
-        for name, told in seen.told.items():
-            if isinstance(told, GroupDescription):
-                self._views[name] = view_of_description(told)
-                if told.kind is GroupKind.CLASSIC:
-                    self._phases[name] = told
-            elif not isinstance(told, ClusterError) and told.code in REFUSED:
+        for name, answer in seen.told.items():
+            if isinstance(answer, GroupDescription):
+                self._views[name] = view_of_description(answer)
+                if answer.kind is GroupKind.CLASSIC:
+                    self._phases[name] = answer
+            elif not isinstance(answer, ClusterError) and answer.code in REFUSED:
                 self._views[name] = None
         changed = []
         for name, followed in list(self.store.followed.items()):
@@ -114,7 +114,7 @@ class Checks:
     def _observe(self, now_ms: int) -> None:
         """Store the phases of classic groups, which leave no record."""
         new: dict[str, GroupDescription] = {}
-        for name, told in list(self._phases.items()):
+        for name, description in list(self._phases.items()):
             followed = self.store.followed.get(name)
             if followed is None or not followed.group.has_begun:
                 continue
@@ -122,15 +122,15 @@ class Checks:
                 # A record came after the answer: the next answer is newer than both.
                 continue
             del self._phases[name]
-            if followed.group.phases.differs(told):
-                new[name] = told
+            if followed.group.phases.differs(description):
+                new[name] = description
             if len(new) == OBSERVED_AT_ONCE:
                 break
         if new:
             self.store.observe(new, now_ms)
 
     def _compare(
-        self, name: str, told: GroupDescription, waited_ms: int, *, at_end: bool, now_ms: int
+        self, name: str, description: GroupDescription, waited_ms: int, *, at_end: bool, now_ms: int
     ) -> None:
         followed = self.store.followed.get(name)
         known = followed.epochs if followed is not None else None
@@ -138,13 +138,13 @@ class Checks:
             # Nothing of it was folded by this process: its row says what its timeline does.
             del self._waiting[name]
             return
-        if known == described_epochs(told):
+        if known == described_epochs(description):
             del self._waiting[name]
             self.equal += 1
             return
         ahead = (known[0] or 0, known[1] or 0) > (
-            told.group_epoch or 0,
-            told.assignment_epoch or 0,
+            description.group_epoch or 0,
+            description.assignment_epoch or 0,
         )
         if ahead:
             # An answer of before: the next one is compared.
@@ -152,29 +152,29 @@ class Checks:
         elif at_end and waited_ms >= DIFFERS_AFTER_MS:
             del self._waiting[name]
             self.different += 1
-            self.store.say(name, _says(known, told), now_ms)
+            self.store.say(name, _says(known, description), now_ms)
 
 
-def _condition(told: Told | ClusterError, condition: str) -> str:
+def _condition(answer: Told | ClusterError, condition: str) -> str:
     """Whether the group can be seen after this answer. What the rights hide of it, its log contains."""
-    if isinstance(told, ClusterError):
+    if isinstance(answer, ClusterError):
         return Condition.MOVING.value
-    if isinstance(told, GroupDescription) or told.code in REFUSED:
+    if isinstance(answer, GroupDescription) or answer.code in REFUSED:
         return Condition.SEEN.value
-    return Condition.MOVING.value if told.code in MOVING else condition
+    return Condition.MOVING.value if answer.code in MOVING else condition
 
 
-def described_epochs(told: GroupDescription) -> Epochs:
+def described_epochs(description: GroupDescription) -> Epochs:
     return (
-        told.group_epoch,
-        told.assignment_epoch,
-        {each.member_id: each.epoch for each in told.members},
+        description.group_epoch,
+        description.assignment_epoch,
+        {each.member_id: each.epoch for each in description.members},
     )
 
 
-def _says(known: Epochs, told: GroupDescription) -> str:
+def _says(known: Epochs, description: GroupDescription) -> str:
     epoch, assignment_epoch, members = known
     return (
-        f"The coordinator says group epoch {told.group_epoch}, assignment epoch {told.assignment_epoch} and "
-        f"{len(told.members)} members; the log has told {epoch}, {assignment_epoch} and {len(members)}"
+        f"The coordinator says group epoch {description.group_epoch}, assignment epoch {description.assignment_epoch} and "
+        f"{len(description.members)} members; the log has told {epoch}, {assignment_epoch} and {len(members)}"
     )

@@ -123,11 +123,11 @@ async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
     try:
         found = await replicas_of(brokers)
         if not found:
-            says = (
+            text = (
                 f"The cluster has no topic {OFFSETS_TOPIC}: Kafka makes it when the first group meets, and a broker that "
                 "keeps its groups elsewhere has none."
             )
-            raise CannotFollow(says, comes=True)
+            raise CannotFollow(text, comes=True)
         if not await is_readable(brokers, found):
             raise lacks
     except NotReadable:
@@ -323,32 +323,34 @@ class Follower:
 
     # -- what a broker answers
 
-    def _read(self, told: Fetched, received_ms: int) -> Taken | None:
+    def _read(self, fetched: Fetched, received_ms: int) -> Taken | None:
         """What an answer's partition has for the store; null where there is nothing."""
-        place, partition_log = self.places[told.partition], self.logs[told.partition]
-        if told.error != NONE or told.diverging is not None:
+        place, partition_log = self.places[fetched.partition], self.logs[fetched.partition]
+        if fetched.error != NONE or fetched.diverging is not None:
             return None
         waited = place.end is not None and partition_log.begins is None and partition_log.next >= place.end
-        place.end = told.high_watermark
+        place.end = fetched.high_watermark
         if not partition_log.is_what_it_was():
             return None
-        records = list(partition_log.take(told.data))
+        records = list(partition_log.take(fetched.data))
         if records and waited:
             # Of what came while somebody waited for it, the newest was written just now.
             written_ms = max(record.at_ms for record in records[-1].records)
             self.clocks.setdefault(place.replicas.leader, Skew()).take(written_ms, received_ms)
-        at_end = partition_log.next >= told.high_watermark
-        return Taken(partition_log, records, at_end, partition_log.position) if told.data or at_end else None
+        at_end = partition_log.next >= fetched.high_watermark
+        return (
+            Taken(partition_log, records, at_end, partition_log.position) if fetched.data or at_end else None
+        )
 
-    async def _refused(self, connection: Connection, told: Fetched) -> None:
+    async def _refused(self, connection: Connection, fetched: Fetched) -> None:
         """What is to be done where no records came."""
-        if told.error == TOPIC_AUTHORIZATION_FAILED:
+        if fetched.error == TOPIC_AUTHORIZATION_FAILED:
             raise self._lacks()
-        if told.diverging is not None:
-            await self._cut(told.partition, told.diverging.end)
-        elif told.error == OFFSET_OUT_OF_RANGE:
-            await self._out_of_range(connection, told.partition)
-        elif told.error != NONE:
+        if fetched.diverging is not None:
+            await self._cut(fetched.partition, fetched.diverging.end)
+        elif fetched.error == OFFSET_OUT_OF_RANGE:
+            await self._out_of_range(connection, fetched.partition)
+        elif fetched.error != NONE:
             # Another broker leads it, or will in a moment.
             self._look.set()
             await asyncio.sleep(RETRY_LEAST_S)

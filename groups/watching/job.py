@@ -204,9 +204,9 @@ class Watching:
         if time.monotonic() - self._asked_s >= ASK_MISSING_EVERY_S:
             self._asked_s = time.monotonic()
             for name in store.missing()[:20]:
-                told = await brokers.find(name)
-                if not isinstance(told, ClusterError):
-                    rows += await sync_to_async(store.found)(name, told, seen)
+                answer = await brokers.find(name)
+                if not isinstance(answer, ClusterError):
+                    rows += await sync_to_async(store.found)(name, answer, seen)
         self._losses.take(store.recordings)
         facts = self._facts(puller, brokers, seen)
         await self._connected(facts)

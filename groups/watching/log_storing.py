@@ -98,8 +98,8 @@ class LogStore:
                 end_timeline(row.timeline.pk, "The log is followed from here on, in a timeline of its own.")
         wanted = sorted(self.wanted) if self.wanted is not None else None
         if stored.get("groups") == wanted:
-            told = stored.get("partitions", {})
-            self.positions = {int(partition): Position(**each) for partition, each in told.items()}
+            partitions = stored.get("partitions", {})
+            self.positions = {int(partition): Position(**each) for partition, each in partitions.items()}
         return dict(self.positions)
 
     def _taken_up(self, row: WatchedGroup) -> FollowedGroup | None:
@@ -371,13 +371,13 @@ class LogStore:
         self._broken, self._changed = True, []
         with transaction.atomic():
             registry.fence(self.cluster.pk, self.owner)
-            says = f"The log was truncated: offsets from {end:,} on are gone, and what they told"
+            text = f"The log was truncated: offsets from {end:,} on are gone, and what they told"
             for followed in self.followed.values():
                 if followed.group.partition != partition or followed.group.reached <= end:
                     continue
                 group = followed.group
                 if group.has_begun and not group.ended:
-                    self._add(followed, group.gap(says, followed.log_ms(now_ms)), first=end)
+                    self._add(followed, group.gap(text, followed.log_ms(now_ms)), first=end)
                     self._store(followed)
                     self._end(followed, Timeline.Status.COMPLETE)
                 self._begin_anew(followed, group.began if group.began < end else 0)
@@ -388,11 +388,11 @@ class LogStore:
         self._broken = False
         return [row_of(row) for row in self._changed]
 
-    def say(self, group: str, says: str, now_ms: int) -> None:
+    def say(self, group: str, text: str, now_ms: int) -> None:
         """A gap of one group that was found otherwise than by reading the log."""
         followed = self.followed[group]
         if followed.group.has_begun:
-            self._watched({group: followed.group.gap(says, followed.log_ms(now_ms))})
+            self._watched({group: followed.group.gap(text, followed.log_ms(now_ms))})
 
     def observe(self, some: Mapping[str, GroupDescription], now_ms: int) -> None:
         """Store what coordinators described at ``now_ms`` of classic groups between two generations."""

@@ -249,10 +249,12 @@ class Puller:
         for node, groups in by_node.items():
             for first in range(0, len(groups), GROUPS_A_REQUEST):
                 try:
-                    told = await committed_of(self.cluster, node, groups[first : first + GROUPS_A_REQUEST])
+                    committed = await committed_of(
+                        self.cluster, node, groups[first : first + GROUPS_A_REQUEST]
+                    )
                 except ClusterError:
                     continue
-                for name, each in told.items():
+                for name, each in committed.items():
                     if isinstance(each, Undescribed):
                         continue
                     # A cluster has millions of these: three values of each are kept, for as long as a round.
@@ -260,12 +262,12 @@ class Puller:
                     for topic, partition, _ in has[name]:
                         wanted.setdefault(topic, set()).add(partition)
         try:
-            told_ends = await ends(self.cluster, wanted)
+            known_ends = await ends(self.cluster, wanted)
         except ClusterError:
-            told_ends = {}
+            known_ends = {}
         # Offsets of a topic that may not be seen are silently missing from the answer.
         return {
-            name: _sum(each, told_ends)
+            name: _sum(each, known_ends)
             if self._reads.get(name, frozenset()) <= self._partitions.keys()
             else None
             for name, each in has.items()
@@ -276,10 +278,10 @@ Place = tuple[str, int, int]
 """Topic, partition and committed offset."""
 
 
-def _sum(committed: Sequence[Place], told: Mapping[tuple[str, int], int]) -> int | None:
+def _sum(committed: Sequence[Place], log_ends: Mapping[tuple[str, int], int]) -> int | None:
     lags = []
     for topic, partition, offset in committed:
-        end = told.get((topic, partition))
+        end = log_ends.get((topic, partition))
         if end is None or offset < 0:
             return None
         lags.append(max(0, end - offset))

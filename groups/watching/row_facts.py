@@ -41,19 +41,21 @@ class GroupView:
     settled: str | None = None
 
 
-def view_of_description(told: GroupDescription) -> GroupView:
+def view_of_description(description: GroupDescription) -> GroupView:
     """A description as a view."""
-    is_classic = told.kind is GroupKind.CLASSIC
+    is_classic = description.kind is GroupKind.CLASSIC
     return GroupView(
-        kind=told.kind.value,
-        state=told.state[:STATE_LENGTH_MOST],
-        members=len(told.members),
-        group_epoch=told.group_epoch,
-        assignment_epoch=told.assignment_epoch,
-        behind=sum(1 for each in told.members if each.epoch not in (None, told.assignment_epoch)),
-        is_rebalancing=told.is_rebalancing,
-        number=told.group_epoch,
-        settled=_settled(told) if is_classic else None,
+        kind=description.kind.value,
+        state=description.state[:STATE_LENGTH_MOST],
+        members=len(description.members),
+        group_epoch=description.group_epoch,
+        assignment_epoch=description.assignment_epoch,
+        behind=sum(
+            1 for each in description.members if each.epoch not in (None, description.assignment_epoch)
+        ),
+        is_rebalancing=description.is_rebalancing,
+        number=description.group_epoch,
+        settled=_settled(description) if is_classic else None,
     )
 
 
@@ -133,9 +135,9 @@ def _rebalances(old: Mapping[str, Any], view: GroupView, *, began: bool) -> int:
     return 1 if began or (changed and not old.get("rebalancing")) else 0
 
 
-def _settled(told: GroupDescription) -> str | None:
+def _settled(description: GroupDescription) -> str | None:
     """A digest of who has what; null while the group is between two generations, when no description contains it."""
-    if told.state not in ("Stable", "Empty"):
+    if description.state not in ("Stable", "Empty"):
         return None
-    rows = sorted(f"{each.member_id} {each.assigned}" for each in told.members)
+    rows = sorted(f"{each.member_id} {each.assigned}" for each in description.members)
     return blake2b("\n".join(rows).encode(), digest_size=8).hexdigest()

@@ -108,14 +108,14 @@ class Store:
             recording = self.recordings.get(name)
             if recording is None:
                 continue
-            told = seen.told.get(name)
+            answer = seen.told.get(name)
             recording.listed = row
             if recording.first is not None:
-                recording.first = (told, seen.at_ms) if told is not None else recording.first
+                recording.first = (answer, seen.at_ms) if answer is not None else recording.first
                 if recording.row.condition == MISSING:
                     recording.row.condition = Condition.SEEN.value
-            elif told is not None or recording.row.condition == MISSING:
-                changed += self._told(recording, told, seen)
+            elif answer is not None or recording.row.condition == MISSING:
+                changed += self._told(recording, answer, seen)
             elif name in seen.asked and recording.polled.is_set_otherwise(seen.settings.get(name)):
                 changed += self._told(recording, None, seen)
             elif name in seen.asked:
@@ -129,10 +129,10 @@ class Store:
         rows = {row["group"]: row for row in changed}
         return list(rows.values())
 
-    def found(self, name: str, told: Told, seen: Round) -> list[GroupRow]:
+    def found(self, name: str, answer: Told, seen: Round) -> list[GroupRow]:
         """What a coordinator answered about a group that is missing from the listing."""
         recording = self.recordings.get(name)
-        return [] if recording is None else self._told(recording, told, seen)
+        return [] if recording is None else self._told(recording, answer, seen)
 
     def missing(self) -> list[str]:
         """Groups that are listed nowhere, and of which their coordinator must be asked."""
@@ -183,8 +183,8 @@ class Store:
         if polled.polled_ms is not None and polled.last is not None:
             length_ms = at_ms - polled.polled_ms
             if length_ms >= UNWATCHED_TOLD_AFTER_MS:
-                says = f"Nobody looked for {length_ms / 1000:.0f} s"
-                self._append(recording, polled.interrupted(at_ms, says))
+                text = f"Nobody looked for {length_ms / 1000:.0f} s"
+                self._append(recording, polled.interrupted(at_ms, text))
         return recording
 
     def _take_new(self, seen: Round) -> list[GroupRow]:
@@ -192,15 +192,15 @@ class Store:
         room = max(0, RECORDED_MOST - len(self.recordings))
         new: list[Recording] = []
         for name, listed in seen.listing.groups.items():
-            told = seen.told.get(name)
-            if told is None or name in self.recordings or not is_recorded(name):
+            answer = seen.told.get(name)
+            if answer is None or name in self.recordings or not is_recorded(name):
                 continue
             if len(new) == room:
                 break
             row = WatchedGroup(cluster=self.cluster, group=name)
-            recording = Recording(row, PolledGroup(group=name), listed=listed, first=(told, seen.at_ms))
-            self._look(recording, told if isinstance(told, GroupDescription) else None, seen)
-            is_seen = isinstance(told, GroupDescription)
+            recording = Recording(row, PolledGroup(group=name), listed=listed, first=(answer, seen.at_ms))
+            self._look(recording, answer if isinstance(answer, GroupDescription) else None, seen)
+            is_seen = isinstance(answer, GroupDescription)
             row.condition, row.facts = Condition.SEEN.value if is_seen else "", recording.facts
             new.append(recording)
         WatchedGroup.objects.bulk_create(
@@ -224,33 +224,33 @@ class Store:
         changed = []
         for recording in waiting[:FIRST_AT_ONCE]:
             assert recording.first is not None
-            told, at_ms = recording.first
-            changed += self._told(recording, told, replace(seen, at_ms=at_ms))
+            answer, at_ms = recording.first
+            changed += self._told(recording, answer, replace(seen, at_ms=at_ms))
         return changed
 
     def _belongs_to_silent(self, recording: Recording, seen: Round) -> bool:
         return recording.listed is not None and recording.listed.broker in seen.listing.silent
 
-    def _told(self, recording: Recording, told: Told | ClusterError | None, seen: Round) -> list[GroupRow]:
+    def _told(self, recording: Recording, answer: Told | ClusterError | None, seen: Round) -> list[GroupRow]:
         recording.first = None
-        if told is None:
+        if answer is None:
             # Listed again, and its answer is that of before.
-            told = recording.polled.shown
-        if told is None:
+            answer = recording.polled.shown
+        if answer is None:
             return []
-        if isinstance(told, ClusterError):
+        if isinstance(answer, ClusterError):
             return self._write(recording, recording.polled.away(seen.at_ms), seen)
-        if isinstance(told, GroupDescription) and recording.polled.condition is Condition.DELETED:
+        if isinstance(answer, GroupDescription) and recording.polled.condition is Condition.DELETED:
             # One of the same name: another incarnation, with a timeline of its own.
             recording.polled = PolledGroup(group=recording.row.group)
         recording.looked_ms = recording.polled.polled_ms
-        entries = self._entries(recording, told, seen)
+        entries = self._entries(recording, answer, seen)
         return self._write(recording, entries, seen)
 
     @staticmethod
-    def _entries(recording: Recording, told: Told, seen: Round) -> list[Entry]:
+    def _entries(recording: Recording, answer: Told, seen: Round) -> list[Entry]:
         settings = seen.settings.get(recording.row.group)
-        return recording.polled.take(told, seen.at_ms, partitions=seen.partitions, settings=settings)
+        return recording.polled.take(answer, seen.at_ms, partitions=seen.partitions, settings=settings)
 
     def _missing(self, recording: Recording, seen: Round) -> list[GroupRow]:
         if recording.polled.condition is Condition.DELETED:

@@ -113,36 +113,36 @@ class Command(TerminalCommand):
         )
         missing = []
         for name in wanted:
-            told = found[name] if name in found else await cluster.find(name)
-            if isinstance(told, GroupDescription):
-                await self.print_one(cluster, told, listing.groups.get(name), options)
-                missing += unreadable(told)
-            elif isinstance(told, Undescribed):
-                missing.append(undescribed(told))
+            answer = found[name] if name in found else await cluster.find(name)
+            if isinstance(answer, GroupDescription):
+                await self.print_one(cluster, answer, listing.groups.get(name), options)
+                missing += unreadable(answer)
+            elif isinstance(answer, Undescribed):
+                missing.append(undescribed(answer))
             else:
-                missing.append(f"Group {name} could not be described: {told}")
+                missing.append(f"Group {name} could not be described: {answer}")
         return missing
 
     async def print_one(
-        self, cluster: Brokers, told: GroupDescription, row: Listed | None, options: dict[str, Any]
+        self, cluster: Brokers, description: GroupDescription, row: Listed | None, options: dict[str, Any]
     ) -> None:
         verbose = options["verbose"]
         has: list[Committed] = []
         if row is not None and not options["members"] and not options["describe_state"]:
             answer = await committed(cluster, row)
             has = answer if not isinstance(answer, Undescribed) else []
-        places = tables.readers(told, [(each.topic, each.partition) for each in has])
+        places = tables.readers(description, [(each.topic, each.partition) for each in has])
         asked: dict[str, list[int]] = {}
-        for (topic, partition), _ in places if told.kind is not GroupKind.STREAMS else ():
+        for (topic, partition), _ in places if description.kind is not GroupKind.STREAMS else ():
             asked.setdefault(topic, []).append(partition)
-        told_ends = (
+        known_ends = (
             await ends(cluster, asked) if not (options["members"] or options["describe_state"]) else {}
         )
         if options["json"]:
-            configs = await group_configs(cluster, [told.group])
+            configs = await group_configs(cluster, [description.group])
             self.line(
                 {
-                    **plain(told),
+                    **plain(description),
                     "coordinator": row.broker if row else None,
                     "offsets": [
                         {
@@ -150,25 +150,25 @@ class Command(TerminalCommand):
                             "partition": each.partition,
                             "offset": each.offset,
                             "leader_epoch": each.leader_epoch,
-                            "end": (end := told_ends.get((each.topic, each.partition))),
+                            "end": (end := known_ends.get((each.topic, each.partition))),
                             "lag": None if end is None else end - each.offset,
                         }
                         for each in has
                     ],
-                    "configs": configs.get(told.group),
+                    "configs": configs.get(description.group),
                 }
             )
             return
-        if (line := tables.said_of_state(told)) is not None:
+        if (line := tables.said_of_state(description)) is not None:
             self.stderr.write(line)
         self.stdout.write("")
         if options["members"]:
-            self.stdout.write(tables.members(told, verbose=verbose))
+            self.stdout.write(tables.members(description, verbose=verbose))
         elif options["describe_state"]:
             node = row.broker if row else -1
-            self.stdout.write(tables.states(told, (node, cluster.brokers.get(node)), verbose=verbose))
+            self.stdout.write(tables.states(description, (node, cluster.brokers.get(node)), verbose=verbose))
         else:
-            self.stdout.write(tables.offsets(told, has, told_ends, verbose=verbose))
+            self.stdout.write(tables.offsets(description, has, known_ends, verbose=verbose))
 
     def line(self, value: dict[str, Any]) -> None:
         self.stdout.write(orjson.dumps(value).decode())

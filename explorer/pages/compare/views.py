@@ -65,8 +65,8 @@ def page(request: HttpRequest) -> HttpResponse:
         )
     if any(timeline.status == Timeline.Status.RUNNING for timeline in found):
         waits = [storage.why_it_waits(each.status, each.source, each.lease_owner) for each in found]
-        says = next(filter(None, waits), "These are being simulated; they stand here in a moment.")
-        response = render(request, "compare/compare.html", {**context, "waits": says}, status=202)
+        text = next(filter(None, waits), "These are being simulated; they stand here in a moment.")
+        response = render(request, "compare/compare.html", {**context, "waits": text}, status=202)
         # Without a script on the page: the browser asks again by itself.
         response["Refresh"] = response["Retry-After"] = str(ASK_AGAIN_S)
         return response

@@ -104,15 +104,15 @@ def comparison_of(first: Asked, second: Asked) -> dict[str, Any]:
     a, b = _compared(first, second), _compared(second, first)
     rows = differences(a, b)
     names = (first.name or "the first", second.name or "the second")
-    told = None
+    changed = None
     if first.is_record and second.is_record:
-        told = changes(a, b, rows, names, (first.tombstone, second.tombstone))
+        changed = changes(a, b, rows, names, (first.tombstone, second.tombstone))
     return {
         "first": answer_of(a, first.data),
         "second": answer_of(b, second.data),
         "rows": rows,
         "leads": leads(a, first.data, b, second.data, names),
-        "says": told or sentence(a, b, rows, names),
+        "says": changed or sentence(a, b, rows, names),
     }
 
 

@@ -42,8 +42,8 @@ def answer_text(request: HttpRequest, *sides: Asked, guesses: bool = True) -> by
     busy = f"{CHILDREN_MOST} large questions are being answered, as many as this server answers at once. Try again soon."
     line = answer_of(children, request, question_of(sides, guesses=guesses), busy=busy, name="The inspector")
     if line.startswith(REFUSED):
-        told = orjson.loads(line)["refused"]
-        raise BadRequest(told["message"], status=told["status"], **told["facts"])
+        refused = orjson.loads(line)["refused"]
+        raise BadRequest(refused["message"], status=refused["status"], **refused["facts"])
     return line
 
 

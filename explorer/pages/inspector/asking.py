@@ -63,9 +63,9 @@ def _bytes_of(body: Mapping[str, Any], what: str) -> tuple[bytes, str]:
     try:
         data, how = bytes_from_text(text)
     except BadText as error:
-        told = str(error)
+        message = str(error)
         raise BadRequest(
-            f"{told[:1].upper()}{told[1:]}.", field="text", line=error.line, column=error.column
+            f"{message[:1].upper()}{message[1:]}.", field="text", line=error.line, column=error.column
         ) from error
     if not data:
         raise BadRequest("There are no bytes in it.", field="text")

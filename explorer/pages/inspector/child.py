@@ -39,8 +39,8 @@ def answered(question: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(answer_here(sides, guesses=question["guesses"]))
     except Refused as error:
-        told = {"message": str(error), "status": error.status, "facts": error.facts}
-        return orjson.dumps({"refused": told})
+        refused = {"message": str(error), "status": error.status, "facts": error.facts}
+        return orjson.dumps({"refused": refused})
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ def sentence(
     """The parts of the sentence on top; those with a path lead to that row."""
     parts = []
     if a.version is not None and b.version is not None and a.version != b.version:
-        says = f"{names[0]} is of version {a.version}, {names[1]} of version {b.version}. "
+        text = f"{names[0]} is of version {a.version}, {names[1]} of version {b.version}. "
         # A name is kept as it is.
-        parts.append({"text": f"T{says[1:]}" if says.startswith("the ") else says})
+        parts.append({"text": f"T{text[1:]}" if text.startswith("the ") else text})
     differing = [str(row["path"]) for row in rows if not row["same"]]
     if not differing:
         return [*parts, {"text": "Every field is the same." if rows else "Neither has a field."}]
@@ -52,7 +52,7 @@ def leads(
     """What each writer would read of the other's bytes; only where members hand such bytes to a leader."""
     if a.kind != b.kind or a.kind != "subscription" or not kind_named(a.kind).layout.appends:
         return []
-    told = []
+    texts = []
     for leader, version, member, data in (
         (names[1], b.version, names[0], first),
         (names[0], a.version, names[1], second),
@@ -60,8 +60,8 @@ def leads(
         if version is None:
             return []
         seen = seen_by(a.kind, data, version)
-        told.append({"title": f"If {leader} leads", "says": _reads(seen, member, len(data))})
-    return told
+        texts.append({"title": f"If {leader} leads", "says": _reads(seen, member, len(data))})
+    return texts
 
 
 def _reads(seen: Mapping[str, Any], member: str, length: int) -> str:

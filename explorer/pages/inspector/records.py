@@ -120,10 +120,10 @@ def told_of(
     def part(data: bytes | None, kind: str | None, layout: str = "") -> dict[str, Any] | None:
         if data is None:
             return None
-        told = inspected(Asked(data=data, kind=kind, topics=topics))
+        inspection = inspected(Asked(data=data, kind=kind, topics=topics))
         if layout:
-            told["says"] = [*told["says"], {"text": layout}]
-        return told
+            inspection["says"] = [*inspection["says"], {"text": layout}]
+        return inspection
 
     number = found.entry["payload"].get("type")
     return {

@@ -50,9 +50,9 @@ def compare(request: HttpRequest) -> HttpResponse:
         try:
             sides.append(asked_record(side) if "entry" in side else asked_of(side, f"The {which}"))
         except BadRequest as error:
-            told = str(error)
+            message = str(error)
             raise BadRequest(
-                f"The {which}: {told}", status=error.status, side=which, **error.facts
+                f"The {which}: {message}", status=error.status, side=which, **error.facts
             ) from error
     return json_response(answer_text(request, sides[0], sides[1]))
 

@@ -62,21 +62,21 @@ class Sheet:
 
 def question_in_address(query: str) -> Question:
     """What an address asks for: ``timeline`` and ``at`` name a moment; nothing is the example."""
-    told = QueryDict(query)
-    if "timeline" not in told:
+    values = QueryDict(query)
+    if "timeline" not in values:
         return {"query": query}
-    for key in told:
+    for key in values:
         if key not in MOMENT_KEYS:
             raise BadRequest(f"{key[:40]} does not go with timeline; there is at.", field=key)
-    return {"moment": moment_of(told)}
+    return {"moment": moment_of(values)}
 
 
-def moment_of(told: Mapping[str, str]) -> BoardMoment:
+def moment_of(values: Mapping[str, str]) -> BoardMoment:
     """The frame of a timeline's moment, and the names of those in it."""
-    if "\0" in told["timeline"]:
+    if "\0" in values["timeline"]:
         raise BadRequest("No timeline's id has the character U+0000 in it.", field="timeline")
-    timeline = storage.get(told["timeline"])
-    at = number(told, "at", timeline.last)
+    timeline = storage.get(values["timeline"])
+    at = number(values, "at", timeline.last)
     frame = storage.frame_at(timeline, at)
     if frame is None:
         raise no_such_entry(timeline, at)
@@ -134,8 +134,8 @@ def _answer(request: HttpRequest, question: Question) -> tuple[dict[str, Any], b
         f"{CHILDREN_MOST} groups are being answered, as many as this server answers at once. Try again soon."
     )
     line = answer_of(children, request, question, busy=busy, name="The laboratory")
-    told, _, sheet = line.partition(b"\t")
-    answer: dict[str, Any] = orjson.loads(told)
+    summary, _, sheet = line.partition(b"\t")
+    answer: dict[str, Any] = orjson.loads(summary)
     if "error" in answer:
         problem, field = str(answer["error"]), answer["field"]
         # A sentence begins with a capital letter; a key of a link is written as it is.

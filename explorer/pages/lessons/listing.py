@@ -63,18 +63,18 @@ def line_of(name: str) -> LessonLine:
 
 def plain(text: Text) -> str:
     """A sentence that names nothing of its run, as text."""
-    told = []
+    lessons = []
     for part in text.parts:
         match part:
             case Words(words):
-                told.append(words)
+                lessons.append(words)
             case Term(shown, _):
-                told.append(shown)
+                lessons.append(shown)
             case Code(code):
-                told.append(code)
+                lessons.append(code)
             case Reference(path):
-                told.append(path)
-    return "".join(told)
+                lessons.append(path)
+    return "".join(lessons)
 
 
 PROPOSED, RELEASED = "kip848-", "released-"

@@ -146,7 +146,7 @@ def cell_detail(sweep: Sweep, number: int, shown: Shown) -> dict[str, Any]:
     rows = answers.get(number, {})
     values, thrown = values_of(rows, cell, measure), thrown_in(rows)
     board = axes.boards.index(cell.board)
-    beside = number - axes.number_of(board, 0, 0)
+    neighbour = number - axes.number_of(board, 0, 0)
     worst = max(values, key=lambda seed: (values[seed], -seed), default=min(thrown, default=None))
     seeds = sorted(values, key=lambda seed: (-values[seed], seed))[:SEEDS_SHOWN_MOST]
     ordered = list(values.values())
@@ -162,9 +162,11 @@ def cell_detail(sweep: Sweep, number: int, shown: Shown) -> dict[str, Any]:
         "most": written(max(ordered)) if ordered else None,
         "worst": worst,
         "seeds": [{"seed": seed, "text": written(values[seed])} for seed in sorted(seeds)],
-        "thrown": [{"seed": seed, "says": says} for seed, says in sorted(thrown.items())[:SEEDS_SHOWN_MOST]],
+        "thrown": [
+            {"seed": seed, "says": problem} for seed, problem in sorted(thrown.items())[:SEEDS_SHOWN_MOST]
+        ],
         "strip": strip(
-            [_line(axes, answers, at, beside, measure) for at in range(len(axes.boards))],
+            [_line(axes, answers, at, neighbour, measure) for at in range(len(axes.boards))],
             chosen=board,
             percent=measure.unit == " %",
             unit=measure.unit,
@@ -172,8 +174,8 @@ def cell_detail(sweep: Sweep, number: int, shown: Shown) -> dict[str, Any]:
     }
 
 
-def _line(axes: Axes, answers: Answers, board: int, beside: int, measure: Measure) -> Line:
-    number = axes.number_of(board, 0, 0) + beside
+def _line(axes: Axes, answers: Answers, board: int, neighbour: int, measure: Measure) -> Line:
+    number = axes.number_of(board, 0, 0) + neighbour
     plain = [each.assignor for each in axes.boards]
     here = axes.boards[board]
     name = here.assignor if plain.count(here.assignor) == 1 else f"{here.protocol} {here.assignor}"

@@ -42,10 +42,10 @@ class Refused(Exception):
         self.field = field
 
 
-def start(told: Mapping[str, Any]) -> Sweep:
+def start(document: Mapping[str, Any]) -> Sweep:
     """Store a sweep and queue it."""
     try:
-        axes = axes_of(told)
+        axes = axes_of(document)
     except AxesError as error:
         message = str(error)
         raise Refused(f"{message[:1].upper()}{message[1:]}.", field=error.field) from error

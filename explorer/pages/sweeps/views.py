@@ -74,10 +74,10 @@ def show(request: HttpRequest, sweep_id: str) -> HttpResponse:
     except sweep_runs.NoSuchSweep as error:
         raise Http404(str(error)) from error
     shown = shown_of(request.GET)
-    told = detail(sweep, shown if isinstance(shown, Shown) else Shown())
+    found = detail(sweep, shown if isinstance(shown, Shown) else Shown())
     context = {
         "sweep": sweep,
-        "sweep_data": inlined("sweep-data", orjson.dumps(told)),
+        "sweep_data": inlined("sweep-data", orjson.dumps(found)),
     }
     return render(request, "sweeps/sweep.html", context)
 

@@ -135,18 +135,18 @@ def offsets(request: HttpRequest, timeline_id: str) -> HttpResponse:
         )
     if points > storage.POINTS_MOST:
         raise BadRequest(f"points={points} must be {storage.POINTS_MOST} at most.", field="points")
-    asked = [_place(told) for told in request.GET.getlist("partition")]
+    asked = [_place(text) for text in request.GET.getlist("partition")]
     if len(asked) > storage.LINES_MOST:
         raise BadRequest(f"{storage.LINES_MOST} partitions at most are told at once.", field="partition")
     return json_response(storage.committed_lines(timeline, first, last, points, asked or None))
 
 
-def _place(told: str) -> tuple[str, int]:
+def _place(text: str) -> tuple[str, int]:
     """``orders-3`` as a topic and a partition's number."""
-    topic, dash, partition = told.rpartition("-")
+    topic, dash, partition = text.rpartition("-")
     if not (topic and dash and partition.isascii() and partition.isdigit() and len(partition) <= 10):
         raise BadRequest(
-            f"partition={told!r} must be a topic and a number, as in orders-3.", field="partition"
+            f"partition={text!r} must be a topic and a number, as in orders-3.", field="partition"
         )
     return topic, int(partition)
 

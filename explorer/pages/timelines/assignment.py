@@ -84,24 +84,28 @@ def answer_at(timeline: Timeline, at: int, frame: Frame, leaves: str | None, *, 
     }
     assignor = assignor_at(timeline, at, frame)
     try:
-        foretold = predict(frame, assignor=assignor, leaves=leaves, joins=joins)
+        prediction = predict(frame, assignor=assignor, leaves=leaves, joins=joins)
     except NotPredicted as error:
         answer["why"] = str(error)
     else:
-        answer |= {"assignor": foretold.assignor, "assumed": foretold.assumed, "next": _next(frame, foretold)}
+        answer |= {
+            "assignor": prediction.assignor,
+            "assumed": prediction.assumed,
+            "next": _next(frame, prediction),
+        }
     with contextlib.suppress(NotPredicted):
         answer["came"] = _came(timeline, at, frame, assignor)
     return answer
 
 
-def _next(frame: Frame, foretold: Prediction) -> Next:
+def _next(frame: Frame, prediction: Prediction) -> Next:
     epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
     due = epoch is not None and target_epoch is not None and epoch > target_epoch
     return {
         "epoch": None if epoch is None else epoch if due else epoch + 1,
         "is_due": due,
-        "target": foretold.target,
-        "moves": foretold.moves,
+        "target": prediction.target,
+        "moves": prediction.moves,
     }
 
 

@@ -48,7 +48,7 @@ AT_ONCE: Final = 8
 LOOK_EVERY_S: Final = 1.0
 
 
-def enqueue(rule: AlertRule, alert: Alert | None, status: str, says: str) -> Delivery | None:
+def enqueue(rule: AlertRule, alert: Alert | None, status: str, text: str) -> Delivery | None:
     """A message for the rule's webhook; null where it has none."""
     if not rule.sealed:
         return None
@@ -58,7 +58,7 @@ def enqueue(rule: AlertRule, alert: Alert | None, status: str, says: str) -> Del
         cluster=rule.cluster,
         rule=rule,
         alert=alert,
-        message=message_of(rule, alert, status, says),
+        message=message_of(rule, alert, status, text),
         state=Delivery.State.DROPPED if full else Delivery.State.WAITING,
         answer=f"{WAITING_MOST} messages were waiting already" if full else "",
         next_try=timezone.now(),
@@ -126,8 +126,8 @@ class Sender:
 
     async def _post(self, row: Delivery, url: str) -> Answer:
         if not url:
-            says = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
-            return Answer(ok=False, says=says, again=False)
+            problem = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
+            return Answer(ok=False, says=problem, again=False)
         also = networks(settings.WEBHOOK_NETWORKS)
         return await post(url, orjson.dumps(row.message), also=also)
 
@@ -166,8 +166,8 @@ def tell(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> No
 
 def trial_of(rule: AlertRule) -> Delivery | None:
     """A message that tests the webhook."""
-    says = f"This is a test of the rule: {registry.shown_rule(rule)['says']}"
-    return enqueue(rule, None, "test", says)
+    text = f"This is a test of the rule: {registry.shown_rule(rule)['says']}"
+    return enqueue(rule, None, "test", text)
 
 
 def forget(cluster: Cluster, keep_days: int) -> None:

@@ -123,6 +123,6 @@ class Ledger:
             return []
         cause = self._causes.pop(place, None)
         if cause is None or cause not in self._causes.values():
-            says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
-            enqueue(alert.rule, alert, "ended", says)
+            text = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
+            enqueue(alert.rule, alert, "ended", text)
         return [alert]

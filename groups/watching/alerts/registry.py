@@ -140,9 +140,9 @@ def webhook(row: AlertRule) -> str:
 def shown_rule(row: AlertRule) -> ShownRule:
     try:
         rule = values(row)
-        says, blocked = rule.says, _blocked(row.cluster, rule)
+        text, blocked = rule.says, _blocked(row.cluster, rule)
     except BadRule:
-        says, blocked = row.kind, "It cannot fire: another version of this program stored it."
+        text, blocked = row.kind, "It cannot fire: another version of this program stored it."
     url = webhook(row)
     return {
         "id": row.pk,
@@ -150,7 +150,7 @@ def shown_rule(row: AlertRule) -> ShownRule:
         "kind": row.kind,
         "group": row.group,
         "limits": row.limits,
-        "says": says,
+        "says": text,
         "webhook": shown(url) if url else None,
         "enabled": row.enabled,
         "blocked": blocked,

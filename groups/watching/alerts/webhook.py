@@ -94,8 +94,8 @@ async def post(
     except ssl.SSLCertVerificationError as error:
         return Answer(ok=False, says=f"The certificate is not accepted: {error.verify_message}"[:300])
     except (OSError, EOFError, ValueError) as error:
-        says = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        return Answer(ok=False, says=f"The connection failed: {says}"[:300])
+        problem = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        return Answer(ok=False, says=f"The connection failed: {problem}"[:300])
 
 
 async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust: str | None) -> Answer:
@@ -105,8 +105,8 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
     allowed = [each for each in addresses if is_allowed(each, also)]
     if not allowed:
         where = addresses[0] if addresses else host
-        says = f"{where} is no public address; WEBHOOK_NETWORKS names the others that may be reached"
-        return Answer(ok=False, says=says, again=False)
+        problem = f"{where} is no public address; WEBHOOK_NETWORKS names the others that may be reached"
+        return Answer(ok=False, says=problem, again=False)
     context = ssl.create_default_context(cadata=trust) if tls else None
     reader, writer = await asyncio.open_connection(
         allowed[0], port, ssl=context, server_hostname=host if tls else None, limit=HEAD_BYTES_MOST
@@ -118,8 +118,10 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
     except asyncio.LimitOverrunError:
         return Answer(ok=False, says="The answer's headers are too long")
     except asyncio.IncompleteReadError as error:
-        says = "The connection was closed without an answer" if not error.partial else "The answer is no HTTP"
-        return Answer(ok=False, says=says)
+        problem = (
+            "The connection was closed without an answer" if not error.partial else "The answer is no HTTP"
+        )
+        return Answer(ok=False, says=problem)
     finally:
         writer.close()
         with contextlib.suppress(OSError, TimeoutError):
