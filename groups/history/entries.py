@@ -40,7 +40,8 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   record of each key), ``{"note": "settings", "settings": {"group.consumer.session.timeout.ms": 6000}}`` (Kafka's, as a
   person gave them; with ``"source": "cluster"`` a live group's own, by their names without ``group.``), ``{"note": "transaction", "producer": 4001, "from_ms", "from_offset", "partitions": {"in": [0]}, "committed": [70]}`` (commits that are in no force
   as their transaction is open at the end of the log), ``{"note": "aborted", "producer", "from_ms", "of", "partitions", "committed"}`` (commits of one request that
-  were aborted with their transaction, one of ``of`` such requests), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
+  were aborted with their transaction, one of ``of`` such requests), ``{"note": "transaction_ended", "producer", "committed": true}`` (a simulated run's transaction
+  is over from here on), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
 """
 
 from __future__ import annotations

@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
+from groups.history.entries import Entry, Kind, RecordKey
 from groups.releases import Release
+from simulations.invariants import INVARIANT_FAULT
+from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.transactions import end_of
 from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
 from simulations.protocol.messages.join_group import JoinGroup
+from simulations.world.engine import run
+from simulations.world.engine.committed import compacted
+from simulations.world.scenario import load
 from tests.simulations.broker import BAR, GROUP, Broker
 from tests.simulations.test_offsets import DAY_MS, commit, fetch, foo, two_members
 
@@ -207,3 +213,82 @@ def test_a_new_coordinator_knows_what_is_pending_and_the_ends_that_it_reads() ->
     assert told(later, require_stable=True) == [(-1, UNSTABLE), (5, 0)]
     assert end(later, 7) == [0]
     assert told(later, require_stable=True) == [(5, 0), (5, 0)]
+
+
+# -- in scenarios
+
+WORLD = """
+group: g
+brokers: {release}
+topics: {{foo: {{partitions: 2}}}}
+members: {{A: {{subscribe: [foo]}}}}
+script: [{{at: 0s, join: A}}, {script}]
+until: 60s
+"""
+
+
+def played(script: str, release: str = "4.4.0", semantics: str = "kafka") -> list[Entry]:
+    entries = list(run(load(WORLD.format(script=script, release=release)), semantics))
+    broken = [e.payload for e in entries if e.kind is Kind.FAULT and e.payload["fault"] == INVARIANT_FAULT]
+    assert broken == []
+    return entries
+
+
+def offsets(entries: list[Entry]) -> list[tuple[int, int, int]]:
+    """``(when, partition, offset)`` of each commit that is in force."""
+    return [
+        (each.at_ms, each.payload["key"]["partition"], each.payload["value"]["offset"])
+        for each in entries
+        if each.kind is Kind.RECORD and each.payload["type"] == 1
+    ]
+
+
+def commits(entries: list[Entry]) -> list[Entry]:
+    return [
+        each for each in entries if each.kind is Kind.REQUEST and each.payload["api"] == "TxnOffsetCommit"
+    ]
+
+
+@pytest.mark.parametrize(("release", "version"), [("4.3.1", 5), ("4.4.0", 6)])
+def test_a_scenarios_transaction_is_in_force_when_it_is_committed(release: str, version: int) -> None:
+    entries = played(
+        "{at: 10s, commit_in_transaction: A, offset: 7}, {at: 20s, end_transaction: A},"
+        "{at: 30s, commit_in_transaction: A, offset: 9}, {at: 40s, end_transaction: A, how: abort}",
+        release,
+    )
+    assert [each.payload["version"] for each in commits(entries)] == [version] * 2
+    assert {each.payload["body"]["producerId"] for each in commits(entries)} == {4_001}
+    assert sorted(offsets(entries)) == [(20_000, 0, 7), (20_000, 1, 7)]
+    assert all("producer" not in each.payload for each in entries if each.kind is Kind.RECORD)
+
+
+@pytest.mark.parametrize("clean", ["log", "compacted"])
+def test_the_next_coordinator_ends_the_transactions_of_the_last_one(clean: str) -> None:
+    entries = played(
+        "{at: 5s, commit: A, offset: 3}, {at: 10s, commit_in_transaction: A, offset: 7},"
+        f"{{at: 15s, fail_over: coordinator, loading: 2s, from: {clean}}}, {{at: 16s, end_transaction: A}}"
+    )
+    ends = [each.at_ms for each in entries if each.kind is Kind.NOTE and "committed" in each.payload]
+    assert [17_000 <= at_ms < 18_000 for at_ms in ends] == [True]
+    assert sorted(offsets(entries)[2:]) == [(ends[0], 0, 7), (ends[0], 1, 7)]
+
+
+def test_the_cleaner_keeps_what_ended_transactions_committed_and_all_behind_an_open_one() -> None:
+    def offset(number: int, producer: int | None = None) -> Record:
+        key: RecordKey = {"group": "g", "topic": "t", "partition": 0}
+        record: Record = {"type": 1, "key": key, "version": 4, "value": {"offset": number}}
+        return record if producer is None else {**record, "producer": producer}
+
+    begun = [offset(1), offset(2, 7), offset(3, 8), end_of(7, committed=True), end_of(8, committed=False)]
+    assert compacted(begun) == [offset(2)]
+    later = [*begun, offset(4, 9), offset(5), offset(6)]
+    assert compacted(later) == [offset(2), offset(4, 9), offset(5), offset(6)]
+
+
+def test_who_is_no_member_any_more_commits_nothing() -> None:
+    entries = played(
+        "{at: 10s, commit_in_transaction: A, offset: 7}, {at: 20s, leave: A}, {at: 25s, commit_in_transaction: A},"
+        "{at: 30s, end_transaction: A}"
+    )
+    assert len(commits(entries)) == 1
+    assert len(offsets(entries)) == 2

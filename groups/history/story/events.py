@@ -57,6 +57,7 @@ JOIN_AGAIN: Final = (REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED)
 MESSAGES: Final[Mapping[str, str]] = {
     "ConsumerGroupHeartbeat": "heartbeat",
     "OffsetCommit": "commit",
+    "TxnOffsetCommit": "commit in a transaction",
     "OffsetFetch": "look-up of its offsets",
     "FindCoordinator": "search for the coordinator",
 }
@@ -309,6 +310,10 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", COORDINATOR, _feature_words(entry.payload))
     if note == "broker":
         return Sentence("note", COORDINATOR, _broker_words(entry.payload))
+    if note == "transaction_ended":
+        ends = "committed" if entry.payload.get("committed") else "aborted"
+        producer = entry.payload.get("producer")
+        return Sentence("note", COORDINATOR, f"The transaction of producer {producer} is {ends}")
     if note in ("transaction", "aborted"):
         return Sentence("note", COORDINATOR, transaction_words(entry.payload))
     if note == "gap":

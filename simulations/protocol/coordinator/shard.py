@@ -248,6 +248,12 @@ class Shard:
             self._replay_plain(record)
         return held
 
+    def transaction_ended(self, producer: int, committed: bool) -> Outcome[None]:
+        """``end_transaction`` as an operation; a group of which the producer has committed nothing has no marker to write."""
+        if all(each.producer != producer for each in self.memory.pending_offsets):
+            return Outcome(answer=None)
+        return self._done(Outcome(answer=None, records=(transactions.end_of(producer, committed=committed),)))
+
     def prepare(self, request: PrepareAssignment, now_ms: int) -> Outcome[PrepareAnswer]:
         return self._done(self._rules.prepare(self.context(now_ms), request))
 
@@ -361,7 +367,7 @@ class Shard:
 
     def _done(self, outcome: Outcome[A]) -> Outcome[A]:
         """``RecordTooLarge`` where one batch cannot hold the records: then nothing is remembered, too."""
-        if outcome.records and self.semantics is Semantics.KAFKA:
+        if outcome.records and self.semantics is Semantics.KAFKA and outcome.records[0]["type"] >= 0:
             check_fits(outcome, self.settings.max_message_bytes)
         if outcome.memory is not None:
             self.memory = outcome.memory

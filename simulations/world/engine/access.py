@@ -14,7 +14,7 @@ from simulations.protocol.client.consumer import Request
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import TOPIC_ID_VERSION, CommitAnswer, Heartbeat, OffsetCommit
+from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, OffsetCommit
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.protocol.messages.leave_group import LeaveGroup
@@ -100,7 +100,7 @@ class Access:
         answer = CommitAnswer(
             error_codes=tuple(
                 (
-                    offset.topic_id if request.version >= TOPIC_ID_VERSION else offset.topic,
+                    offset.topic_id if request.by_id else offset.topic,
                     offset.partition,
                     int(ErrorCode.TOPIC_AUTHORIZATION_FAILED),
                 )

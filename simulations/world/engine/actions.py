@@ -14,7 +14,12 @@ from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.messages.groups import CommittedOffset, Partitions
+from simulations.protocol.messages.groups import (
+    TRANSACTION_TOPIC_ID_VERSION,
+    CommittedOffset,
+    Partitions,
+    TransactionalCommit,
+)
 from simulations.world.engine.client_assignors import (
     brought,
     changed,
@@ -23,7 +28,7 @@ from simulations.world.engine.client_assignors import (
     reported,
     topics_as_noted,
 )
-from simulations.world.engine.interventions import InterventionEnvironment, Interventions
+from simulations.world.engine.interventions import InterventionEnvironment, Interventions, producer_of
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import Priority
 from simulations.world.scenario import Action, Event, How, Member, Verb
@@ -112,6 +117,8 @@ class Acting:
             case Verb.COMMIT:
                 offsets = self._offsets(process, consumer.owned, action.offset)
                 process.act(consumer.commit(offsets, now_ms), None)
+            case Verb.COMMIT_IN_TRANSACTION:
+                self._commit_in_transaction(action, process)
             case Verb.POLL_LATE:
                 process.act(consumer.poll_late(action.length_ms, now_ms), None)
             case Verb.KILL:
@@ -124,6 +131,25 @@ class Acting:
                 cause = self._fault(Event.RESUME, process)
                 process.resume()
                 process.note_reading(cause)
+
+    def _commit_in_transaction(self, action: Action, process: Process) -> None:
+        """The application has its producer commit for the member (``sendOffsetsToTransaction``)."""
+        world, consumer = self._world, process.consumer
+        classic = isinstance(consumer, ClassicConsumer)
+        epoch = consumer.generation if isinstance(consumer, ClassicConsumer) else consumer.epoch
+        has_ids = world.shard.settings.release.rules.transactions_have_topic_ids
+        request = TransactionalCommit(
+            group_id=world.scenario.group,
+            member_id=consumer.member_id if isinstance(consumer, ClassicConsumer) else process.member_id,
+            member_epoch=epoch if epoch > 0 or classic else -1,
+            instance_id=consumer.config.instance_id,
+            offsets=self._offsets(process, consumer.owned, action.offset),
+            version=TRANSACTION_TOPIC_ID_VERSION if has_ids else TRANSACTION_TOPIC_ID_VERSION - 1,
+            transactional_id=action.who,
+            producer_id=producer_of(world.scenario, action.who),
+        )
+        if request.offsets:
+            world.send(process, request, None)
 
     def kill(self, process: Process) -> None:
         cause = self._fault(Event.KILL, process)

@@ -17,6 +17,7 @@ from groups.releases import EARLIER, Release
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.transactions import TRANSACTION_END
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.committed import CommittedLog
 from simulations.world.engine.in_flight import InFlightRequest
@@ -145,7 +146,7 @@ class Cluster:
         unanswered = last.end()
         for batch, operations in last.partition.close(lost):
             lost_records: list[Record] = [record for each in operations for record in each.records]
-            types = sorted({record["type"] for record in lost_records})
+            types = sorted({record["type"] for record in lost_records} - {TRANSACTION_END})
             payload: dict[str, object] = {"fault": LOST_BATCH, "member": None}
             payload |= {"records": batch.records, "types": types}
             world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.transactions import TRANSACTION_END, is_commit, plain
 
 CLEAN_AT: Final = 50_000
 """Records after which the cleaner goes over the log: a long run would else hold all that it ever wrote."""
@@ -18,14 +19,39 @@ def key_of(record: Record) -> Key:
     return record["type"], tuple(sorted(record["key"].items()))
 
 
-def compacted(records: Iterable[Record], *, tombstones: bool = True) -> list[Record]:
-    """The newest record of each key, where it stands; ``tombstones`` as long as the cleaner keeps them."""
+def compacted(records: Sequence[Record], *, tombstones: bool = True) -> list[Record]:
+    """The newest record of each key, where it stands; ``tombstones`` as long as the cleaner keeps them.
+
+    Nothing is cleaned from the first record of a transaction on that has not ended.
+    """
+    ended, dirty = without_transactions(records)
     newest: dict[Key, Record] = {}
-    for record in records:
+    for record in ended:
         key = key_of(record)
         newest.pop(key, None)
         newest[key] = record
-    return [record for record in newest.values() if tombstones or record["value"] is not None]
+    return [record for record in newest.values() if tombstones or record["value"] is not None] + dirty
+
+
+def without_transactions(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """The records up to the first of an open transaction, those of ended ones as they count; and the rest as it stands."""
+    open_from: dict[int, int] = {}
+    for place, record in enumerate(records):
+        producer = record.get("producer")
+        if producer is not None and record["type"] == TRANSACTION_END:
+            open_from.pop(producer, None)
+        elif producer is not None:
+            open_from.setdefault(producer, place)
+    first = min(open_from.values(), default=len(records))
+    ended: list[Record] = []
+    committed: dict[int, bool] = {}
+    for place, record in reversed(list(enumerate(records))):
+        producer = record.get("producer")
+        if producer is not None and record["type"] == TRANSACTION_END:
+            committed[producer] = is_commit(record)
+        elif place < first and (producer is None or committed[producer]):
+            ended.append(plain(record))
+    return ended[::-1], list(records[first:])
 
 
 class CommittedLog:

@@ -17,11 +17,22 @@ from simulations.world.engine.initial_state import draw_topic_id, racks_of
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.network import Network
 from simulations.world.engine.process import Process
-from simulations.world.engine.queue import EventQueue
+from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.step_events import Seen
 from simulations.world.scenario import Action, Event, How, Scenario, Verb
 from simulations.world.scenario.actions import EVERYTHING
 from simulations.world.scenario.environment import NetworkRates
+
+FIRST_PRODUCER: Final = 4_001
+"""The id of the first member's producer."""
+
+MARKER_RETRY_MS: Final = 100
+"""How long after a coordinator that is loading was asked to write the end of a transaction it is asked again."""
+
+
+def producer_of(scenario: Scenario, member: str) -> int:
+    """The id of the producer in whose transactions a member's application commits."""
+    return FIRST_PRODUCER + list(scenario.members).index(member)
 
 
 class InterventionEnvironment(Protocol):
@@ -45,7 +56,11 @@ class InterventionEnvironment(Protocol):
     def operate(
         self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *events: Seen
     ) -> None:
-        """An operation of the coordinator that no client asks for."""
+        """An operation of the coordinator that no client asks for; nothing while it is loading."""
+
+    @property
+    def loading(self) -> bool:
+        """Whether the coordinator still reads the log."""
 
     def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
         """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
@@ -199,6 +214,16 @@ class Interventions:
         cause = self._note({"note": "expire_offsets"})
         self._world.operate(lambda shard, now_ms: shard.expire_offsets(now_ms), cause)
 
+    def _end_transaction(self, action: Action) -> None:
+        """The coordinator of transactions writes the end into the group's partition, again until it has it."""
+        if self._world.loading:
+            queue = self._world.queue
+            queue.plan(queue.now_ms + MARKER_RETRY_MS, Priority.SCRIPT, lambda: self._end_transaction(action))
+            return
+        producer, committed = producer_of(self._world.scenario, action.who), action.how is not How.ABORT
+        cause = self._note({"note": "transaction_ended", "producer": producer, "committed": committed})
+        self._world.operate(lambda shard, _now_ms: shard.transaction_ended(producer, committed), cause)
+
     def _note(self, payload: Mapping[str, object]) -> int:
         return self._world.log.write(Kind.NOTE, COORDINATOR, self._world.queue.now_ms, payload)
 
@@ -215,6 +240,7 @@ _VERBS: Final[Mapping[Verb, Callable[[Interventions, Action], None]]] = {
     Verb.SET_CONFIG: Interventions._set_config,
     Verb.DELETE_GROUP: Interventions._delete_group,
     Verb.EXPIRE_OFFSETS: Interventions._expire_offsets,
+    Verb.END_TRANSACTION: Interventions._end_transaction,
     Verb.DENY: Interventions._deny,
     Verb.ALLOW: Interventions._allow,
     Verb.UPGRADE_FEATURE: Interventions._feature,

@@ -9,6 +9,7 @@ from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, Reco
 from groups.history.replay.fold import replay
 from groups.history.state.group import State
 from simulations.invariants import INVARIANT_FAULT, RunChecker, Violation
+from simulations.protocol.coordinator.transactions import InForce
 
 COORDINATOR: Final = "coordinator"
 """The actor of what no member does."""
@@ -35,6 +36,7 @@ class Log:
         self.checker: RunChecker | None = None
         self.watch: Callable[[Entry], None] | None = None
         """Sees every entry after it was written."""
+        self._in_force = InForce()
         self._offset = 0
         self._batch = -1
         self._batch_of: object = None
@@ -69,15 +71,18 @@ class Log:
         cause: int | None = None,
         batch: object = None,
     ) -> int:
-        """Appends the records of one operation, one unit; the last sequence.
+        """Appends the records of one operation that are in force, one unit; the last sequence.
 
         They are in a batch of their own, as on an idle broker, unless ``batch`` is that of the unit before.
         """
         if batch is None or batch is not self._batch_of:
             self._batch += 1
         self._batch_of = batch
+        in_force = [each for record in records for each in self._in_force.after(record)]
+        if not in_force:
+            return self.last
         unit = last = self.last + 1
-        for position, record in enumerate(records, start=1):
+        for position, record in enumerate(in_force, start=1):
             last = self._append(
                 written(
                     self.last + 1,
@@ -91,7 +96,7 @@ class Log:
                     offset=self._offset,
                     batch=self._batch,
                     unit=unit,
-                    settled=position == len(records),
+                    settled=position == len(in_force),
                 )
             )
             self._offset += 1

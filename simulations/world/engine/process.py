@@ -25,7 +25,7 @@ from simulations.protocol.client.consumer.effects import Planned
 from simulations.protocol.client.consumer.reading import NOTHING
 from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
+from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions, TransactionalCommit
 from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
@@ -222,6 +222,9 @@ class Process:
     def answered(self, request: Request, answer: Answer, cause: int | None) -> None:
         """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
 
+        if isinstance(request, TransactionalCommit):
+            return  # Its producer's, of which the consumer knows nothing.
+
         def taken() -> None:
             if (
                 isinstance(request, JoinGroup)
@@ -248,6 +251,9 @@ class Process:
 
     def failed(self, request: Request, failure: Failure) -> None:
         """No answer will come; closing waits for none, then."""
+
+        if isinstance(request, TransactionalCommit):
+            return
 
         def given_up() -> None:
             self.act(self.consumer.failed(request, failure, self.now_ms), None)

@@ -22,10 +22,12 @@ from simulations.protocol.messages.groups import (
     COMMIT_API,
     FETCH_API,
     HEARTBEAT_API,
+    TRANSACTIONAL_COMMIT_API,
     CommitAnswer,
     Heartbeat,
     HeartbeatAnswer,
     OffsetCommit,
+    TransactionalCommit,
 )
 from simulations.protocol.messages.heartbeat import (
     CLASSIC_HEARTBEAT_API,
@@ -110,6 +112,7 @@ def _refuse_fetch(request: OffsetFetch, code: ErrorCode) -> FetchAnswer:
 APIS: Final[Mapping[type, Api]] = {
     Heartbeat: Api(HEARTBEAT_API, Shard.heartbeat, _refuse_heartbeat),
     OffsetCommit: Api(COMMIT_API, Shard.commit, _refuse_commit),
+    TransactionalCommit: Api(TRANSACTIONAL_COMMIT_API, Shard.commit, _refuse_commit),
     OffsetFetch: Api(FETCH_API, Shard.fetch, _refuse_fetch),
     JoinGroup: Api(
         JOIN_API,

@@ -178,11 +178,15 @@ class Simulation:
         if self.rates:
             self.acting.note_reading(cause)
 
+    @property
+    def loading(self) -> bool:
+        return self.cluster.coordinating.loading
+
     def operate(
         self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *events: Seen
     ) -> None:
         """An operation of the coordinator that no client asks for; nothing while it is loading."""
-        if not self.cluster.coordinating.loading:
+        if not self.loading:
             self.cluster.coordinating.operate(handle, cause, *events)
 
     def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:

@@ -32,6 +32,8 @@ class Verb(StrEnum):
     ENFORCE_REBALANCE = "enforce_rebalance"
     HEARTBEAT = "heartbeat"
     COMMIT = "commit"
+    COMMIT_IN_TRANSACTION = "commit_in_transaction"
+    END_TRANSACTION = "end_transaction"
     SLOW_REVOKE = "slow_revoke"
     POLL_LATE = "poll_late"
     FAIL_CALLBACK = "fail_callback"
@@ -135,13 +137,15 @@ class Event(StrEnum):
 
 
 class How(StrEnum):
-    """In which way a member leaves (``CloseOptions.GroupMembershipOperation``), or a coordinator goes."""
+    """In which way a member leaves (``CloseOptions.GroupMembershipOperation``), a coordinator goes, or a transaction ends."""
 
     DEFAULT = "default"
     LEAVE = "leave"
     REMAIN = "remain"
     CRASH = "crash"
     MOVE = "move"
+    COMMIT = "commit"
+    ABORT = "abort"
 
 
 class ActionFields(TypedDict, total=False):

@@ -14,6 +14,9 @@ kill              a member             its process is gone without a word
 pause, resume     a member             its process stands still and goes on
 heartbeat         a member             it sends a heartbeat at once
 commit            a member             ``offset``: it commits this offset for each partition that it owns
+commit_in_        a member             ``offset``: its producer commits them in its transaction, which begins with the first
+transaction
+end_transaction   a member             ``how``: the transaction of its producer is committed, or aborted
 slow_revoke       a member             ``for``: from here on its ``on_partitions_revoked`` takes so long
 poll_late         a member             ``for``: its application does not poll for so long
 fail_callback     a member             its next rebalance callback raises
@@ -107,6 +110,8 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.ENFORCE_REBALANCE: Form(takes=("reason",)),
     Verb.HEARTBEAT: Form(),
     Verb.COMMIT: Form(takes=("offset",)),
+    Verb.COMMIT_IN_TRANSACTION: Form(takes=("offset",)),
+    Verb.END_TRANSACTION: Form(takes=("how",)),
     Verb.SLOW_REVOKE: Form(needs=("for",)),
     Verb.POLL_LATE: Form(needs=("for",)),
     Verb.FAIL_CALLBACK: Form(),
@@ -274,13 +279,18 @@ def _topics(node: Node, verb: Verb, names: Names) -> ActionFields:
 
 
 def _how(node: Node, verb: Verb, names: Names) -> ActionFields:
-    ways = (How.CRASH, How.MOVE) if verb is Verb.FAIL_OVER else (How.DEFAULT, How.LEAVE, How.REMAIN)
-    return {"how": How(node.choice(ways, "way"))}
+    return {"how": How(node.choice(_WAYS[verb], "way"))}
 
 
 def _partitions(node: Node, verb: Verb, names: Names) -> ActionFields:
     return {"partitions": node.integer(1, PARTITIONS_MAX)}
 
+
+_WAYS: Final = {
+    Verb.FAIL_OVER: (How.CRASH, How.MOVE),
+    Verb.END_TRANSACTION: (How.COMMIT, How.ABORT),
+    Verb.LEAVE: (How.DEFAULT, How.LEAVE, How.REMAIN),
+}
 
 _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "offset": lambda node, verb, names: {"offset": node.integer(0, OFFSET_MAX)},
