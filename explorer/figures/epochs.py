@@ -30,6 +30,12 @@ FROM_ZERO_UP_TO: Final = 10
 TICKS_MOST: Final = 8
 """So few epochs have a tick each; left alone, Plotly would put ticks at halves and write each number twice."""
 
+LEFT_PX: Final = 44
+LEFT_DIGITS: Final = 3
+"""Room for labels of so many digits, and ``DIGIT_PX`` for each digit more."""
+
+DIGIT_PX: Final = 8
+
 
 class Trace(TypedDict):
     """A staircase, by Plotly's names."""
@@ -116,7 +122,7 @@ def figure(epochs: Epochs) -> Figure:
     from_zero = lowest <= FROM_ZERO_UP_TO
     few = highest - (0 if from_zero else lowest) <= TICKS_MOST
     layout: dict[str, object] = {
-        "margin": {"l": 44, "r": 14, "t": 8, "b": 38},
+        "margin": {"l": _left_px(highest), "r": 14, "t": 8, "b": 38},
         "showlegend": False,
         "hovermode": "closest",
         "xaxis": {"type": "date" if dates else "linear", "title": {"text": "" if dates else "seconds"}},
@@ -128,6 +134,11 @@ def figure(epochs: Epochs) -> Figure:
         | ({"dtick": 1} if few else {}),
     }
     return {"data": data, "layout": layout}
+
+
+def _left_px(highest: int) -> int:
+    """How far the figure is from the left edge, so that the label of its highest epoch is whole."""
+    return LEFT_PX + DIGIT_PX * max(0, len(str(highest)) - LEFT_DIGITS)
 
 
 def _begin(epochs: Epochs, frame: Frame, now: dict[str, int]) -> None:

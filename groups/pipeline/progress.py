@@ -27,6 +27,10 @@ REMAINING_SINCE_S: Final = 2.0
 """Before that nothing is said of the time that remains: it would be a guess."""
 
 
+DONE_LEAST: Final = 0.1
+"""Of the work since the first part was done; a file that is read at once gives no estimate."""
+
+
 @dataclass(slots=True)
 class Progress:
     """The stages of one import, told as lines; from two threads."""
@@ -40,7 +44,9 @@ class Progress:
     share: float = 0.0
     """How much of the work is done, 0 to 1."""
 
-    begun_s: float = field(default_factory=time.monotonic)
+    first: tuple[float, float] | None = None
+    """When the first part of the work was done, and how much: what came before, as the start of Spark, grows with no file."""
+
     told_s: float = 0.0
     told: bytes = b""
 
@@ -57,6 +63,8 @@ class Progress:
     def reach(self, share: float) -> None:
         """So much of the work is done; it never falls, either."""
         self.share = max(self.share, share)
+        if self.first is None and share > 0:
+            self.first = (time.monotonic(), self.share)
 
     def tell(self, stage: str | None = None) -> None:
         """Tells now when a stage begins, else at most four times a second."""
@@ -79,11 +87,14 @@ class Progress:
             self.lines.write(line)
 
     def remaining_s(self) -> int | None:
-        """Seconds that remain if the rest goes on as the part that is done; null while that cannot be said."""
-        passed = time.monotonic() - self.begun_s
-        if passed < REMAINING_SINCE_S or not 0.02 < self.share < 1:
+        """Seconds that remain if the rest goes on as what was done since ``first``; null while that cannot be said."""
+        if self.first is None:
             return None
-        return round(passed * (1 - self.share) / self.share)
+        passed = time.monotonic() - self.first[0]
+        done = self.share - self.first[1]
+        if passed < REMAINING_SINCE_S or done < DONE_LEAST or self.share >= 1:
+            return None
+        return round(passed * (1 - self.share) / done)
 
 
 class Counting:

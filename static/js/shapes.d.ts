@@ -359,6 +359,8 @@ export interface Finding {
   severity?: string;
   causes?: string[];
   look_at?: string[];
+  /** Titles of other patterns that are the cause of this one here. */
+  explained_by?: string;
   from_offset?: number | null;
   /** A committed offset before and after. */
   to_offset?: number | null;

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from explorer.figures.epochs import MEMBERS_MOST, POINTS_MOST, Epochs, Point, collect, figure
 
 START = {
@@ -128,3 +130,10 @@ def test_a_line_pauses_while_its_static_member_is_away_and_a_high_group_has_its_
     assert drawn["layout"]["yaxis"]["dtick"] == 1
     low = figure(Epochs(group=[Point(0, 1, 1)]))
     assert low["layout"]["yaxis"]["rangemode"] == "tozero"
+
+
+@pytest.mark.parametrize(("epoch", "left_px"), [(7, 44), (999, 44), (138_929, 68)])
+def test_labels_of_long_generations_have_the_room_that_they_need(epoch: int, left_px: int) -> None:
+    drawn = figure(Epochs(group=[Point(0, epoch, 1), Point(9, epoch, 2)], classic=True, end_ms=9))
+    margin: Any = drawn["layout"]["margin"]
+    assert margin["l"] == left_px

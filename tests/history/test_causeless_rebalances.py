@@ -42,6 +42,17 @@ def test_a_leader_that_joins_again_and_again_opens_the_verdict_with_its_period()
     assert (one["every_ms"], one["count"], one["members"]) == (8_200, 9, [A])
 
 
+def test_causes_that_the_protocol_does_not_have_are_not_listed() -> None:
+    [one] = found(unchanged(Log(), 10))
+    lines = [*one["causes"], *one["look_at"]]
+    assert any("a leader that joins again" in line for line in lines)
+    assert [line for line in lines if "server-side" in line or "group.remote.assignor" in line] == []
+    [one] = found(epochs_without_a_cause())
+    lines = [*one["causes"], *one["look_at"]]
+    assert any("a tie of two server-side assignors" in line for line in lines)
+    assert [line for line in lines if "leader" in line or "JoinGroup" in line] == []
+
+
 def test_the_first_join_group_of_a_request_log_shows_who_asked() -> None:
     log = Log()
     for turn in range(5):
@@ -88,7 +99,7 @@ def test_generations_that_are_missing_in_between_are_not_without_a_cause() -> No
     assert found(log) == []
 
 
-def test_epochs_of_a_consumer_group_without_another_hash_or_member_have_no_cause_in_the_records() -> None:
+def epochs_without_a_cause() -> Log:
     log = Log()
     log.at(0).write(
         R.member("A"),
@@ -102,6 +113,11 @@ def test_epochs_of_a_consumer_group_without_another_hash_or_member_have_no_cause
         log.at(10_000 + turn * 10_000).write(
             R.epoch(epoch, 7), R.target_epoch(epoch, 1), R.current("A", epoch, epoch - 1, STABLE, {0: 1})
         )
+    return log
+
+
+def test_epochs_of_a_consumer_group_without_another_hash_or_member_have_no_cause_in_the_records() -> None:
+    log = epochs_without_a_cause()
     assert says(log) == (
         "Rebalances without a cause: 4 group epochs (2–5) every 10.0 s, with the same members, subscriptions and "
         "assignment each time; the records do not show who asked for them"

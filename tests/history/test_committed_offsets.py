@@ -59,6 +59,9 @@ def test_a_new_owner_that_begins_behind_the_commits_of_the_old_one_is_named_with
     )
     assert (one["from_offset"], one["to_offset"], one["at_ms"], one["certain"]) == (140, 40, 32_000, True)
     assert one["cannot_know"] == "where app-b began to read, and why not at the committed offset"
+    assert one["steps"] == one["sequences"][:1]
+    assert any("the log of app-b as it got the partition" in each for each in one["look_at"])
+    assert one["causes"]
     assert len(one["sequences"]) == 3, (
         "the last commit of the old owner, the hand-over, the first one of the new owner"
     )
@@ -209,6 +212,7 @@ def test_an_open_transaction_is_the_worst_thing_and_is_told_with_its_producer_si
             producer=4001,
             from_ms=35_000,
             from_offset=19,
+            partition=7,
             partitions={"foo": [2]},
             committed=[70],
         ),
@@ -221,6 +225,12 @@ def test_an_open_transaction_is_the_worst_thing_and_is_told_with_its_producer_si
         [70],
     )
     assert (one["length_ms"], one["open"]) == (113_500, True)
+    whose, hanging = one["look_at"]
+    assert "shows the transactional.id of producer 4001" in whose
+    assert (
+        "kafka-transactions.sh abort --topic __consumer_offsets --partition 7 --start-offset 19 ends it"
+        in hanging
+    )
     assert (
         "From 35.0 s on producer 4001 has held foo-2 (at offset 70) in an open transaction for 1 min 5"
         in story.verdict()

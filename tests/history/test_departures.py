@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from groups.history.entries import Kind
+from groups.history.story.problems import troubles
 from tests.history.logs import Log, Records
 from tests.history.test_classic_group import generation
 
@@ -147,6 +148,19 @@ def test_a_rebalance_timeout_that_leaves_no_time_to_rejoin_opens_the_verdict(
     assert "died" not in verdict
     assert found(log, "crash_loop") == []
     assert {each["looks_like"] for each in found(log, "removed")} == {"rebalance_timeout"}
+
+
+def test_a_storm_that_a_short_rebalance_timeout_explains_has_no_causes_and_is_no_problem_of_its_own() -> None:
+    log = alone(-1)
+    [storm] = found(log, "storm")
+    assert (storm["explained_by"], storm["causes"], storm["look_at"]) == (
+        "Rebalance timeout too short",
+        [],
+        [],
+    )
+    problems = troubles(log.recorded().summary["findings"])
+    assert problems[0]["says"].startswith("Rebalance timeout too short: ")
+    assert not [one for one in problems if "storm" in one["says"] or "was removed" in one["says"]]
 
 
 def subscribed_to(topic: str) -> str:

@@ -43,6 +43,24 @@ def test_problems_are_stepped_through_in_their_order_and_what_begins_together_is
     ]
 
 
+def test_removals_that_one_finding_counts_are_one_problem() -> None:
+    loop = finding("crash_loop", 7, 9, 12) | {"steps": [7, 9, 12]}
+    removals = [finding("removed", step) for step in (7, 9, 12)]
+    other = finding("removed", 10)
+    assert [(one["sequence"], one["says"]) for one in troubles([*removals, loop, other])] == [
+        (7, "crash_loop at (7, 9, 12)"),
+        (10, "removed at (10,)"),
+    ]
+    twice = finding("session_expiry", 7, 9) | {"steps": [7, 9]}
+    assert [one["sequence"] for one in troubles([*removals, twice])] == [7, 9, 12]
+
+
+def test_what_another_finding_explains_is_no_problem_of_its_own() -> None:
+    storm = finding("storm", 1, 60, length_ms=90_000)
+    assert len(troubles([storm])) == 1
+    assert troubles([storm | {"explained_by": "Rebalance timeout too short"}]) == []
+
+
 def test_a_hand_over_as_it_is_by_design_is_no_problem() -> None:
     short = [finding(kind, 5, length_ms=least - 1) for kind, least in LEAST_MS.items()]
     assert troubles(short) == []

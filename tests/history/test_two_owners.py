@@ -8,6 +8,7 @@ from groups.history.findings.finder import Finder
 from groups.history.passes.recorder import Recorder
 from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import FOO, STABLE, UNREVOKED, Log, Records
+from tests.history.test_causes import moments
 from tests.history.test_classic_group import generation
 
 R = Records()
@@ -74,6 +75,23 @@ def test_two_owners_open_the_verdict_with_both_members_all_partitions_and_times(
     assert verdict(log).startswith(
         "Two owners: A got foo-0 and -1 while B still had them, for 7.8 s, from 20.0 s to 27.8 s."
     )
+
+
+def test_the_step_in_which_a_partition_gets_a_second_owner_names_the_first_one() -> None:
+    says = [moment["says"] for moment in moments(held_twice().recorded())]
+    assert "A gets foo-0, foo-1, which B still has in the log" in says
+    log = before()
+    told_to_revoke(log)
+    released(log)
+    taken(log, at_ms=28_000)
+    assert "A gets foo-0, foo-1" in [moment["says"] for moment in moments(log.recorded())]
+
+
+def test_the_causes_of_two_owners_are_those_of_the_groups_protocol() -> None:
+    [one] = found(held_twice(), "two_owners")
+    [cause] = one["causes"]
+    assert "KAFKA-16147" in cause
+    assert "the leader's assignor" not in one["look_at"]
 
 
 def test_who_got_its_partitions_did_not_wait_for_them_any_more() -> None:

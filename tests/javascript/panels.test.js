@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { epochTicks, staircase } from '../../static/js/figures/epochs-drawing.js';
+import { epochTicks, leftOf, staircase } from '../../static/js/figures/epochs-drawing.js';
 import { untilItEnds } from '../../static/js/figures/epochs-words.js';
 import { metricsAt, panelsOf, valueAt } from '../../static/js/source/panels.js';
 
@@ -64,6 +64,10 @@ test('ticks of epochs are whole numbers, and few', () => {
   assert.ok(many.length <= 9);
   assert.ok(many.every(Number.isInteger));
   assert.deepEqual(epochTicks(5, 5), [5]);
+});
+
+test('labels of long generations have the room that they need', () => {
+  assert.deepEqual([9, 999, 1_000, 138_929].map(leftOf), [44, 44, 52, 68]);
 });
 
 test('the line of a member that goes reaches to where it went', () => {

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Ownership } from '../../static/js/frame/ownership.js';
-import { columnsOf, distance, givingUp, partitionsOf, unowned, waitsOf, widen } from '../../static/js/frame/view.js';
+import {
+  alsoOwnedBy,
+  columnsOf,
+  distance,
+  givingUp,
+  partitionsOf,
+  unowned,
+  waitsOf,
+  widen,
+} from '../../static/js/frame/view.js';
 import { memberSays } from '../../static/js/frame/words.js';
 import { EMPTY, FRAMES } from './fixtures/basic.js';
 
@@ -31,6 +40,8 @@ test('a partition that two members hold is owned twice', () => {
   const frame = { ...FRAMES[8], members: { A: { ...A, assigned: { foo: [0, 1, 2] } }, B } };
   assert.equal(partitionsOf(frame).get('foo-2').mode, 'twice');
   assert.deepEqual(partitionsOf(frame).get('foo-2').holders, ['A', 'B']);
+  assert.deepEqual([...alsoOwnedBy(partitionsOf(frame), 'B')], [['A', ['foo-2']]]);
+  assert.deepEqual([...alsoOwnedBy(partitionsOf(FRAMES[8]), 'B')], []);
 });
 
 test('who waits for whom is told from both ends', () => {

@@ -26,8 +26,8 @@ test('a name without a visible character has a mark in its place', () => {
   assert.deepEqual(['orders', '', ' ', '\n', '.', 'группа', '日本'].map(shownName), [
     'orders',
     '(empty name)',
-    '(empty name)',
-    '(empty name)',
+    '(blank name: U+0020)',
+    '(blank name: U+000A)',
     '.',
     'группа',
     '日本',

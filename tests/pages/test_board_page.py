@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -46,16 +47,32 @@ def test_it_works_at_any_moment_that_is_asked_for(orders: Timeline, client: Clie
         assert data_in(response.content.decode(), "chunk-data")["first"] == 1
 
 
-@pytest.mark.parametrize("group", ["", " "])
-def test_a_group_whose_name_has_no_visible_character_has_a_mark_in_its_place(
-    group: str, stored: Store, client: Client
+@pytest.mark.parametrize(
+    ("group", "mark", "quoted"),
+    [
+        ("", "(empty name)", "--group '' "),
+        (" ", "(blank name: U+0020)", "--group ' ' "),
+        (
+            "\n\n\n\n\n",
+            "(blank name: U+000A U+000A U+000A U+000A …)",
+            "--group $'" + "\\U0000000a" * 5 + "' ",
+        ),
+    ],
+)
+def test_a_group_whose_name_has_no_visible_character_has_a_mark_in_its_place_and_can_be_deleted(
+    group: str, mark: str, quoted: str, stored: Store, client: Client
 ) -> None:
     timeline = stored(Story().joins("A", [0]), title=shown_name(group))
-    Timeline.objects.filter(pk=timeline.pk).update(group=group)
+    Timeline.objects.filter(pk=timeline.pk).update(group=group, source=Timeline.Source.IMPORT)
     page = client.get(f"/t/{timeline.id}").content.decode()
-    assert "<title>(empty name) · Rebalance Explorer</title>" in page
-    assert '<h1 class="gid" title="(empty name)">(empty name)</h1>' in page
-    assert '<b class="num">(empty name)</b></a>' in client.get("/").content.decode()
+    assert f"<title>{mark} · Rebalance Explorer</title>" in page
+    assert f'<h1 class="gid" title="{mark}">{mark}</h1>' in page
+    assert f'<b class="num">{mark}</b></a>' in client.get("/").content.decode()
+    assert f"kafka-consumer-groups.sh --delete {quoted}deletes it once it has no members" in unescape(page)
+
+
+def test_a_group_with_a_name_has_no_word_on_names(orders: Timeline, client: Client) -> None:
+    assert 'id="nameless"' not in client.get(f"/t/{orders.id}").content.decode()
 
 
 def test_a_timeline_that_is_not_there_is_told_in_a_page(client: Client, transactional_db: None) -> None:

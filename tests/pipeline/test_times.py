@@ -93,6 +93,21 @@ def test_progress_never_falls_though_tasks_are_done_again() -> None:
     assert progress.share == 1.0
 
 
+def test_what_remains_is_estimated_from_the_work_that_was_done_and_not_from_the_start_of_spark() -> None:
+    progress = Progress(Lines(io.BytesIO()))
+    assert progress.remaining_s() is None
+    progress.reach(0.4)
+    assert progress.first is not None
+    progress.first = (progress.first[0] - 100, 0.4)
+    assert progress.remaining_s() is None, "a small file is read at once: nothing was done since"
+    progress.reach(0.7)
+    remaining_s = progress.remaining_s()
+    assert remaining_s is not None
+    assert remaining_s >= 100
+    progress.reach(1.0)
+    assert progress.remaining_s() is None
+
+
 def test_times_of_tasks_add_up_and_stand_in_their_order() -> None:
     now = iter(range(100))
     times = Times(clock=lambda: float(next(now)))

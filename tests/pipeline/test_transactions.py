@@ -41,6 +41,7 @@ def test_a_transaction_without_an_end_is_a_note_of_its_group_at_its_own_place(
         "producer": 4001,
         "from_ms": begun_ms,
         "from_offset": segment.batches[2].base_offset,
+        "partition": 17,
         "partitions": {"foo": [1]},
         "committed": [70],
     }

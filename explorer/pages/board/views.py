@@ -16,10 +16,14 @@ from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.models import Timeline
+from groups.shown import nameless_advice
 from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
 
 INLINED_BYTES_MOST = 400_000
 """A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
+
+FROM_KAFKA = (Timeline.Source.IMPORT, Timeline.Source.LIVE)
+"""Sources whose groups are a broker's."""
 
 SEMANTICS = {
     "kip": "The rules of the proposals as they were written.",
@@ -51,6 +55,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "timeline": timeline,
             "origin": origin_of(timeline, chunk),
             "clauses": (detail["summary"].get("verdict") or {}).get("clauses", []),
+            "nameless": nameless_advice(timeline.group) if timeline.source in FROM_KAFKA else "",
             "semantics_means": SEMANTICS.get(timeline.semantics, ""),
             "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),

@@ -33,6 +33,35 @@ UNOWNED_LEAST_MS: Final = 5_000
 
 NEEDS: Final = ["records", "commits"]
 
+RESET: Final = "to set it right: stop the group, then kafka-consumer-groups.sh --reset-offsets --to-offset, first with --dry-run"
+
+WHO_COMMITS: Final = "who commits: the brokers' request log (kafka.request.logger at DEBUG) has the client id and address of each OffsetCommit"
+
+BACK_CAUSES: Final = {
+    "handover": (
+        "a new owner that did not begin at the committed offset: it sought, keeps its positions elsewhere, or resumed from a position of its own",
+        "a committed offset outside of what the partition has (retention, an unclean election), so that auto.offset.reset applied",
+    ),
+    "owner": (
+        "an application that sought back, or commits its batches out of order",
+        "a second program that commits to this group (a script, an administrator's tool)",
+    ),
+    "deleted": (
+        "no offset was there when a client began, so auto.offset.reset applied (earliest begins at the log's start)",
+    ),
+}
+"""What usually brings an offset back, by ``why``."""
+
+BACK_LOOK_AT: Final = {
+    "handover": (
+        "the log of {name} as it got the partition: the position from which it fetches, calls of seek, resets (auto.offset.reset)",
+        "what {name} does in onPartitionsAssigned, and the release of its client library",
+    ),
+    "owner": ("calls of seek and commit in {name}, with the offsets that they pass",),
+    "deleted": ("offsets.retention.minutes, and who deletes offsets", "auto.offset.reset of the clients"),
+}
+"""Where to look, by ``why``."""
+
 
 def found_back(facts: Facts) -> list[Finding]:
     """``offset_back``: each time; ``why`` is ``handover``, ``owner``, ``deleted`` or ``unknown``."""
@@ -78,6 +107,7 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
             cannot_know = "whether it sought back, committed out of order, or somebody else committed"
         case _:
             says += "; the log does not say by whom"
+    look_at = [each.format(name=name or "the owner") for each in BACK_LOOK_AT.get(most.why, ())]
     # It begins with the commit that went back; what proves it was before.
     steps = sorted({one.sequence for one in some})
     proof = [*steps, most.before_sequence, *([most.since] if most.since else [])]
@@ -96,8 +126,11 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
         partitions=places,
         from_offset=most.before,
         to_offset=most.offset,
+        causes=list(BACK_CAUSES.get(most.why, (*BACK_CAUSES["handover"], *BACK_CAUSES["owner"]))),
+        look_at=[*look_at, RESET],
         cannot_know=cannot_know,
         count=count,
+        steps=steps,
     )
 
 
@@ -144,8 +177,11 @@ def _set(burst: Burst, facts: Facts) -> Finding:
         partitions=places,
         from_offset=most.before,
         to_offset=most.after,
+        causes=["kafka-consumer-groups.sh --reset-offsets, or another tool of an administrator"],
+        look_at=[WHO_COMMITS],
         cannot_know="who committed them",
         count=burst.count,
+        steps=sorted({burst.sequence, burst.last_sequence}),
     )
 
 
@@ -192,6 +228,11 @@ def _deleted(burst: Burst, facts: Facts) -> Finding:
         to_ms=burst.to_ms,
         partitions=places,
         names=topics,
+        look_at=[
+            "offsets.retention.minutes (7 days by default): since when the group was empty, or nobody subscribed to the topic",
+            "who deletes topics, or offsets (kafka-consumer-groups.sh --delete-offsets)",
+            "auto.offset.reset of the clients: where they begin without a committed offset",
+        ],
         cannot_know="who or what deleted them",
         count=burst.count,
     )
@@ -225,6 +266,8 @@ def found_two_writers(facts: Facts) -> list[Finding]:
             length_ms=one.last_ms - one.first_ms,
             from_offset=one.most,
             to_offset=one.least,
+            causes=["another group of consumers, or a program without membership, with the same group.id"],
+            look_at=[WHO_COMMITS],
             cannot_know="which clients; one that commits out of order looks the same",
             count=one.count,
         )
@@ -256,6 +299,8 @@ def found_unowned(facts: Facts) -> list[Finding]:
             from_ms=first.first_ms,
             to_ms=last.last_ms,
             length_ms=last.last_ms - first.first_ms,
+            causes=["a program without membership (assign in place of subscribe) with the same group.id"],
+            look_at=[WHO_COMMITS],
             cannot_know="who commits: a member, or a producer's transaction",
             count=sum(one.count for one in told),
         )

@@ -320,7 +320,19 @@ class Finder:
     def findings(self, frame: Frame) -> list[Finding]:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
-        return [one for declared in finders() for one in declared.find(facts)]
+        classic = facts.epochs.generations > 0
+        consumer = facts.epochs.count > facts.epochs.generations
+        found: list[Finding] = []
+        for declared in finders():
+            some = declared.find(facts)
+            if isinstance(declared, DeclaredPattern) and classic != consumer:
+                fits = declared.pattern.fitting
+                some = [
+                    fits(one, classic=classic, consumer=consumer) if one.get("pattern") else one
+                    for one in some
+                ]
+            found += some
+        return found
 
     def cannot_tell(self, findings: Sequence[Finding]) -> list[Untold]:
         """Patterns that the log neither shows nor rules out, since it lacks the sources that they need.

@@ -62,6 +62,8 @@ class Finding(BasicFinding, total=False):
     severity: str
     causes: list[str]
     look_at: list[str]
+    explained_by: str
+    """Titles of other patterns that are the cause of this one here."""
     from_offset: int | None
     to_offset: int | None
     """A committed offset before and after."""

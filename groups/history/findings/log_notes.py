@@ -63,10 +63,15 @@ class KnownAnomaly(TypedDict):
 
 
 class OpenTransaction(TypedDict):
-    """Commits that a producer's transaction holds back at the log's end: partitions by topic, their offsets in that order."""
+    """Commits that a producer's transaction holds back: partitions by topic, their offsets in that order.
+
+    ``log_partition`` and ``from_offset`` are the partition of ``__consumer_offsets`` and the transaction's first offset in it.
+    """
 
     producer: int
     from_ms: int
+    log_partition: int | None
+    from_offset: int | None
     partitions: dict[str, list[int]]
     committed: list[int]
     sequence: int
@@ -182,6 +187,8 @@ class LogNotes:
             {
                 "producer": producer,
                 "from_ms": from_ms,
+                "log_partition": _number(told.get("partition")),
+                "from_offset": _number(told.get("from_offset")),
                 "partitions": held,
                 "committed": offsets,
                 "sequence": step.sequence,
@@ -243,3 +250,7 @@ class LogNotes:
             for name, value in list(given.items())[:SETTINGS_MAX]:
                 if isinstance(value, int) and value > 0:
                     self.settings[str(name)] = value
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

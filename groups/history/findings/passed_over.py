@@ -40,6 +40,11 @@ def found_passed_over(facts: Facts) -> list[Finding]:
                 partitions=[name],
                 names=names,
                 members=owners,
+                causes=["no record came", "a record on which each owner fails"],
+                look_at=[
+                    f"the end of {name}'s log (kafka-get-offsets.sh): beyond {pace.last_offset:,} there are records to read",
+                    f"the record at offset {pace.last_offset:,}, and the owners' logs: what fails at it",
+                ],
                 from_ms=pace.moved_ms,
                 to_ms=None,
                 length_ms=length_ms,

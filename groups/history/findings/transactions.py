@@ -12,6 +12,7 @@ from typing import Final
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
+from groups.history.findings.log_notes import OpenTransaction
 from groups.history.words import counted, duration, listed_partitions
 
 
@@ -40,15 +41,30 @@ def found_open(facts: Facts) -> list[Finding]:
                 to_ms=None,
                 length_ms=length_ms,
                 open=True,
-                look_at=[
-                    "abort it: kafka-transactions.sh abort, with the topic's partition and the producer's first offset"
+                causes=[
+                    "an application that was stopped or hangs between sending its offsets and the end of its transaction",
+                    "a hanging transaction: its coordinator no longer knows it, so no timeout ends it",
                 ],
+                look_at=_ending(one),
                 cannot_know="whether its end is behind the end of this log, and its transactional id",
                 count=len(facts.notes.transactions),
                 more={"producer": one["producer"], "committed": one["committed"]},
             )
         )
     return found
+
+
+def _ending(one: OpenTransaction) -> list[str]:
+    """How to find the owner of a transaction, and how to end it, with Kafka's own tool."""
+    partition = "N" if one["log_partition"] is None else one["log_partition"]
+    of_log = f"--topic __consumer_offsets --partition {partition}"
+    start = "OFFSET" if one["from_offset"] is None else one["from_offset"]
+    return [
+        f"whose it is: kafka-transactions.sh list shows the transactional.id of producer {one['producer']} while its coordinator knows it; then look at "
+        "that application. Its coordinator aborts an ongoing transaction after transaction.timeout.ms (1 minute by default)",
+        f"if it is not ongoing there: kafka-transactions.sh find-hanging {of_log} names it, "
+        f"and kafka-transactions.sh abort {of_log} --start-offset {start} ends it",
+    ]
 
 
 def found_aborted(facts: Facts) -> list[Finding]:
@@ -73,6 +89,10 @@ def found_aborted(facts: Facts) -> list[Finding]:
                 to_ms=one["to_ms"],
                 length_ms=one["to_ms"] - one["from_ms"],
                 steps=one["sequences"],
+                causes=[
+                    "an application that failed and aborts",
+                    "a transaction that took longer than transaction.timeout.ms, or whose producer was replaced by one of the same transactional.id",
+                ],
                 look_at=["why the producer aborts: its application's log, transaction.timeout.ms"],
                 cannot_know="whether the application or the coordinator aborted it, and its transactional id",
                 count=one["count"],

@@ -10,7 +10,7 @@ from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Key, MemberStep, Step, keys
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state.group import Protocol, State
-from groups.history.story.sentences import COORDINATOR, Sentence, in_words
+from groups.history.story.sentences import COORDINATOR, Sentence, in_words, named
 from groups.history.story.share import tell_share_member
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are
 
@@ -62,14 +62,32 @@ def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Ho
         )
     if change.released:
         gets = f", gets {in_words(after, change.gained)}" if change.gained else ""
-        return Sentence("acknowledge", member.member_id, f"{who} confirms the revocation{gets}{is_free}")
+        both = still_owned(step, change, cast)
+        return Sentence(
+            "acknowledge", member.member_id, f"{who} confirms the revocation{gets}{both}{is_free}"
+        )
     if change.gained:
         rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
-        return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
+        both = still_owned(step, change, cast)
+        return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{both}{rest}")
     if change.epoch_before == change.epoch:
         return None
     why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to revoke"
     return Sentence("advance", member.member_id, f"{who} moves to member epoch {member.epoch}; {why}")
+
+
+def still_owned(step: Step, change: MemberStep, cast: DisplayNames) -> str:
+    """``, which M2 still has in the log``: partitions that a member gets while another one has them are an anomaly of the step."""
+    if not step.anomalies:
+        return ""
+    owners = {
+        other
+        for topic_id, partition in change.gained
+        for other in step.after.modern.holders(topic_id, partition)
+        if other != change.member_id
+    }
+    has = "has" if len(owners) == 1 else "have"
+    return f", which {named(cast, sorted(owners))} still {has} in the log" if owners else ""
 
 
 def freed(state: State, released: Iterable[Key], holders: Holders) -> frozenset[Key]:

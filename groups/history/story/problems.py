@@ -82,6 +82,14 @@ TROUBLES_MOST: Final = 1000
 SEVERITIES: Final[Mapping[str, int]] = {"warning": 1, "critical": 2}
 """Levels of the severities that findings have; a finding without one, or a harmless one, is on level 0."""
 
+REPEATS: Final = frozenset(
+    {"crash_loop", "left_and_back", "rolling_restart", "storm"}
+    | {"short_rebalance_timeout", "poll_interval_exceeded", "session_expiry"}
+)
+"""Findings that each describe several removals at once, ``steps`` where: these removals are one problem, and not many."""
+
+REPEATS_LEAST: Final = 3
+
 LEVEL_MS: Final = 10**13
 """Between two levels: three centuries, longer than any problem of a log."""
 
@@ -96,6 +104,8 @@ class Weighed(TypedDict):
     from_ms: NotRequired[int]
     length_ms: NotRequired[int | None]
     severity: NotRequired[str]
+    steps: NotRequired[list[int]]
+    explained_by: NotRequired[str]
     silent_sequence: NotRequired[int | None]
     silent_from_ms: NotRequired[int | None]
 
@@ -117,8 +127,19 @@ def _level(finding: Weighed) -> int:
 
 def troubles(findings: Iterable[Weighed]) -> list[Trouble]:
     """What goes wrong, in order, those that begin with the same entry as one; of more than ``TROUBLES_MOST`` the gravest."""
-    gravest = sorted(_weighed(findings), key=lambda one: (-one[0], one[1]["sequence"]))
+    gravest = sorted(_weighed(_once(findings)), key=lambda one: (-one[0], one[1]["sequence"]))
     return sorted((told for _, told in gravest[:TROUBLES_MOST]), key=lambda told: told["sequence"])
+
+
+def _once(findings: Iterable[Weighed]) -> list[Weighed]:
+    """Without removals that another finding counts, and without what another finding explains."""
+    kept = [one for one in findings if not one.get("explained_by")]
+    counted = {step for one in kept if _is_repeat(one) for step in one["steps"]}
+    return [one for one in kept if one["kind"] != "removed" or one["sequences"][-1] not in counted]
+
+
+def _is_repeat(finding: Weighed) -> bool:
+    return finding["kind"] in REPEATS and len(finding.get("steps", ())) >= REPEATS_LEAST
 
 
 def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
@@ -126,7 +147,8 @@ def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
     weights: dict[int, dict[str, tuple[float, Weighed]]] = {}
     for finding in findings:
         kind = finding["kind"]
-        weight = WEIGHTS_MS.get(kind, 0) + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
+        by_kind = REMOVED_MS if _is_repeat(finding) else WEIGHTS_MS.get(kind, 0)
+        weight = by_kind + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
         short = kind in LEAST_MS and (finding.get("length_ms") or 0) < LEAST_MS[kind]
         if short or kind in QUIET or weight <= 0 or not finding.get("sequences"):
             continue

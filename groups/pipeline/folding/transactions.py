@@ -45,9 +45,12 @@ class Transactions:
         self._aborted: dict[int, tuple[int, list[Held]]] = {}
         """By request (its batch's offset) the producer and the commits."""
         self._more_aborted: set[int] = set()
+        self._partition: int | None = None
+        """The group's partition of ``__consumer_offsets``, where the source gives it."""
 
     def read(self, block: GroupBlock) -> None:
         """Takes in which offsets a file has of the group."""
+        self._partition = block.partition if self._partition is None else self._partition
         offsets = [other.offset for other in block.others]
         if len(block.commits):
             offsets += [int(block.commits["offset"].min()), int(block.commits["offset"].max())]
@@ -119,6 +122,7 @@ class Transactions:
                 "producer": producer,
                 "from_ms": from_ms,
                 "from_offset": first,
+                "partition": self._partition,
                 "partitions": _partitions(committed),
                 "committed": [offset for _, offset in sorted(committed.items())],
             }

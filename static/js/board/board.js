@@ -10,6 +10,7 @@
  */
 
 import { textSize } from '../shared/text-size.js';
+import { offsetMarks, placeOf } from '../frame/offset-marks.js';
 import { silentOf, unreadOf } from '../frame/unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../frame/view.js';
 import { Blocks } from './blocks.js';
@@ -40,8 +41,10 @@ export class Board {
    * @param {(key: string) => void} [options.onPick]
    * @param {(moment: import('../types').Moment) => import('../frame/hardships.js').Violation | null} [options.violationAt]
    * @param {() => import('../types').SilentSpan[]} [options.silences] of the timeline
+   * @param {() => import('../shapes').Finding[]} [options.findings] of the timeline
    */
-  constructor(root, { cast, labels, onPick, violationAt = () => null, silences = () => [] }) {
+  constructor(root, { cast, labels, onPick, violationAt = () => null, silences = () => [], findings = () => [] }) {
+    this.findings = findings;
     this.violationAt = violationAt;
     this.silences = silences;
     this.root = root;
@@ -86,7 +89,8 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const stopped = unreadOf(settled, this.silences(), { sequence, at_ms: frame.at_ms });
+    const at = placeOf({ frame, moment, sequence });
+    const stopped = unreadOf(settled, this.silences(), at);
     const unread = new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why]))));
     const silent = silentOf(stopped);
     const scene = {
@@ -99,6 +103,7 @@ export class Board {
       since,
       forward,
       violation,
+      marked: offsetMarks(this.findings(), at),
     };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);

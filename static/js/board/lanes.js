@@ -10,7 +10,8 @@
  * @typedef {import('../frame/labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
  *   since: (key: string) => number | null, forward: boolean, violation?: import('../frame/hardships.js').Violation | null,
- *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>}} Scene `silent`: ms since a member's last commit
+ *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>,
+ *   marked?: Map<string, import('../frame/offset-marks.js').Mark>}} Scene `silent`: ms since a member's last commit
  */
 
 import { h, s } from '../shared/dom.js';
@@ -242,7 +243,7 @@ export class Lanes {
    * @param {boolean} animate
    * @returns {Element[]} the chips that have another holder than before
    */
-  #place({ frame, moment, views, free, since, forward, unread }, animate) {
+  #place({ frame, moment, views, free, since, forward, unread, marked }, animate) {
     /** @type {Element[]} */
     const moved = [];
     /** @type {Map<string, string | null>} */
@@ -265,6 +266,7 @@ export class Lanes {
       const mode = view?.mode ?? 'free';
       const flying = node.classList.contains('moving') ? ' moving' : '';
       const idle = mode === 'own' || mode === 'leaving' ? unread?.get(key) : undefined;
+      const mark = mode === 'twice' ? undefined : marked?.get(key);
       node.className = `chip ${mode}${idle ? ` unread ${idle}` : ''}${flying}`;
       node.dataset.mode = mode;
       if (lane) node.dataset.hue = lane.hue;
@@ -272,19 +274,26 @@ export class Lanes {
       const name = (/** @type {string} */ member) => this.cast.name(member);
       node.setAttribute(
         'aria-label',
-        `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}`,
+        `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}${mark ? `; ${mark.says}` : ''}`,
       );
       if (node.parentNode !== cell) cell.prepend(node);
       const since_ms = since(key);
-      const caption =
-        idle && mode === 'own'
+      const caption = mark
+        ? [mark.caption]
+        : idle && mode === 'own'
           ? [UNREAD[idle]]
           : captionOf(view, this.#grid, {
               free_ms: since_ms === null ? null : frame.at_ms - since_ms,
               released: moment?.shape === 'acknowledge',
             });
       if (caption.length)
-        node.after(h('div', { class: mode === 'own' ? (idle ? 'cap bad' : 'cap') : 'cap w' }, ...caption));
+        node.after(
+          h(
+            'div',
+            { class: mark || (idle && mode === 'own') ? 'cap bad' : mode === 'own' ? 'cap' : 'cap w' },
+            ...caption,
+          ),
+        );
 
       if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) alsoOwned(column, other, this.#grid);
       const home = lane ? lane.key : null;

@@ -29,6 +29,7 @@ import {
   untilWhat,
 } from '../frame/next-heartbeat.js';
 import {
+  alsoOwnedBy,
   epochOf,
   givingUp,
   hasStopped,
@@ -42,8 +43,8 @@ import {
 import { capital, duration, holdingSays, list, memberSays, plural, silentSays } from '../frame/words.js';
 import { deadlines, ring } from './ring.js';
 
-/** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
-const NAME_SHORT = { behind: 2, level: 9 };
+/** Digits and name together that have room beside "epoch … of …", and beside "epoch …"; with more the badge keeps to its numbers. */
+const NAME_SHORT = { behind: 4, level: 10 };
 
 /** A name up to this length stands whole under a chip; a longer one is told by its disc. */
 const CAPTION_MOST = 8;
@@ -106,9 +107,9 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
   const { says, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key), silent_ms);
   const state = frame.members[member];
   const name = cast.name(member);
-  // Beside a long name the badge keeps to its numbers.
   const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
-  const terse = !compact && name.length > NAME_SHORT[behind ? 'behind' : 'level'];
+  const digits = `${state.epoch ?? 0}${behind ? epochOf(frame) : ''}`.length;
+  const terse = !compact && name.length + digits > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const before = replacedBy(frame, member, cast);
   const third = coordinatorSays(frame)?.loads
@@ -191,6 +192,8 @@ export function noteOf(frame, member, views, cast, labels, silent) {
   const state = frame.members[member];
   const label = (/** @type {string} */ key) => labels.partition(key);
   const lines = [];
+  for (const [other, keys] of alsoOwnedBy(views, member))
+    lines.push(h('span.w', disc(cast, other), ` owns ${list(keys.map(label))}, too`));
   const { blocks, waitsFor, free } = waitsOf(frame, views, member);
   for (const [whom, keys] of blocks) {
     lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));

@@ -5,12 +5,9 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h } from '../shared/dom.js';
+import { h, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
 import { counted, nameOf, valueText } from './words.js';
-
-/** Letters of a partition's name that are kept on one line. */
-const UNBROKEN_MOST = 32;
 
 /** Topics of a field that stand beside its name; more are counted. */
 const NAMED_MOST = 12;
@@ -98,13 +95,6 @@ export class Clients {
         );
       });
   }
-}
-
-/** Text whose partitions (`foo-0`) are not broken at their hyphen. @param {string} text @returns {(Node | string)[]} */
-export function unbroken(text) {
-  return text
-    .split(/(\S+-\d+)/)
-    .map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span.whole', part) : part));
 }
 
 /** @param {SeenBy} seen */

@@ -6,8 +6,7 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h } from '../shared/dom.js';
-import { unbroken } from './clients.js';
+import { h, unbroken } from '../shared/dom.js';
 import { fromBase64 } from './edits.js';
 import { HexView } from './hex-view.js';
 import { marking } from './marks.js';

@@ -14,7 +14,9 @@ import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
 import { when } from '../frame/words.js';
 
 const HIGH = 250;
-const [LEFT, RIGHT, TOP, BOTTOM] = [44, 14, 8, 26];
+const [RIGHT, TOP, BOTTOM] = [14, 8, 26];
+/** Room for labels of so many digits, and for each digit more. */
+const LEFT = { digits: 3, least: 44, digit: 8 };
 const TICKS_MOST = 8;
 const RESIZED_MS = 80;
 
@@ -23,6 +25,9 @@ export function epochTicks(lowest, highest) {
   const every = Math.max(1, Math.ceil((highest - lowest) / TICKS_MOST));
   return Array.from({ length: Math.floor((highest - lowest) / every) + 1 }, (_, at) => lowest + at * every);
 }
+
+/** How far the figure is from the left edge, so that the label of its highest epoch is whole. @param {number} highest */
+export const leftOf = (highest) => LEFT.least + LEFT.digit * Math.max(0, String(highest).length - LEFT.digits);
 
 /**
  * A staircase as a path; it ends where its member is gone.
@@ -142,11 +147,12 @@ export class EpochsDrawing {
     const [first, last] = [Math.min(...times), Math.max(...times)];
     const highest = Math.max(...epochs);
     const lowest = layout.yaxis?.rangemode === 'tozero' ? 0 : Math.min(...epochs);
-    this.#x = (ms) => LEFT + ((wide - LEFT - RIGHT) * (ms - first)) / Math.max(1, last - first);
+    const left = leftOf(highest);
+    this.#x = (ms) => left + ((wide - left - RIGHT) * (ms - first)) / Math.max(1, last - first);
     const y = (/** @type {number} */ epoch) =>
       HIGH - BOTTOM - ((HIGH - TOP - BOTTOM) * (epoch - lowest + 0.4)) / Math.max(1, highest - lowest + 0.6);
     const apart = setApart(data);
-    const shown = Math.max(2, Math.min(6, Math.floor((wide - LEFT) / 110)));
+    const shown = Math.max(2, Math.min(6, Math.floor((wide - left) / 110)));
     const marks = Array.from({ length: shown }, (_, at) => first + ((last - first) * at) / (shown - 1));
     const start = first > CLOCK_FROM_MS ? first : 0;
     this.#head = s('line', { y1: TOP, y2: HIGH - BOTTOM, stroke: 'var(--ink)', 'stroke-width': 1.6 });
@@ -156,8 +162,8 @@ export class EpochsDrawing {
       { viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role: 'img', 'aria-label': `${title} over time` },
       epochTicks(lowest, highest)
         .map((epoch) => [
-          s('line', { x1: LEFT, x2: wide - RIGHT, y1: y(epoch), y2: y(epoch), stroke: 'var(--line)' }),
-          text(LEFT - 6, y(epoch) + 4, String(epoch), 'tick', 'end'),
+          s('line', { x1: left, x2: wide - RIGHT, y1: y(epoch), y2: y(epoch), stroke: 'var(--line)' }),
+          text(left - 6, y(epoch) + 4, String(epoch), 'tick', 'end'),
         ])
         .flat(),
       marks.map((ms, at) =>

@@ -248,6 +248,23 @@ export function waitsOf(frame, views, member) {
 }
 
 /**
+ * Who else has what a member has, where one partition has two owners.
+ *
+ * @param {Map<string, PartitionView>} views
+ * @param {string} member
+ * @returns {Map<string, string[]>} other member → keys
+ */
+export function alsoOwnedBy(views, member) {
+  /** @type {Map<string, string[]>} */
+  const others = new Map();
+  for (const { key, mode, holders } of views.values()) {
+    if (mode !== 'twice' || !holders.includes(member)) continue;
+    for (const other of holders) if (other !== member) others.set(other, [...(others.get(other) ?? []), key]);
+  }
+  return others;
+}
+
+/**
  * What a member of a share group begins to read, and leaves, at its next heartbeat.
  *
  * @param {Frame} frame

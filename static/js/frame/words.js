@@ -45,7 +45,11 @@ export function when(ms, start = 0) {
 }
 
 /** A group's name, or a mark in its place if it has no visible character: Kafka allows "" and " ". @param {string} name */
-export const shownName = (name) => (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(name) ? name : '(empty name)');
+export function shownName(name) {
+  if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(name)) return name;
+  const letters = [...name].map((one) => `U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`);
+  return name ? `(blank name: ${letters.slice(0, 4).join(' ')}${letters.length > 4 ? ' …' : ''})` : '(empty name)';
+}
 
 /** @param {string[]} names */
 export function list(names) {

@@ -5,7 +5,7 @@
  * @typedef {import('./types').Row} Row
  */
 
-import { h, part } from '../shared/dom.js';
+import { h, part, unbroken } from '../shared/dom.js';
 import { duration, plural } from '../frame/words.js';
 import { count } from './rows.js';
 import { ended, SPARK, total } from './states.js';
@@ -51,7 +51,10 @@ function sentence(detail) {
   said.push(ended(detail) ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
   const clause = best && telling(best);
   if (best && clause) {
-    said.push(h('a.clause', { href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
+    said.push(
+      h('a.clause', { href: `${best.url}?at=${clause.sequence}` }, ...unbroken(`${best.title}: ${clause.text}`)),
+      '. ',
+    );
   }
   const lost = lostOf(detail);
   if (lost.length) {

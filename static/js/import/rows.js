@@ -5,7 +5,7 @@
  * @typedef {import('./types').Row} Row
  */
 
-import { h, s } from '../shared/dom.js';
+import { h, s, unbroken } from '../shared/dom.js';
 import { plural } from '../frame/words.js';
 
 /** Bars of a group's rebalances. */
@@ -107,8 +107,8 @@ function verdict(row) {
     return [
       row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet',
     ];
-  return row.verdict.clauses.map(({ text, sequence }) =>
-    sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text),
+  return row.verdict.clauses.flatMap(({ text, sequence }) =>
+    sequence === null ? unbroken(text) : [h('a', { href: `${row.url}?at=${sequence}` }, ...unbroken(text))],
   );
 }
 

@@ -12,6 +12,7 @@ import { Cast } from '../frame/cast.js';
 import { part } from '../shared/dom.js';
 import { GroupHead } from '../panels/group-head.js';
 import { looksLike, violationsOf } from '../frame/hardships.js';
+import { offsetMarks, placeOf } from '../frame/offset-marks.js';
 import { Inspector } from '../panels/inspector.js';
 import { Labels } from '../frame/labels.js';
 import { leadIn, missingMoment, openingOf, opensAtWorst } from '../timeline/opening.js';
@@ -161,18 +162,15 @@ let pauses = new Set();
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
-/** Partitions that are assigned and not read. @param {Rest} rest */
-function stoppedAt({ frame, moment, sequence }) {
-  return unreadOf(frame, meta.summary.silences ?? [], { sequence, at_ms: moment?.at_ms ?? frame.at_ms });
-}
-
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
   const position = timeline.position;
   following = timeline.atEnd;
   const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
-  head.render(rest, views, violation, stoppedAt(rest));
+  const at = placeOf(rest);
+  const unread = unreadOf(rest.frame, meta.summary.silences ?? [], at);
+  head.render(rest, views, violation, unread, offsetMarks(meta.summary.findings ?? [], at));
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
   side.move(rest);
@@ -357,8 +355,7 @@ async function begin() {
     }
   }
   if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
-  else showVerdict(part('verdict'), meta.summary);
-  showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
+  showFound();
   if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();

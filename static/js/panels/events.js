@@ -157,10 +157,11 @@ export class Events {
     this.#chain = chainOf(this.#steps, this.#current, this.causeOf);
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
-    this.chain.textContent =
-      root >= 0 && root !== this.#current
-        ? `Goes back to ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`
-        : '';
+    const back =
+      root === this.#current
+        ? 'No earlier step is known to have caused it'
+        : `Goes back to ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`;
+    this.chain.textContent = root < 0 ? '' : back;
     this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
   }

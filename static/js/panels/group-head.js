@@ -16,6 +16,7 @@ import { term } from '../shared/terms.js';
 import { coordinatorSays } from '../frame/hardships.js';
 import { unreadSays } from '../frame/unread.js';
 import { gapOf, isClassic } from '../frame/view.js';
+import { offsetsSay } from '../frame/offset-marks.js';
 import { duration, nowSays, stateMeans } from '../frame/words.js';
 
 /** More pips than this say no more than the number. */
@@ -57,8 +58,9 @@ export class GroupHead {
    * @param {Map<string, PartitionView> | import('../frame/ownership.js').Ownership} views
    * @param {Violation | null} violation
    * @param {import('../frame/unread.js').Unread[]} unread
+   * @param {Map<string, import('../frame/offset-marks.js').Mark>} marks
    */
-  render({ frame: settled, moment }, views, violation = null, unread = []) {
+  render({ frame: settled, moment }, views, violation = null, unread = [], marks = new Map()) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     const name = frame.state ?? 'unknown';
     if (this.state.dataset.s !== name) {
@@ -74,7 +76,7 @@ export class GroupHead {
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== says)
       this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
-    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread));
+    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread, marks));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
     this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
@@ -112,8 +114,13 @@ export class GroupHead {
    * @param {import('../types').Frame} frame
    * @param {Map<string, PartitionView> | import('../frame/ownership.js').Ownership} views
    * @param {import('../frame/unread.js').Unread[]} unread
+   * @param {Map<string, import('../frame/offset-marks.js').Mark>} marks
    */
-  #gap(frame, views, unread) {
+  #gap(frame, views, unread, marks) {
+    if (marks.size)
+      return [
+        h('span.unread', offsetsSay(marks, (key) => this.labels.partition(key))),
+      ];
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
       const says = unreadSays(

@@ -1,6 +1,6 @@
 /**
- * What the incident was, by name: each pattern with its evidence, how bad it is, what usually causes it and where to look; and the
- * patterns that this log neither shows nor rules out, with the source that it lacks.
+ * What to do about an incident: each finding that comes with advice, with its evidence, how bad it is, what usually causes it and where
+ * to look; and the patterns that this log neither shows nor rules out, with the source that it lacks.
  *
  * @typedef {Partial<import('../types').Summary>} Summary
  * @typedef {import('../shapes').Finding} Finding
@@ -19,15 +19,29 @@ const SOURCES = {
   callbacks: 'the clients’ logs',
 };
 
+/** Findings of one kind and advice that are listed; more are counted. */
+const ALIKE_MOST = 5;
+
+/** Of findings without a rank: what holds somebody up now is before all patterns, the rest behind them. */
+const RANK = { critical: 0, other: 200 };
+
 /**
- * Those that were found, as the verdict ranks them, and what the log cannot tell, by the sources that it lacks.
+ * Findings that come with advice, as the verdict ranks them, those of one kind and advice as one; and what the log cannot tell, by
+ * the sources that it lacks.
  *
  * @param {Summary} summary
- * @returns {{found: Finding[], untold: {lacks: string, titles: string[]}[]}}
+ * @returns {{found: Finding[][], untold: {lacks: string, titles: string[]}[]}}
  */
 export function patternsOf(summary) {
-  const found = (summary.findings ?? []).filter(({ pattern }) => pattern);
-  found.sort((one, other) => Number(harmless(one)) - Number(harmless(other)) || (one.rank ?? 0) - (other.rank ?? 0));
+  /** @type {Map<string, Finding[]>} */
+  const alike = new Map();
+  for (const finding of summary.findings ?? []) {
+    if (!finding.look_at?.length && !finding.explained_by) continue;
+    const key = finding.pattern ? String(alike.size) : `${finding.kind} ${finding.why ?? ''}`;
+    alike.set(key, [...(alike.get(key) ?? []), finding]);
+  }
+  const found = [...alike.values()];
+  found.sort(([one], [other]) => Number(harmless(one)) - Number(harmless(other)) || rankOf(one) - rankOf(other));
   /** @type {Map<string, string[]>} */
   const untold = new Map();
   for (const { title, lacks } of summary.cannot_tell ?? []) {
@@ -39,6 +53,9 @@ export function patternsOf(summary) {
 
 /** @param {Finding} finding */
 const harmless = ({ severity }) => severity === 'harmless';
+
+/** @param {Finding} finding */
+const rankOf = ({ rank, severity }) => rank ?? (severity === 'critical' ? RANK.critical : RANK.other);
 
 /**
  * @param {HTMLDetailsElement} root
@@ -61,27 +78,34 @@ export function showPatterns(root, summary) {
           { class: 'pattern' },
           h('h3', {}, 'Neither shown nor ruled out'),
           ...untold.map(({ lacks, titles }) =>
-            h('p', {}, `${titles.join(', ')}: `, h('span', { class: 'quiet' }, `nobody can tell without ${lacks}.`)),
+            h('p', `${titles.join(', ')}: `, h('span', { class: 'quiet' }, `nobody can tell without ${lacks}.`)),
           ),
         ),
     ),
   );
 }
 
-/** @param {Finding} finding */
-function shown({ says, severity, sequences, causes = [], look_at = [], differs }) {
+/** @param {Finding[]} alike */
+function shown(alike) {
+  const [{ causes = [], look_at = [], differs, explained_by }] = alike;
+  const more = alike.length - ALIKE_MOST;
   return h(
     'div',
     { class: 'pattern' },
-    h(
-      'h3',
-      {},
-      h('a', { class: 'clause', href: `?at=${sequences[0]}`, 'data-at': sequences[0] ?? '' }, says),
-      ' ',
-      h('span', { class: `tag severity ${severity}` }, severity),
-    ),
-    h('p', {}, h('b', {}, 'Usual causes: '), `${causes.join('; ')}.`),
-    h('p', {}, h('b', {}, 'Where to look: '), `${look_at.join('; ')}.`),
-    differs && h('p', { class: 'quiet' }, h('b', {}, 'Proposal and release: '), differs),
+    ...alike
+      .slice(0, ALIKE_MOST)
+      .map(({ says, severity, sequences }) =>
+        h(
+          'h3',
+          h('a.clause', { href: `?at=${sequences[0]}`, 'data-at': sequences[0] ?? '' }, says),
+          ' ',
+          severity && h('span', { class: `tag severity ${severity}` }, severity),
+        ),
+      ),
+    more > 0 && h('p.quiet', `${more.toLocaleString('en')} more like these`),
+    explained_by && h('p', h('b', 'Explained by: '), `${explained_by}.`),
+    causes.length > 0 && h('p', h('b', 'Usual causes: '), `${causes.join('; ')}.`),
+    look_at.length > 0 && h('p', h('b', 'Where to look: '), `${look_at.join('; ')}.`),
+    differs && h('p.quiet', h('b', 'Proposal and release: '), differs),
   );
 }

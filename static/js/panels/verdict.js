@@ -6,7 +6,7 @@
  * @typedef {import('../types').Clause} Clause
  */
 
-import { h } from '../shared/dom.js';
+import { h, unbroken } from '../shared/dom.js';
 
 /** A time from here on (March 1973) is a clock's; one below is a simulation's. */
 const CLOCK_FROM_MS = 1e11;
@@ -18,19 +18,19 @@ const CLOCK_FROM_MS = 1e11;
 export function showVerdict(root, summary) {
   const clauses = summary.verdict?.clauses;
   if (!clauses?.length) return;
-  root.replaceChildren(...clauses.map(shown));
+  root.replaceChildren(...clauses.flatMap(shown));
 }
 
 /** @param {Clause} clause */
 function shown({ text, sequence, sequences = [], at_ms }) {
   if (at_ms !== undefined && at_ms >= CLOCK_FROM_MS)
     return h('time', { datetime: new Date(at_ms).toISOString() }, text);
-  if (sequence === null) return document.createTextNode(text);
+  if (sequence === null) return unbroken(text);
   const steps =
     sequences.length > 1
       ? { 'data-steps': sequences.join(' '), title: `Leads through ${sequences.length} moments, one a click` }
       : {};
-  return h('a', { class: 'clause', href: `?at=${sequence}`, 'data-at': sequence, ...steps }, text);
+  return h('a.clause', { href: `?at=${sequence}`, 'data-at': sequence, ...steps }, ...unbroken(text));
 }
 
 /**

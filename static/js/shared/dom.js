@@ -93,3 +93,12 @@ export function choose(id, onChoose) {
     onChoose(button.dataset.value ?? '');
   });
 }
+
+/** Longer names may be wider than a line. */
+const NAME_WHOLE_MOST = 32;
+
+/** A sentence whose names (`foo-0`, `on-call/billing`) no line ends within. @param {string} says @returns {(Node | string)[]} */
+export const unbroken = (says) =>
+  says
+    .split(/(\S*\w[-/]\S*)/)
+    .map((word, at) => (at % 2 && word.length <= NAME_WHOLE_MOST ? h('span.nowrap', word) : word));

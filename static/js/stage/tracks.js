@@ -23,6 +23,7 @@ import { fetchBehind } from '../live/still-to-come.js';
 import { countUpTo } from '../timeline/timeline.js';
 import { TimelineView } from '../timeline/view.js';
 import { keyOf } from '../frame/view.js';
+import { plural } from '../frame/words.js';
 
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
@@ -69,6 +70,7 @@ export class TrackStage {
       onPick: (key) => onPick(key === this.#picked ? null : key),
       violationAt,
       silences: () => meta.summary.silences ?? [],
+      findings: () => meta.summary.findings ?? [],
     });
     this.view = new TimelineView(places.tracks, {
       spans: this.spans,
@@ -249,7 +251,10 @@ export class TrackStage {
     if (many > COMMITS_MOST && many > timeline.moments.length / 2 && !this.#chosen) this.#commits = false;
     button.setAttribute('aria-pressed', String(this.#commits));
     const troubled = beginsIn(this.meta.troubles ?? []);
-    timeline.restOn((moment) => this.#commits || !isMereCommit(moment) || troubled(moment));
+    const isListed = (/** @type {Moment} */ moment) => this.#commits || !isMereCommit(moment) || troubled(moment);
+    timeline.restOn(isListed);
+    const left_out = timeline.moments.reduce((count, moment) => count + Number(!isListed(moment)), 0);
+    button.textContent = left_out ? `${plural(left_out, 'commit')} not listed` : 'Commits';
     this.board.room(this.spans);
     this.labels.meet(this.spans.counts.keys());
     this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0);

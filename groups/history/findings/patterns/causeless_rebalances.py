@@ -58,8 +58,19 @@ PATTERN: Final = Pattern(
         "a tool that touches the group: a script that rebalances it, or sets it up again",
     ),
     look_at=(
-        "the log of the client that joins again (from 3.2 on JoinGroup has a reason, KIP-800)",
+        "the log of the client that joins again",
+        "the reason of its JoinGroup, in the coordinator's log (from 3.2 on, KIP-800)",
         "max.poll.interval.ms and the time between its polls",
+        "group.remote.assignor of every member: one for all, or none, ends a tie; so does a third member that asks for one of the two",
+    ),
+    classic=(
+        "a leader that joins again: it saw other metadata than before, or polls too late",
+        "the log of the client that joins again",
+        "the reason of its JoinGroup, in the coordinator's log (from 3.2 on, KIP-800)",
+        "max.poll.interval.ms and the time between its polls",
+    ),
+    consumer=(
+        "a tie of two server-side assignors (`group.remote.assignor`): from 4.4.0 on heartbeats raise the epoch, as long as it lasts",
         "group.remote.assignor of every member: one for all, or none, ends a tie; so does a third member that asks for one of the two",
     ),
 )

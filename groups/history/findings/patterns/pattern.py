@@ -49,6 +49,20 @@ class Pattern:
     causes: tuple[str, ...]
     look_at: tuple[str, ...]
     differs: str = ""
+    classic: tuple[str, ...] = ()
+    """Those of ``causes`` and ``look_at`` that apply to groups of the classic protocol alone."""
+    consumer: tuple[str, ...] = ()
+    """Those that apply to groups of the consumer protocol alone."""
+
+    def fitting(self, found: Finding, *, classic: bool, consumer: bool) -> Finding:
+        """A finding of this pattern without the lines that cannot apply to a group which only had these protocols."""
+        others = {*(() if classic else self.classic), *(() if consumer else self.consumer)}
+        causes = [line for line in found["causes"] if line not in others]
+        return {
+            **found,
+            "causes": causes,
+            "look_at": [line for line in found["look_at"] if line not in others],
+        }
 
     def lacks(self, present: frozenset[str]) -> tuple[str, ...] | None:
         """The sources without which nobody can tell; ``None`` where the log has what it takes."""
@@ -75,9 +89,13 @@ class Pattern:
         severity: Severity | None = None,
         rank: int | None = None,
         advice: Sequence[str] = (),
+        explained_by: str = "",
         **data: object,
     ) -> Finding:
-        """A finding of this pattern. ``brief`` says who and how long; the title goes before it. ``advice`` is for this case alone."""
+        """A finding of this pattern. ``brief`` says who and how long; the title goes before it. ``advice`` is for this case alone.
+
+        ``explained_by``: titles of other patterns that are its cause here, so that it has no causes and no advice of its own.
+        """
         title = self.title if certain else f"Looks like {_small(self.title)}"
         return finding(
             self.kind,
@@ -89,10 +107,10 @@ class Pattern:
             title=self.title,
             rank=self.rank if rank is None else rank,
             severity=str(severity or self.severity),
-            causes=list(self.causes),
-            look_at=[*self.look_at, *advice],
+            causes=[] if explained_by else list(self.causes),
+            look_at=[] if explained_by else [*self.look_at, *advice],
             differs=self.differs,
-            more=data,
+            more={**data, "explained_by": explained_by} if explained_by else data,
         )
 
 

@@ -57,8 +57,8 @@ def found_storms(facts: Facts) -> list[Finding]:
         else:
             stretches.append([start])
     found = []
-    explained = {str(one["name"]) for one in found_overruns(facts)}
-    explained |= {name for one in found_short(facts) for name in one["names"]}
+    explains: dict[str, str] = {str(one["name"]): one["title"] for one in found_overruns(facts)}
+    explains |= {name: one["title"] for one in found_short(facts) for name in one["names"]}
     for stretch in stretches:
         first, last = stretch[0]["sequence"], stretch[-1]["sequence"]
         goings = [going for going in facts.lives.goings if first <= going.sequence <= last]
@@ -68,14 +68,17 @@ def found_storms(facts: Facts) -> list[Finding]:
             continue
         names = sorted({facts.process(lane) for lane in lanes if lanes.count(lane) > 1})
         length = stretch[-1]["at_ms"] - stretch[0]["at_ms"]
+        titles = dict.fromkeys(explains.get(name, "") for name in names)
+        explained_by = "" if "" in titles else listed(list(titles))
         word = "generation" if stretch[-1].get("classic") else "group epoch"
         found.append(
             PATTERN.found(
                 f"{counted(len(stretch), word)}{lasting(length, ' in ')}, as {listed(names)} came and went",
                 [first, last],
                 needs=[RECORDS],
-                rank=EXPLAINED_RANK if set(names) <= explained else PATTERN.rank,
+                rank=EXPLAINED_RANK if explained_by else PATTERN.rank,
                 advice=restart_advice(facts, goings),
+                explained_by=explained_by,
                 names=names,
                 from_ms=stretch[0]["at_ms"],
                 to_ms=stretch[-1]["at_ms"],

@@ -27,8 +27,17 @@ PATTERN: Final = Pattern(
         "an assignor of a classic group's leader that gives a partition twice",
     ),
     look_at=(
-        "the release of the brokers, or the leader's assignor",
+        "the release of the brokers",
+        "the leader's assignor",
         "what the application writes: records of these partitions were read by both",
+    ),
+    classic=(
+        "an assignor of a classic group's leader that gives a partition twice",
+        "the leader's assignor",
+    ),
+    consumer=(
+        "a fault of the coordinator (KAFKA-16147, before 3.7: it lost the epochs of partitions)",
+        "the release of the brokers",
     ),
 )
 
