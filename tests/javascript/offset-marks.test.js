@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { offsetMarks, offsetsSay } from '../../static/js/frame/offset-marks.js';
+import { offsetMarks, offsetWords } from '../../static/js/frame/offset-marks.js';
 
 const held = {
   kind: 'open_transaction',
@@ -30,7 +30,7 @@ test('an open transaction marks what it holds from its first commit to the end o
   );
   const atEnd = marks([held], 36);
   assert.equal(
-    offsetsSay(atEnd, (key) => key),
+    offsetWords(atEnd, (key) => key),
     'in-0: held by producer 4001 in an open transaction for 1\u202fmin 45\u202fs',
   );
 });

@@ -54,7 +54,7 @@ export function offsetMarks(findings, { first, sequence, at_ms }) {
  *
  * @param {Map<string, Mark>} marks @param {(key: string) => string} label
  */
-export function offsetsSay(marks, label) {
+export function offsetWords(marks, label) {
   /** @type {Map<string, string[]>} */
   const bySentence = new Map();
   for (const [key, { says }] of marks) bySentence.set(says, [...(bySentence.get(says) ?? []), label(key)]);

@@ -16,7 +16,7 @@ import { term } from '../shared/terms.js';
 import { coordinatorSays } from '../frame/hardships.js';
 import { unreadSays } from '../frame/unread.js';
 import { gapOf, isClassic } from '../frame/view.js';
-import { offsetsSay } from '../frame/offset-marks.js';
+import { offsetWords } from '../frame/offset-marks.js';
 import { duration, nowSays, stateMeans } from '../frame/words.js';
 
 /** More pips than this say no more than the number. */
@@ -119,7 +119,10 @@ export class GroupHead {
   #gap(frame, views, unread, marks) {
     if (marks.size)
       return [
-        h('span.unread', offsetsSay(marks, (key) => this.labels.partition(key))),
+        h(
+          'span.unread',
+          offsetWords(marks, (key) => this.labels.partition(key)),
+        ),
       ];
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
