@@ -1,7 +1,7 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
 With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group; with ``broken`` a run in which a
-partition has two owners; with ``empty`` a run that recorded nothing; with ``commits`` a followed group that commits for ten minutes.
+partition has two owners; with ``held`` one whose foo-2 an open transaction holds; with ``empty`` a run that recorded nothing; with ``commits`` a followed group that commits for ten minutes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,18 @@ def main() -> None:
     if sys.argv[1:] == ["empty"]:
         timeline = storage.create_timeline(title="Nothing", source="simulation", group="orders")
         storage.open_writer(timeline.id, "the test").finish("complete")
+        sys.stdout.write(timeline.id)
+        return
+    if sys.argv[1:] == ["held"]:
+        from tests.history.storied import two_reading
+
+        held_back = two_reading(60_000)
+        note = {"note": "transaction", "producer": 4001, "from_ms": 10_000, "from_offset": 19, "partition": 7}
+        held_back.at(10_000, lambda log: log.note(**note, partitions={"foo": [2]}, committed=[70]))
+        timeline = storage.create_timeline(title="Held", source="import", group="orders")
+        writer = storage.open_writer(timeline.id, "the test")
+        writer.append(held_back.log().recorded())
+        writer.finish("complete")
         sys.stdout.write(timeline.id)
         return
     if sys.argv[1:] == ["commits"]:

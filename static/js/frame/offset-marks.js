@@ -34,8 +34,8 @@ export function offsetMarks(findings, { first, sequence, at_ms }) {
       if (sequences[0] > sequence || ended <= sequence) continue;
       const for_ms = at_ms - from_ms;
       const length = for_ms > 0 ? ` for ${duration(for_ms)}` : '';
-      const says = `held by producer ${finding.producer} in an open transaction${length}`;
-      for (const key of partitions) marks.set(key, { caption: 'open transaction', says });
+      const sentence = `held by producer ${finding.producer} in an open transaction${length}`;
+      for (const key of partitions) marks.set(key, { caption: 'open transaction', says: sentence });
     } else if (kind === 'offset_back' || (kind === 'offsets_set' && finding.why !== 'first')) {
       if (!(finding.steps ?? []).some((step) => step >= first && step <= sequence)) continue;
       const length = (finding.to_offset ?? 0) - (finding.from_offset ?? 0);
