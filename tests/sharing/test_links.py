@@ -28,9 +28,10 @@ from explorer.sharing.door import ADDRESSES_MOST, GUESSES_MOST, WITHIN_S, Door
 from explorer.sharing.logs import WithoutTokens
 from explorer.sharing.models import Link, SharedPage
 from groups import storage
-from groups.exporting import Wanted
+from groups.exporting import Wanted, fresh_key
 from groups.models import Timeline
 from tests.access.conftest import Asks
+from tests.sharing.test_handed_on import blocks
 from tests.stories import a_day_of_three
 
 Stored = Callable[..., Timeline]
@@ -267,6 +268,24 @@ async def test_a_frame_is_for_the_origins_that_were_named(asks: Asks, stored: St
     assert "frame-ancestors https://wiki.example" in answer.headers["content-security-policy"]
     assert "x-frame-options" not in answer.headers
     assert answer.cookies == []
+
+
+async def test_a_frame_with_names_hidden_has_the_diagnosis_of_the_one_that_shows_them(
+    asks: Asks, stored: Stored
+) -> None:
+    timeline = await sync_to_async(stored)(a_day_of_three())
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+    pages = []
+    for key in (None, fresh_key()):
+        _, token = await sync_to_async(link_to)(timeline, embed=("https://wiki.example",), key=key)
+        answer = await asks(f"/s/{token}/embed/", token=False, headers=foreign)
+        pages.append(blocks(answer.body.decode()))
+    shown, hidden = (page["timeline"]["summary"] for page in pages)
+    assert [(one["kind"], one["sequences"]) for one in hidden["findings"]] == [
+        (one["kind"], one["sequences"]) for one in shown["findings"]
+    ]
+    assert len(hidden["verdict"]["text"].split()) == len(shown["verdict"]["text"].split())
+    assert ["orders" in orjson.dumps(page).decode() for page in pages] == [True, False]
 
 
 def everything(body: bytes) -> str:
