@@ -112,3 +112,20 @@ def _(group: Group) -> None:
     group.fetch(None, -1, None)
     group.leave("A")
     group.delete()
+
+
+@exchange(
+    ABOUT, "gains-old-and-new", "A member gains a partition of a topic that it has and new topics at once"
+)
+def _(group: Group) -> None:
+    names = ["foo", *(f"bar{number}" for number in range(4))]
+    group.topic("foo", 2)
+    group.at_once()
+    for member in "AB":
+        group.join(member, names)
+    group.settle("A", "B")
+    for name in names[1:]:
+        group.topic(name, 1)
+    group.leave("B")
+    group.beat("A")
+    group.settle("A")

@@ -16,7 +16,7 @@ what changes hands; what stays is passed on as it is, what is free in whole runs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from simulations.protocol.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
@@ -29,7 +29,14 @@ from simulations.protocol.assignors.explanation import (
     named,
 )
 from simulations.protocol.assignors.faults import TARGET_OVERLAPS
-from simulations.protocol.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
+from simulations.protocol.assignors.interface import (
+    AssignorError,
+    Change,
+    GroupAssignment,
+    GroupSpec,
+    MemberSpec,
+    Owned,
+)
 
 RUN_LEAST: Final = 32
 """Members that are looked at one by one before a run of members alike is looked for again."""
@@ -42,12 +49,18 @@ class UniformAssignor:
         if not spec.members:
             return GroupAssignment(members={})
         if spec.homogeneous:
-            return GroupAssignment(members=dict(assign_homogeneous(spec, explain)))
+            changes: dict[str, list[Change]] = {}
+            return GroupAssignment(members=dict(assign_homogeneous(spec, explain, changes)), changes=changes)
         return assign_heterogeneous(spec, explain)
 
 
-def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> dict[str, Owned]:
-    """The quota rule, for members that all subscribe to the same topics."""
+def assign_homogeneous(
+    spec: GroupSpec, explain: Explanation | None = None, changes: dict[str, list[Change]] | None = None
+) -> dict[str, Owned]:
+    """The quota rule, for members that all subscribe to the same topics.
+
+    ``changes`` gets those of members whose gains the order of their topics does not show.
+    """
     subscribed = dict.fromkeys(next(iter(spec.members.values())).topics)
     if not subscribed:
         if explain is not None:
@@ -112,7 +125,7 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
     if explain is not None:
         names = named((topic, partition) for topic, partitions in free for partition in partitions)
         explain.say("free", f"Free, in this order: {listed(names)}", partitions=names)
-    _hand_out(answer, unfilled, free, explain)
+    _hand_out(answer, unfilled, free, explain, spec, changes)
     return answer
 
 
@@ -215,15 +228,19 @@ def _hand_out(
     unfilled: Sequence[tuple[str, int]],
     free: Sequence[tuple[str, Sequence[int]]],
     explain: Explanation | None,
+    spec: GroupSpec,
+    changes: dict[str, list[Change]] | None,
 ) -> None:
     """Gives the free runs, front to back, to members that have room."""
     run = start = 0
     for member_id, room in unfilled:
         share: dict[str, Sequence[int]] = dict(answer[member_id])
+        gained: list[tuple[str, Sequence[int]]] = []
         while room and run < len(free):
             topic, partitions = free[run]
             taken = partitions[start : start + room]
             share[topic] = [*share[topic], *taken] if topic in share else taken
+            gained.append((topic, taken))
             room -= len(taken)
             start += len(taken)
             if start == len(partitions):
@@ -236,11 +253,24 @@ def _hand_out(
                     member=member_id,
                     partitions=names,
                 )
+        order = [topic for topic, _ in gained]
+        if changes is not None and order != [topic for topic in share if topic in order]:
+            changes[member_id] = _changes(spec.members[member_id], answer[member_id], gained)
         answer[member_id] = share
     if run < len(free):
         raise AssignorError(
             "partitions are left over: what the members own does not fit the topics", TARGET_OVERLAPS
         )
+
+
+def _changes(member: MemberSpec, kept: Owned, gained: Iterable[tuple[str, Sequence[int]]]) -> list[Change]:
+    """What a member lost of its topics, and then what it gained, run by run."""
+    lost = [
+        (topic, number, False)
+        for topic, number in _flat(member.owned)
+        if topic in member.topics and number not in kept.get(topic, ())
+    ]
+    return [*lost, *((topic, partition, True) for topic, taken in gained for partition in taken)]
 
 
 def _flat(owned: Owned) -> list[tuple[str, int]]:

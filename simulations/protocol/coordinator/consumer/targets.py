@@ -111,7 +111,9 @@ def compute_target(
     ordered: dict[str, Partitions] = {}
     for member_id, member in members.items():
         if assignor_name == "uniform" and member_id in changes:
-            ordered[member_id] = _changed_order(answer[member_id], changes[member_id], spec, member_id)
+            ordered[member_id] = _changed_order(
+                answer[member_id], changes[member_id], spec, member_id, homogeneous=homogeneous
+            )
             continue
         # Names that do not exist count where a table is made for the topics of one member.
         told = len(spec.members[member_id].topics) if homogeneous else len(group.subscribed_topics(member))
@@ -222,9 +224,9 @@ def _uniform_order(
 
 
 def _changed_order(
-    assigned: Assigned, changes: Sequence[Change], spec: GroupSpec, member_id: str
+    assigned: Assigned, changes: Sequence[Change], spec: GroupSpec, member_id: str, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
-    """As ``_uniform_order``, of a member that gained before it lost: a table does not shrink again."""
+    """As ``_uniform_order``, of a member whose changes came in an order that counts: a table does not shrink again."""
     member = spec.members[member_id]
     if same_partitions(member.owned, assigned):
         return {topic_id: tuple(numbers) for topic_id, numbers in member.owned.items() if numbers}
@@ -239,7 +241,7 @@ def _changed_order(
         if gained:
             topics.compute(topic_id)
             if topic_id not in partitions:
-                partitions[topic_id] = _new_partition_set(spec, topic_id, homogeneous=False)
+                partitions[topic_id] = _new_partition_set(spec, topic_id, homogeneous=homogeneous)
             partitions[topic_id].put(partition)
             continue
         partitions[topic_id].remove(partition)
