@@ -22,6 +22,7 @@ class Rules:
     replaced_member_never_in_table: bool
     malformed_join_is_inconsistent: bool
     transactions_have_topic_ids: bool
+    setting_out_of_range_names_it: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,13 @@ TABLE: Final = (
         now="Version 6 names topics by id, and answers STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND and UNKNOWN_TOPIC_ID where older "
         "versions answer ILLEGAL_GENERATION, ILLEGAL_GENERATION and UNKNOWN_TOPIC_OR_PARTITION. Records of every version have the topic id.",
         source="measured on 4.4.0 with 4.3.1 as control",
+    ),
+    Rule(
+        name="setting_out_of_range_names_it",
+        since="4.4",
+        before="A group's setting outside the broker's bounds is refused with the name of the broker's setting that it breaks.",
+        now="It is refused with the range: `consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.`",
+        source="`GroupConfig.validateValues`, classes of 4.3.1 and 4.4.0",
     ),
 )
 

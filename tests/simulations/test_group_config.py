@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groups.history.state.group import Semantics
+from groups.releases import Release
 from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
@@ -29,7 +30,7 @@ from tests.simulations.broker import Broker
 def test_a_value_outside_the_brokers_bounds_is_refused_and_the_old_ones_stay(
     config: dict[str, int], words: str
 ) -> None:
-    shard = Broker().shard
+    shard = Broker(release=Release.V4_3_1).shard
     shard.configure({"session_timeout_ms": 50_000})
     with pytest.raises(ConfigRefused) as refused:
         shard.configure(config)

@@ -16,6 +16,7 @@ from groups.history.state.group import initial_state
 from groups.releases import EARLIER, NEWEST, TABLE, Release, Rules, UnknownRelease, release_of
 from simulations.invariants.ties import AssignorTies
 from simulations.protocol.assignors.java_orders import string_hash
+from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
 from simulations.protocol.messages.join_group import JoinGroup
@@ -195,6 +196,12 @@ def in_transaction(release: Release) -> object:
     return "topicId" in (record["value"] or {})
 
 
+def out_of_range(release: Release) -> object:
+    with pytest.raises(ConfigRefused) as refused:
+        Broker(release=release).shard.configure({"session_timeout_ms": 44_999})
+    return refused.value.message
+
+
 SHOWN: Final[Mapping[str, tuple[Callable[[Release], object], object, object]]] = {
     "assignor_change_bumps": (tied, (0, []), (1, [(3, False), (6, False), (8, False)])),
     "emptied_writes_target_epoch": (
@@ -207,6 +214,11 @@ SHOWN: Final[Mapping[str, tuple[Callable[[Release], object], object, object]]] =
     "malformed_join_is_inconsistent": (malformed, -1, 23),
     "disabled_policy_refuses_joins": (disabled, 0, 23),
     "transactions_have_topic_ids": (in_transaction, False, True),
+    "setting_out_of_range_names_it": (
+        out_of_range,
+        "consumer.session.timeout.ms must be greater than or equal to group.consumer.min.session.timeout.ms",
+        "consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.",
+    ),
 }
 """By rule: what shows it, what it shows without the rule, and with it."""
 

@@ -222,7 +222,7 @@ CLASSIC = "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol:
             BASE + "  - {at: 5s, set_config: {session_timeout_ms: 1000}}",
             7,
             "script[1].set_config",
-            "consumer.session.timeout.ms must be greater than or equal to",
+            "consumer.session.timeout.ms must be in the range",
         ),
         (
             BASE + "  - {at: 5s, set_config: {max_size: 3}}",

@@ -45,6 +45,9 @@ def check(config: GroupConfig, settings: Settings) -> None:
             continue
         low, high = bounds(field, settings)
         group, broker = f"consumer.{NAMES[field]}", "group.consumer.{}." + NAMES[field]
+        names_range = settings.release.rules.setting_out_of_range_names_it
+        if names_range and not low <= config[field] <= high:
+            raise ConfigRefused(f"{group} must be in the range {low} to {high} inclusive.")
         if config[field] < low:
             raise ConfigRefused(f"{group} must be greater than or equal to {broker.format('min')}")
         if config[field] > high:
