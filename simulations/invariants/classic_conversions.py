@@ -31,6 +31,7 @@ CONVERSION_INVARIANTS: Final = {
                 "session starts, members of what is a classic group then join again; a custom assignor's data forbid it."
             ),
             source="`ConsumerGroup.fromClassicGroup`, `ClassicGroup.fromConsumerGroup`",
+            apart="In `kip` such data become the metadata of the target, in version -1.",
         ),
         Invariant(
             name=SENT_BACK,
@@ -75,8 +76,13 @@ class Operation:
 class ConversionChecks:
     """What is asked of an operation that makes the group one of the other kind."""
 
-    def __init__(self, violations: Violations, group: GroupChecks, topics: Topics) -> None:
+    def __init__(
+        self, violations: Violations, group: GroupChecks, topics: Topics, *, kafka: bool = True
+    ) -> None:
         self._violations = violations
+        self._kafka = kafka
+        self._data: dict[str, str] = {}
+        """What a custom assignor told members of the classic group: the proposal carries it over, in version -1."""
         self._group = group
         self._topics = topics
 
@@ -86,10 +92,11 @@ class ConversionChecks:
             return
         if operation.entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
-        for member in members:
-            if _user_data(member["assignment"]):
-                says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
-                self._add(CONVERTED, says, operation.entry, entry, member["memberId"])
+        self._data = {each["memberId"]: data for each in members if (data := _user_data(each["assignment"]))}
+        if self._kafka:
+            for who in self._data:
+                says = f"The group is converted, and drops the data of {who}'s custom assignor"
+                self._add(CONVERTED, says, operation.entry, entry, who)
 
     def downgrades(
         self,
@@ -145,6 +152,13 @@ class ConversionChecks:
         if epoch != generation:
             says = f"Generation {generation} becomes group epoch {epoch}"
             self._add(CONVERTED, says, operation.entry, first, operation.entry.actor)
+        for record in operation.records if not self._kafka else ():
+            who = record.payload["key"].get("memberId", "")
+            if record.payload["type"] != TARGET or record.payload["value"] is None or who not in self._data:
+                continue
+            if record.payload["value"].get("metadataBytes", "") != self._data.pop(who):
+                says = f"The group is converted, and drops the data of {who}'s custom assignor"
+                self._add(CONVERTED, says, operation.entry, record, who)
         for record in classic:
             who = record.payload["key"]["memberId"]
             session_ms = (record.payload["value"].get("classicMemberMetadata") or {}).get("sessionTimeoutMs")
@@ -158,8 +172,8 @@ class ConversionChecks:
         self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))
 
 
-def _user_data(data: str) -> bool:
+def _user_data(data: str) -> str:
     try:
-        return bool(data and decode_assignment(b64decode(data))["userData"])
+        return (data and decode_assignment(b64decode(data))["userData"]) or ""
     except RecordError:
-        return False
+        return ""

@@ -82,7 +82,7 @@ class MemberChecks:
         self._violations = violations
         self._group = group
         self._topics = topics
-        self._conversions = ConversionChecks(violations, group, topics)
+        self._conversions = ConversionChecks(violations, group, topics, kafka=kafka)
         self._settles_at_once = settles_at_once
         self._knows = settles_at_once
         self._migrates = migrates

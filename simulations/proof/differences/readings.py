@@ -135,7 +135,20 @@ READINGS: Final = (
         reading="version 2, which tells the generation, is needed to convert the group, else `INVALID_REQUEST`; no generation is compared",
         released="neither is asked for",
         seen=Seen.ANSWER,
-        unshown="the exchanges here are those of the new protocol; `simulate` shows it with `client: '2.8'`",
+        unshown="the exchanges here are those of the new protocol; `simulate` shows it with `client: '2.5'`",
+    ),
+    Difference(
+        id="classic-metadata",
+        topic="what classic members tell their own assignors",
+        section="Client Side Assignor",
+        proposal="protocols become assignors, user data their metadata in version -1; a joiner whose assignor lacks that version is refused",
+        reading=(
+            "a joiner with assignors of its own is refused if any classic member tells something, one without if assignments do; "
+            "a classic member's changed user data want no other target"
+        ),
+        released="user data of assignments refuse the conversion, those of subscriptions are not looked at",
+        seen=Seen.ANSWER,
+        unshown="the exchanges here are those of the new protocol; `simulate` shows it with `bounce` and `assignors`",
     ),
     Difference(
         id="validate-subscription",

@@ -29,6 +29,7 @@ from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_M
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
 from simulations.world.engine.network import HELD_UP
 from simulations.world.scenario import Scenario, load
+from simulations.world.scenario.classic import CONSUMER
 from simulations.world.scenario.client_assignors import BROUGHT, CLIENT
 
 MEMBERS: Final = "ABCDEF"
@@ -232,7 +233,11 @@ def _bring(random: Random, document: Document) -> None:
     """The members' own assignors compute; a member that still names one of the coordinator's brings none. As with rates."""
     if random.random() >= BROUGHT_SHARE:
         return
-    document["assignor"] = CLIENT + random.choice(BROUGHT)
+    name = random.choice(BROUGHT)
+    document["assignor"] = CLIENT + name
+    for line in document["script"]:
+        if line.get("with") == {"protocol": CONSUMER} and random.random() < 0.9:
+            line["with"] = {"protocol": CONSUMER, "assignors": [name]}
     for member in document["members"].values():
         if random.random() < 0.9:
             member.pop("assignor", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from groups.history.state.group import Semantics
 from groups.history.state.plain import from_plain, to_plain
@@ -75,6 +76,9 @@ def changed(member: Member, changes: Mapping[str, object]) -> Member:
     """The member as a bounce starts it anew; ``changes`` are an action's."""
     topics = dict(changes)
     protocol = topics.pop("protocol", None)
+    if protocol == CONSUMER and "assignors" in topics:
+        names = cast(tuple[str, ...], topics["assignors"])
+        return replace(member, classic=None, assignor=None, assignors=names)
     if protocol == CONSUMER:
         return replace(member, classic=None)
     if protocol == CLASSIC or topics:

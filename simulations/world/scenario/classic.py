@@ -15,6 +15,7 @@ from simulations.protocol.assignors.classic.strategies import (
     rebalance_protocol,
 )
 from simulations.protocol.client.classic.releases import NEWEST, RELEASES
+from simulations.world.scenario.client_assignors import read_client_assignors
 from simulations.world.scenario.nodes import Node
 
 CONSUMER: Final = "consumer"
@@ -125,8 +126,10 @@ def read_changes(node: Node, classic: Classic | None, *, static: bool) -> dict[s
     protocol = read_protocol(keys, CONSUMER if classic is None else CLASSIC)
     classic_keys = {key for key in keys if key in CLASSIC_KEYS}
     if protocol == CONSUMER:
-        if classic_keys:
-            raise keys[min(classic_keys)].wrong(f"{min(classic_keys)} is for members of the classic protocol")
+        if wrong := classic_keys - {"assignors"}:
+            raise keys[min(wrong)].wrong(f"{min(wrong)} is for members of the classic protocol")
+        if "assignors" in keys:
+            return {"protocol": protocol, "assignors": read_client_assignors(keys["assignors"])}
         return {"protocol": protocol}
     before = classic or Classic()
     after = read_classic(keys, before, static=static, node=node)

@@ -32,8 +32,17 @@ def preference(member: ConsumerMember) -> Preference:
 
 def choice(context: Context) -> Choice:
     """The group's assignor, and the members that may run it if it is not one of the coordinator's."""
-    preferences = {member_id: preference(member) for member_id, member in context.group.members.items()}
-    return choose(preferences, context.settings.assignors)
+    members = context.group.members
+    preferences = {member_id: preference(member) for member_id, member in members.items()}
+    wanted = choose(preferences, context.settings.assignors)
+    # A classic member's own assignor computes nothing here: only the new one is asked.
+    able = tuple(member_id for member_id in wanted.computing if not members[member_id].uses_classic)
+    if wanted.computing and not able:
+        return choose(
+            {member_id: replace(each, client=()) for member_id, each in preferences.items()},
+            context.settings.assignors,
+        )
+    return replace(wanted, computing=able)
 
 
 def compute(context: Context) -> Outcome[None]:

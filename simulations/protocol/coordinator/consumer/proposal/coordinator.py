@@ -39,6 +39,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
     Resolution,
 )
 from simulations.protocol.coordinator.consumer.proposal import client_mode, disabling, metadata, migrating
+from simulations.protocol.coordinator.consumer.proposal.classic_assignors import check_reads_classic
 from simulations.protocol.coordinator.consumer.proposal.computing import compute
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import fence, regular
 from simulations.protocol.coordinator.consumer.proposal.joining import join, replaced, static_leave
@@ -97,6 +98,8 @@ class KipCoordinator(ClassicCoordinator):
             return migrating.removed(context, request.member_id, HeartbeatAnswer(member_epoch=LEAVE_EPOCH))
         if request.member_epoch == STATIC_LEAVE_EPOCH:
             return static_leave(context, request)
+        if request.member_epoch == JOIN_EPOCH:
+            check_reads_classic(context, request)
         holder = replaced_member(context.group, request, own_too=False)
         if holder is not None:
             return replaced(context, request, holder)

@@ -94,8 +94,17 @@ def _wants_new_target(old: ConsumerMember, new: ConsumerMember) -> bool:
         names_changed(old, new)
         or (old.subscribed_topic_regex or "") != (new.subscribed_topic_regex or "")
         or old.server_assignor != new.server_assignor
-        or old.client_assignors != new.client_assignors
+        or _asked_by_assignors(old) != _asked_by_assignors(new)
     )
+
+
+def _asked_by_assignors(member: ConsumerMember) -> tuple[object, ...]:
+    """What of a member's assignors asks for another target when it changes.
+
+    A classic member's user data name its last assignment: each JoinGroup would bring another target, without end.
+    """
+    rows = member.client_assignors
+    return tuple(row["name"] for row in rows) if member.uses_classic else rows
 
 
 def _is_full(request: Heartbeat) -> bool:

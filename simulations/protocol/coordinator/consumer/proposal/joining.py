@@ -94,6 +94,9 @@ def replaced(
     """The joiner takes the holder's place, assignment and target; then its join is a heartbeat like any other."""
     group_id, group = context.state.group, context.group
     member = replace(replacement_of(holder, request.member_id), classic=classic)
+    if holder.uses_classic and classic is None:
+        # What the classic predecessor listed is none of its own assignors: it would be asked to compute.
+        member = replace(member, client_assignors=())
     target = group.target.get(holder.member_id)
     view = with_member(without_member(group, holder.member_id), member)
     view = view.without_target(holder.member_id)

@@ -42,6 +42,13 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerStart,
 )
 from simulations.protocol.coordinator.consumer.proposal import joining
+from simulations.protocol.coordinator.consumer.proposal.classic_assignors import (
+    check_reads,
+    converted_member,
+    offers,
+    refused,
+)
+from simulations.protocol.coordinator.consumer.proposal.client_mode import noted
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     member_record,
     pending,
@@ -73,6 +80,7 @@ def converted(
 ) -> Outcome[HeartbeatAnswer]:
     """The heartbeat of the first member of the consumer protocol: the conversion, then ``answering``, in one batch."""
     found = _checked(context, group)
+    check_reads(request, found)
     operation = Operation(context, group)
     upgrading.send_back(operation)
     written = _records(context, group, found)
@@ -117,7 +125,7 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
     answer = SyncAnswer(
         protocol_type=request.protocol_type,
         protocol_name=request.protocol_name,
-        assignment=downgrading.serialized(kept, context.image, subscription),
+        assignment=downgrading.serialized(kept, context.image, subscription, member.note),
         version=request.version,
     )
     timers = TimerCancel(timer=SYNC, member_id=member.member_id), members.session_of(member)
@@ -180,26 +188,18 @@ def removed(context: Context, member_id: str, answer: A) -> Outcome[A]:
 def _checked(context: Context, group: Group) -> list[ConsumerMember]:
     """The members as the new group has them; ``INVALID_REQUEST`` where the group cannot be converted."""
     if group.protocol_name is None:
-        raise _refused("the group has not chosen an assignor yet")
+        raise refused("the group has not chosen an assignor yet")
     try:
         oldest = min(
             decode_subscription(member.metadata(group.protocol_name))["version"]
             for member in group.in_order()
         )
-        found = [upgrading.member_of(group, member, context.image) for member in group.in_order()]
+        found = [converted_member(group, member, context) for member in group.in_order()]
     except RecordError as problem:
-        raise _refused("the embedded consumer protocol is malformed") from problem
-    except upgrading.CustomAssignorError as problem:
-        raise _refused(
-            "its assignments have metadata, and no assignor supports version -1 of them"
-        ) from problem
+        raise refused("the embedded consumer protocol is malformed") from problem
     if oldest < EMBEDDED_VERSION_LEAST:
-        raise _refused(f"a member speaks version {oldest} of the embedded consumer protocol")
+        raise refused(f"a member speaks version {oldest} of the embedded consumer protocol")
     return found
-
-
-def _refused(why: str) -> RequestRefused:
-    return RequestRefused(ErrorCode.INVALID_REQUEST, f"The group cannot be upgraded: {why}.")
 
 
 def _records(context: Context, group: Group, found: list[ConsumerMember]) -> tuple[Record, ...]:
@@ -215,9 +215,15 @@ def _records(context: Context, group: Group, found: list[ConsumerMember]) -> tup
         gone,
         *(member_record(before, member, bumps=True) for member in found),
         *bump(before, {member.member_id: member for member in found}),
-        *(records.target_member(group_id, member.member_id, _held(member)) for member in found),
+        *(
+            noted(records.target_member(group_id, member.member_id, _held(member)), member.note)
+            for member in found
+        ),
         records.target_epoch(group_id, group.generation, 0),
-        *(records.current_assignment(group_id, member, with_epochs=False) for member in found),
+        *(
+            noted(records.current_assignment(group_id, member, with_epochs=False), member.note)
+            for member in found
+        ),
     )
 
 
@@ -240,7 +246,7 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         return members.answered(
             ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version)
         )
-    told = members.told_by(context, request, member_id)
+    told = replace(members.told_by(context, request, member_id), client_assignors=offers(request.protocols))
     old, holder = members.find(context, request, member_id, unknown=unknown)
     metadata = members.metadata_of(request)
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)

@@ -12,7 +12,7 @@ from base64 import b64decode
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from groups.history.state.consumer import ConsumerMember
+from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerMember
 from groups.history.state.group import Semantics
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -112,15 +112,25 @@ def offered(member: ConsumerMember) -> Offered:
     return tuple((each["name"], b64decode(each["metadata"])) for each in member.classic["supportedProtocols"])
 
 
-def serialized(partitions: Mapping[str, Collection[int]], image: Image, subscription: bytes) -> bytes:
-    """Partitions by topic id as an assignment of the subscription's version, topics that are not known left out."""
+def serialized(
+    partitions: Mapping[str, Collection[int]],
+    image: Image,
+    subscription: bytes,
+    note: AssignorNote = NO_NOTE,
+) -> bytes:
+    """Partitions by topic id as an assignment of the subscription's version, topics that are not known left out.
+
+    ``note``: what a client-side assignor told with them, which no release has.
+    """
     version = min(decode_subscription(subscription)["version"], NEWEST_VERSION)
     assigned = [
         {"topic": image.by_id[topic_id].name, "partitions": list(numbers)}
         for topic_id, numbers in partitions.items()
         if topic_id in image.by_id
     ]
-    return encode_assignment({"version": version, "assignedPartitions": assigned, "userData": None})
+    return encode_assignment(
+        {"version": version, "assignedPartitions": assigned, "userData": note.data or None}
+    )
 
 
 def _begun(context: Context, group: Group, renamed: Mapping[str, str]) -> Operation:
@@ -163,7 +173,9 @@ def _group(
     for classic in group.members.values():
         target = in_memory_target(targets.get(classic.member_id, {}))
         metadata = classic.metadata(group.protocol_name)
-        group = group.updated(replace(classic, assignment=serialized(target, context.image, metadata)))
+        note = context.group.target_notes.get(classic.member_id, NO_NOTE)
+        assignment = serialized(target, context.image, metadata, note)
+        group = group.updated(replace(classic, assignment=assignment))
     return group
 
 
@@ -180,6 +192,12 @@ def _tombstones(context: Context, renamed: Mapping[str, str]) -> list[Record]:
     return [
         *each(CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT),
         *each(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER),
+        # By the proposal a member that is gone stays in the target until the next one is computed.
+        *(
+            records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, group_id, member_id)
+            for member_id in group.target
+            if member_id not in group.members
+        ),
         records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, group_id),
         *each(CONSUMER_GROUP_MEMBER_METADATA),
         *(records.regex_gone(group_id, regex) for regex in TimelineOrder(string_hash, group.regexes)),

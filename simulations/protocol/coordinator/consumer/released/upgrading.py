@@ -144,7 +144,8 @@ class CustomAssignorError(Exception):
     """An assignment has user data, which only a custom assignor writes: it would be lost."""
 
 
-def member_of(group: Group, member: Member, image: Image) -> ConsumerMember:
+def member_of(group: Group, member: Member, image: Image, *, keeps_data: bool = False) -> ConsumerMember:
+    """``keeps_data``: a custom assignor's data are not refused; the proposal has a place for them."""
     if not any(name == group.protocol_name for name, _ in member.protocols):
         # It joins again with others than the last generation's protocol, whose bytes Kafka asks it for.
         raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
@@ -152,7 +153,7 @@ def member_of(group: Group, member: Member, image: Image) -> ConsumerMember:
     assigned: dict[str, dict[int, int]] = {}
     if member.assignment:
         assignment = decode_assignment(member.assignment)
-        if assignment["userData"]:
+        if assignment["userData"] and not keeps_data:
             raise CustomAssignorError(member.member_id)
         given = {
             image.topics[each["topic"]].topic_id: each["partitions"]
