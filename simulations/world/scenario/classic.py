@@ -126,7 +126,8 @@ def read_changes(node: Node, classic: Classic | None, *, static: bool) -> dict[s
     protocol = read_protocol(keys, CONSUMER if classic is None else CLASSIC)
     classic_keys = {key for key in keys if key in CLASSIC_KEYS}
     if protocol == CONSUMER:
-        if wrong := classic_keys - {"assignors"}:
+        # Client-side ones are meant where the protocol is named next to them.
+        if wrong := classic_keys - ({"assignors"} if "protocol" in keys else set()):
             raise keys[min(wrong)].wrong(f"{min(wrong)} is for members of the classic protocol")
         if "assignors" in keys:
             return {"protocol": protocol, "assignors": read_client_assignors(keys["assignors"])}
