@@ -23,9 +23,9 @@ export function drawn(block, label) {
   return s(
     'g',
     { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
-    s('title', {}, block.says),
+    s('title', block.says),
     s('rect', box),
-    block.mode === 'revoking' ? s('rect', { ...box, class: 'hatch' }) : null,
+    block.mode === 'revoking' ? s('rect.hatch', { ...box }) : null,
     wide ? s('text', { x: block.x + block.width / 2, y: block.y + 9.7, 'text-anchor': 'middle' }, label) : null,
   );
 }
@@ -34,7 +34,6 @@ export function drawn(block, label) {
 export function patterns() {
   return s(
     'defs',
-    {},
     ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
       s(
         'pattern',

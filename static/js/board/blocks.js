@@ -70,7 +70,7 @@ export class Blocks {
     // What scrolls must be reached by key.
     root.tabIndex = 0;
     this.svg = s('svg', { role: 'group', 'aria-label': 'Members and the partitions that they own' });
-    this.text = h('table', { class: 'sr' });
+    this.text = h('table.sr');
     root.append(this.svg, this.text);
     this.svg.addEventListener('pointerover', (event) => this.#hover(event));
     this.svg.addEventListener('pointerleave', () => this.#tether(this.#picked));
@@ -128,8 +128,8 @@ export class Blocks {
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
-      s('text', { x: 14, y: y + 13, class: 'nm' }, this.labels.having.none),
-      s('text', { x: 14, y: y + 26, class: 'dim' }, free.size ? this.labels.counted(free.size) : 'none'),
+      s('text.nm', { x: 14, y: y + 13 }, this.labels.having.none),
+      s('text.dim', { x: 14, y: y + 26 }, free.size ? this.labels.counted(free.size) : 'none'),
       ...pool.nodes,
     );
     y += poolHeight + 8;
@@ -140,9 +140,7 @@ export class Blocks {
     const orderOf = (/** @type {string} */ member) => this.cast.lane(member).order;
     const { rows, rest } = rowsOf(frame, held, { actor: moment?.actor ?? null, troubled, orderOf });
     const first = [...troubled.keys()].slice(0, TROUBLED_MOST);
-    const table = [
-      h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions')),
-    ];
+    const table = [h('tr', h('th', 'Member'), h('th', 'Epoch'), h('th', 'State'), h('th', 'Partitions'))];
     /** @param {string} member @param {Place} place */
     const draw = (member, place) => {
       const row = this.#row(scene, member, held.get(member) ?? [], troubled.get(member), place);
@@ -153,21 +151,21 @@ export class Blocks {
     if (first.length) {
       nodes.push(
         s(
-          'text',
-          { x: 14, y: y + 6, class: 'rest' },
+          'text.rest',
+          { x: 14, y: y + 6 },
           `In trouble: ${plural(troubled.size, 'consumer')}${troubled.size > first.length ? `, of which ${first.length} stand here` : ''}`,
         ),
       );
       y += 14;
       for (const member of first) y += draw(member, { left: 0, head, width, y });
-      nodes.push(s('rect', { class: 'rule', x: 0, y: y + 5, width, height: 1 }));
+      nodes.push(s('rect.rule', { x: 0, y: y + 5, width, height: 1 }));
       y += 13;
     }
     if (rest) {
       nodes.push(
         s(
-          'text',
-          { x: 14, y: y + 6, class: 'rest' },
+          'text.rest',
+          { x: 14, y: y + 6 },
           `${rows.length} of ${rows.length + rest} members are drawn: those that change${head === HEAD ? ', then the first by joining' : ', …'}`,
         ),
       );
@@ -191,7 +189,7 @@ export class Blocks {
       bottom = Math.max(bottom, below);
     }
     y = bottom;
-    this.tethers = s('g', { class: 'tethers' });
+    this.tethers = s('g.tethers');
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);
     sized(this.svg, { height: y + 8 });
     const at = this.svg.contains(document.activeElement)
@@ -259,12 +257,12 @@ export class Blocks {
         role: 'button',
         tabindex: -1,
       },
-      s('title', {}, title),
-      s('rect', { class: 'under', x: left, y, width: width - left, height }),
-      s('rect', { class: 'edge', x: left, y, width: 4, height }),
+      s('title', title),
+      s('rect.under', { x: left, y, width: width - left, height }),
+      s('rect.edge', { x: left, y, width: 4, height }),
       s(
-        'text',
-        { x: left + 14, y: y + 12, class: 'nm', 'clip-path': `url(#${this.id}-${Math.round(left)})` },
+        'text.nm',
+        { x: left + 14, y: y + 12, 'clip-path': `url(#${this.id}-${Math.round(left)})` },
         clip(name, wide ? 15 : 6),
       ),
       s(
@@ -281,11 +279,10 @@ export class Blocks {
       height,
       words: h(
         'tr',
-        {},
-        h('th', {}, name),
-        h('td', {}, state ? epoch : 'not a member'),
-        h('td', {}, says),
-        h('td', {}, keys.map(label).join(', ')),
+        h('th', name),
+        h('td', state ? epoch : 'not a member'),
+        h('td', says),
+        h('td', keys.map(label).join(', ')),
       ),
     };
   }
@@ -333,7 +330,7 @@ export class Blocks {
     }
     if (more) {
       y += TALL + GAP;
-      nodes.push(s('text', { x: begins, y: y + 10, class: 'rest' }, `${more.toLocaleString('en')} more are not drawn`));
+      nodes.push(s('text.rest', { x: begins, y: y + 10 }, `${more.toLocaleString('en')} more are not drawn`));
       x = width;
     }
     return { nodes, x, y, height: blocks.length ? y - top + TALL : 0 };
@@ -351,14 +348,7 @@ export class Blocks {
     const from = places.find((block) => block.mode !== 'want' && block.mode !== 'still');
     const to = places.find((block) => block.mode === 'want');
     const marks = places.map((block) =>
-      s('rect', {
-        class: 'mark',
-        x: block.x - 1.5,
-        y: block.y - 1.5,
-        width: block.width + 3,
-        height: TALL + 3,
-        rx: 3,
-      }),
+      s('rect.mark', { x: block.x - 1.5, y: block.y - 1.5, width: block.width + 3, height: TALL + 3, rx: 3 }),
     );
     const line =
       from && to

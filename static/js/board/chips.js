@@ -22,15 +22,15 @@ const APART_CHIPS = 8;
  */
 export function chip(column, prefix, shape) {
   return /** @type {HTMLButtonElement} */ (
-    h('button', { class: 'chip', type: 'button', 'data-key': column.key }, ...face(column, prefix, shape))
+    h('button.chip', { type: 'button', 'data-key': column.key }, ...face(column, prefix, shape))
   );
 }
 
 /** What a chip or an outline has written on it; the topic is left out where a column is narrow. */
 export function face(/** @type {Column} */ column, /** @type {string} */ prefix, /** @type {string} */ shape) {
   return [
-    shape ? h('span', { class: 'shape', 'aria-hidden': 'true' }, shape) : null,
-    h('span', {}, h('span', { class: 'topic' }, prefix), column.partition),
+    shape ? h('span.shape', { 'aria-hidden': 'true' }, shape) : null,
+    h('span', h('span.topic', prefix), column.partition),
   ];
 }
 

@@ -17,9 +17,9 @@ export function topicHeads(columns, labels) {
     if (run && run.topic === topic) run.count += 1;
     else runs.push({ topic, count: 1 });
   }
-  const row = h('div', { class: 'row topicheads', 'aria-hidden': 'true' }, h('span'));
+  const row = h('div.row.topicheads', { 'aria-hidden': 'true' }, h('span'));
   for (const { topic, count } of runs) {
-    const head = h('span', { class: 'th', title: topic }, labels.marked(topic));
+    const head = h('span.th', { title: topic }, labels.marked(topic));
     head.style.gridColumn = `span ${count}`;
     row.append(head);
   }
@@ -29,16 +29,16 @@ export function topicHeads(columns, labels) {
 /** @param {Column[]} columns @param {Labels} labels */
 export function columnHeads(columns, labels) {
   return h(
-    'div',
-    { class: 'row colheads', role: 'row' },
-    h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Member')),
+    'div.row.colheads',
+    { role: 'row' },
+    h('span', { role: 'columnheader' }, h('span.sr', 'Member')),
     columns.map((column) =>
       h(
-        'span',
-        { class: 'ch', role: 'columnheader', 'data-col': column.key, title: labels.partition(column.key) },
+        'span.ch',
+        { role: 'columnheader', 'data-col': column.key, title: labels.partition(column.key) },
         ...face(column, labels.prefix(column.topic), labels.shape(column.topic)),
       ),
     ),
-    h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Note')),
+    h('span', { role: 'columnheader' }, h('span.sr', 'Note')),
   );
 }

@@ -64,7 +64,7 @@ export class Lanes {
     root.style.setProperty('--cols', String(Math.max(1, columns.length)));
     root.setAttribute('role', 'grid');
     root.setAttribute('aria-label', 'Members and partitions');
-    this.svg = s('svg', { class: 'tethers', 'aria-hidden': 'true' });
+    this.svg = s('svg.tethers', { 'aria-hidden': 'true' });
     root.append(this.svg, topicHeads(columns, labels), columnHeads(columns, labels));
     this.#rows.set(POOL, this.#row(POOL));
     for (const column of columns) {
@@ -169,8 +169,8 @@ export class Lanes {
       if (!here) {
         row.classList.remove('act');
         child(row, '.lead').replaceChildren(
-          h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge),
-          h('div', { class: 'txt' }, h('div', { class: 'st' }, 'Not a member')),
+          h('span.who', { 'data-hue': lane.hue }, lane.badge),
+          h('div.txt', h('div.st', 'Not a member')),
         );
         child(row, '.note').replaceChildren();
       }
@@ -216,18 +216,16 @@ export class Lanes {
     const says = poolSays(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
     child(row, '.lead').replaceChildren(
       h(
-        'div',
-        { class: 'txt' },
+        'div.txt',
         h(
-          'div',
+          'div.nm',
           {
-            class: 'nm',
             title:
               'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.',
           },
           this.labels.having.none,
         ),
-        h('div', { class: 'st' }, says),
+        h('div.st', says),
       ),
     );
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
@@ -302,7 +300,7 @@ export class Lanes {
       if (was !== undefined && was !== home) {
         moved.push(node);
         const left = was === null ? null : this.#cells.get(`${was}\n${key}`);
-        if (left && forward) left.append(h('div', { class: 'foot' }, this.compact ? 'left' : 'just left'));
+        if (left && forward) left.append(h('div.foot', this.compact ? 'left' : 'just left'));
       }
     }
     this.#before = now;
@@ -327,7 +325,7 @@ export class Lanes {
           ? `shared by ${view.holders.length}`
           : '';
       const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane.key}\n${column.key}`));
-      cell.prepend(node, ...(says ? [h('div', { class: 'cap reader' }, says)] : []));
+      cell.prepend(node, ...(says ? [h('div.cap.reader', says)] : []));
     }
   }
 
@@ -380,14 +378,14 @@ export class Lanes {
         'data-hue': hue,
         'data-lane': lane === POOL ? null : lane,
       },
-      h('div', { class: 'lead', role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
+      h('div.lead', { role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
     );
     for (const { key } of this.columns) {
-      const cell = h('div', { class: 'cell', role: 'gridcell', 'data-col': key });
+      const cell = h('div.cell', { role: 'gridcell', 'data-col': key });
       this.#cells.set(`${lane}\n${key}`, cell);
       row.append(cell);
     }
-    row.append(h('div', { class: 'note', role: 'gridcell' }));
+    row.append(h('div.note', { role: 'gridcell' }));
     if (lane === POOL) this.root.append(row);
     return row;
   }

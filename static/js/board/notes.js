@@ -62,9 +62,9 @@ function epochBadge(frame, member, short = false) {
   if (epoch === null) return null;
   if (epoch === -2)
     return h(
-      'span',
-      { class: 'epoch', title: 'member epoch −2: a static member that left and may return' },
-      h('span', {}, short ? '−2' : 'away (−2)'),
+      'span.epoch',
+      { title: 'member epoch −2: a static member that left and may return' },
+      h('span', short ? '−2' : 'away (−2)'),
     );
   const behind = epoch < group;
   // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
@@ -83,13 +83,7 @@ function epochBadge(frame, member, short = false) {
           s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' }),
         )
       : null,
-    h(
-      'span',
-      {},
-      short ? null : h('i', { class: 'word' }, `${word} `),
-      h('b', {}, epoch),
-      behind ? h('span', { class: 'of' }, ` of ${group}`) : null,
-    ),
+    h('span', short ? null : h('i.word', `${word} `), h('b', epoch), behind ? h('span.of', ` of ${group}`) : null),
   );
 }
 
@@ -133,14 +127,12 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
     ring(lane, left, compact ? 38 : 48),
     // Two posts, JoinGroup and SyncGroup, and the member's disc before, between or behind them.
     place && place !== 'past'
-      ? h('span', { class: 'gate', 'data-at': place, 'data-hue': lane.hue, 'aria-hidden': 'true' }, h('i'))
+      ? h('span.gate', { 'data-at': place, 'data-hue': lane.hue, 'aria-hidden': 'true' }, h('i'))
       : null,
     h(
-      'div',
-      { class: 'txt' },
+      'div.txt',
       h(
-        'div',
-        { class: 'nm' },
+        'div.nm',
         compact
           ? null
           : h(
@@ -151,7 +143,7 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
                   .filter(Boolean)
                   .join(', '),
               },
-              before ? h('span', { class: 'before' }, `${before} → `) : null,
+              before ? h('span.before', `${before} → `) : null,
               name,
             ),
         epochBadge(frame, member, terse),
@@ -171,11 +163,9 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
         : hardshipsOf(frame, member)
             .filter((one) => one.says !== says)
             .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
-      compact || silent_ms === undefined || brief === 'Silent'
-        ? null
-        : h('div', { class: 'hard' }, capital(silentSays(silent_ms))),
-      compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
-      compact ? null : h('div', { class: 'hb' }, third),
+      compact || silent_ms === undefined || brief === 'Silent' ? null : h('div.hard', capital(silentSays(silent_ms))),
+      compact || !expression ? null : h('div.rx', { title: matched(expression) }, expression.regex),
+      compact ? null : h('div.hb', third),
     ),
   ].filter((node) => node !== null);
 }
@@ -196,53 +186,50 @@ export function noteOf(frame, member, views, cast, labels, silent) {
     lines.push(h('span.w', disc(cast, other), ` owns ${list(keys.map(label))}, too`));
   const { blocks, waitsFor, free } = waitsOf(frame, views, member);
   for (const [whom, keys] of blocks) {
-    lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
+    lines.push(h('span.w', 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
   }
   const { session, rebalance } = deadlines(frame, member);
   const obstacle = obstacleOf(frame, member);
   if (obstacle === 'killed')
-    lines.push(h('span', {}, session ? `Its session expires in ${duration(session.ms)}` : 'Its session is still open'));
+    lines.push(h('span', session ? `Its session expires in ${duration(session.ms)}` : 'Its session is still open'));
   else if (blocks.size) {
     if (obstacle === 'revokes')
       lines.push(
         h(
           'span',
-          {},
           `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} ${arrivesBy(frame, member)}`,
         ),
       );
-    else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
+    else if (rebalance) lines.push(h('span', `${duration(rebalance.ms)} left to revoke`));
   }
   for (const [holder, keys] of waitsFor) {
-    lines.push(h('span', {}, 'Waits for ', disc(cast, holder), ' to release ', h('b', {}, list(keys.map(label)))));
+    lines.push(h('span', 'Waits for ', disc(cast, holder), ' to release ', h('b', list(keys.map(label)))));
   }
   if (free.length) {
     const [are, them] = free.length > 1 ? ['are', 'them'] : ['is', 'it'];
     const says = obstacle
       ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}`
       : ` ${are} unassigned: gets ${them} ${arrivesBy(frame, member)}`;
-    lines.push(h('span', {}, h('b', {}, list(free.map(label))), says));
+    lines.push(h('span', h('b', list(free.map(label))), says));
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
-    if (begins.length)
-      lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
-    if (leaves.length)
-      lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
+    if (begins.length) lines.push(h('span', 'Reads ', h('b', list(begins.map(label))), ' at its next heartbeat'));
+    if (leaves.length) lines.push(h('span', 'Leaves ', h('b', list(leaves.map(label))), ' at its next heartbeat'));
   }
   if (frame.barrier) {
     const { waitsFor: missing, holdsUp, reason } = waitsAtBarrier(frame, member);
     const discs = (/** @type {string[]} */ whom) => whom.map((other) => disc(cast, other));
-    if (missing.length) lines.push(h('span', {}, 'Waits for ', ...discs(missing)));
-    if (holdsUp.length) lines.push(h('span', { class: 'w' }, 'Holds up ', ...discs(holdsUp)));
-    if (reason) lines.push(h('span', { class: 'quiet reason' }, `“${reason}”`));
+    if (missing.length) lines.push(h('span', 'Waits for ', ...discs(missing)));
+    if (holdsUp.length) lines.push(h('span.w', 'Holds up ', ...discs(holdsUp)));
+    if (reason) lines.push(h('span.quiet.reason', `“${reason}”`));
     const later = keysOf(frame.withheld?.[member]);
-    if (later.length) lines.push(h('span', {}, 'Withheld for the next round: ', h('b', {}, list(later.map(label)))));
+    if (later.length) lines.push(h('span', 'Withheld for the next round: ', h('b', list(later.map(label)))));
   }
-  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label, silent)));
+  if (!lines.length) lines.push(h('span.quiet', quiet(frame, member, state, label, silent)));
   const expression = expressionOf(frame, member);
-  if (expression) lines.push(h('span', { class: 'quiet' }, matched(expression)));
-  for (const says of copies(state, label)) lines.push(h('span', { class: 'quiet' }, says));
+  if (expression) lines.push(h('span.quiet', matched(expression)));
+  for (const says of copies(state, label)) lines.push(h('span.quiet', says));
   return lines;
 }
 
@@ -259,13 +246,11 @@ export function outsiderLead(frame, member, cast) {
   return [
     ring(lane, { session: null, rebalance: null }, 48),
     h(
-      'div',
-      { class: 'txt' },
+      'div.txt',
       h(
-        'div',
-        { class: 'nm' },
+        'div.nm',
         h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)),
-        h('span', { class: 'epoch out', title: kafka }, 'not a member'),
+        h('span.epoch.out', { title: kafka }, 'not a member'),
       ),
       h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, says),
     ),
@@ -277,10 +262,8 @@ export function outsiderNote(frame, member, labels) {
   const keys = stillReads(frame, member);
   const fenced = frame.clients?.[member]?.fenced;
   return [
-    keys.length
-      ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`)
-      : null,
-    fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Is fenced in its next heartbeat response'),
+    keys.length ? h('span.w', `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`) : null,
+    fenced ? h('span', `Fenced by ${fenced}`) : h('span', 'Is fenced in its next heartbeat response'),
   ].filter((node) => node !== null);
 }
 
@@ -338,12 +321,11 @@ function copies(state, label) {
  */
 export function poolNote(frame, count, views, cast, label) {
   if (!count) return [];
-  if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
+  if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', 'Share state is being made')];
   if (isClassic(frame))
     return [
       h(
         'span',
-        {},
         frame.barrier ? 'Nobody reads them until the leader has assigned' : 'Unassigned until the next generation',
       ),
     ];
@@ -352,21 +334,21 @@ export function poolNote(frame, count, views, cast, label) {
     const taker = /** @type {string} */ (wanted[0].wants);
     return obstacleOf(frame, taker)
       ? [untilOf(frame, taker, cast, label)]
-      : [h('span', {}, 'Assigned to ', disc(cast, taker), ` ${arrivesBy(frame, taker)}`)];
+      : [h('span', 'Assigned to ', disc(cast, taker), ` ${arrivesBy(frame, taker)}`)];
   }
-  if (!wanted.length) return [h('span', {}, 'Waiting for a target')];
+  if (!wanted.length) return [h('span', 'Waiting for a target')];
   const takers = [...new Set(wanted.map((view) => /** @type {string} */ (view.wants)))];
   const held = takers.filter((taker) => obstacleOf(frame, taker));
   if (held.length === 1 && takers.length === 1) return [untilOf(frame, held[0], cast, label)];
   const owners = `their target ${isShare(frame) ? 'readers' : 'owners'}`;
   const requests = takers.some((taker) => rejoins(frame, taker)) ? 'heartbeats and JoinGroups' : 'heartbeats';
   return [
-    h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next ${requests} of ${owners}`),
+    h('span', held.length ? `Until ${owners} are ready for them` : `Assigned at the next ${requests} of ${owners}`),
   ];
 }
 
 /** @param {Frame} frame @param {string} member @param {Cast} cast @param {(key: string) => string} label */
 function untilOf(frame, member, cast, label) {
-  if (obstacleOf(frame, member) === 'removed') return h('span', {}, `Until ${NEXT_TARGET}`);
-  return h('span', {}, 'Until ', disc(cast, member), untilWhat(frame, member, label));
+  if (obstacleOf(frame, member) === 'removed') return h('span', `Until ${NEXT_TARGET}`);
+  return h('span', 'Until ', disc(cast, member), untilWhat(frame, member, label));
 }

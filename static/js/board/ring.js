@@ -57,11 +57,11 @@ export function ring(lane, left, size) {
     });
   const says = left.session ? `${lane.name}, session ends in ${duration(left.session.ms)}` : lane.name;
   return s(
-    'svg',
-    { class: 'ring', width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
-    s('circle', { class: 'pulse', cx: 24, cy: 24, r: 15, 'stroke-width': 2 }),
-    s('circle', { class: 'face', cx: 24, cy: 24, r: 13.5 }),
-    left.session ? s('circle', { class: 'track', cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,
+    'svg.ring',
+    { width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
+    s('circle.pulse', { cx: 24, cy: 24, r: 15, 'stroke-width': 2 }),
+    s('circle.face', { cx: 24, cy: 24, r: 13.5 }),
+    left.session ? s('circle.track', { cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,
     left.session ? arc(SESSION, 'session', left.session.share) : null,
     left.rebalance ? arc(REBALANCE, 'rebalance', left.rebalance.share) : null,
     s(

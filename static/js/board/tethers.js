@@ -30,7 +30,7 @@ export function drawTethers(svg, root, pairs) {
         'g',
         { 'data-hue': hue },
         s('path', { d: `M${x} ${from}V${to - way * 6}` }),
-        s('path', { class: 'head', d: `M${x - 4.5} ${to - way * 7}h9l-4.5 ${way * 7}z` }),
+        s('path.head', { d: `M${x - 4.5} ${to - way * 7}h9l-4.5 ${way * 7}z` }),
       ),
     );
   }

@@ -123,12 +123,12 @@ export class EpochsDrawing {
       figure = await this.fetchFigure();
     } catch (error) {
       if (revision === this.#revision && !this.#figure)
-        this.plot.replaceChildren(h('p', { class: 'why' }, error instanceof Error ? error.message : 'No figure.'));
+        this.plot.replaceChildren(h('p.why', error instanceof Error ? error.message : 'No figure.'));
       return;
     }
     if (revision !== this.#revision) return;
     if (!figure.data.length) {
-      this.plot.replaceChildren(h('p', { class: 'why' }, 'No epoch yet.'));
+      this.plot.replaceChildren(h('p.why', 'No epoch yet.'));
       return;
     }
     this.#figure = figure;
@@ -195,7 +195,7 @@ export class EpochsDrawing {
       'stroke-width': member ? 1.6 : 2,
       'stroke-dasharray': line === 'assignment' ? '5 3' : null,
     });
-    drawn.append(s('title', {}, member ? this.cast.name(member) : trace.name));
+    drawn.append(s('title', member ? this.cast.name(member) : trace.name));
     return drawn;
   }
 

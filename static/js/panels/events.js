@@ -91,8 +91,8 @@ export class Events {
     this.chain = chain;
     this.filter = filter;
     this.cast = cast;
-    this.inner = h('div', { class: 'lines', role: 'list' });
-    this.arcs = s('svg', { class: 'arc', 'aria-hidden': 'true' });
+    this.inner = h('div.lines', { role: 'list' });
+    this.arcs = s('svg.arc', { 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
     this.lines = new VirtualList({
       root,
@@ -232,9 +232,9 @@ export class Events {
       },
       h('span'),
       // Read out as one sentence; what is seen is in columns.
-      h('span', { class: 'sr' }, `${this.#placeOf(step)}, ${when(step.at_ms, this.#start)}: ${step.says}`),
-      h('span', { class: 'num', 'aria-hidden': 'true' }, this.numberOf(step) ?? ''),
-      h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
+      h('span.sr', `${this.#placeOf(step)}, ${when(step.at_ms, this.#start)}: ${step.says}`),
+      h('span.num', { 'aria-hidden': 'true' }, this.numberOf(step) ?? ''),
+      h('span.num', { 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over'
         ? s(
             'svg',
@@ -249,7 +249,7 @@ export class Events {
             markOf(step.shape),
           )
         : actor
-          ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
+          ? h('span.who', { 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
           : s(
               'svg',
               { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
@@ -260,7 +260,7 @@ export class Events {
                 'stroke-width': 1.5,
               }),
             ),
-      h('span', { class: 'tx', 'aria-hidden': 'true' }, says),
+      h('span.tx', { 'aria-hidden': 'true' }, says),
     );
     node.style.top = rem(line * LINE);
     return h('div', { role: 'listitem' }, node);

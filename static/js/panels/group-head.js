@@ -152,26 +152,26 @@ export class GroupHead {
               'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.',
           },
           waits.says,
-          waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
+          waits.left_ms === null ? null : h('span', '; ', h('b', duration(waits.left_ms)), ' left'),
         ),
       ];
     }
-    if (frame.barrier) return [h('span', {}, 'No rebalance in progress')];
+    if (frame.barrier) return [h('span', 'No rebalance in progress')];
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
-    if (!far) return [h('span', {}, 'No target for this epoch yet')];
+    if (!far) return [h('span', 'No target for this epoch yet')];
     const { of, off, each } = far;
     const pips =
       each && of <= PIPS_MOST
         ? h(
-            'span',
-            { class: 'pips', 'aria-hidden': 'true' },
+            'span.pips',
+            { 'aria-hidden': 'true' },
             each.map((reached) => h('i', { class: reached ? null : 'o' })),
           )
         : null;
     const says = off
-      ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
-      : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
+      ? h('span', h('b', off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
+      : h('span', term('converged', 'Converged'), ': every member owns its target');
     return pips ? [pips, says] : [says];
   }
 }
@@ -186,13 +186,13 @@ function consumer(frame) {
   const low = Math.min(...epochs);
   const high = Math.max(...epochs);
   const parts = [
-    h('span', {}, term('group epoch'), ' ', h('b', {}, told(frame.group_epoch))),
+    h('span', term('group epoch'), ' ', h('b', told(frame.group_epoch))),
     h(
       'span',
       { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
       term('assignment epoch'),
       ' ',
-      h('b', {}, told(frame.assignment_epoch)),
+      h('b', told(frame.assignment_epoch)),
     ),
   ];
   if (epochs.length) {
@@ -202,26 +202,26 @@ function consumer(frame) {
         { class: low < group ? 'behind' : null },
         term('member epoch', low === high ? 'member epoch' : 'member epochs'),
         ' ',
-        h('b', {}, low === high ? low : `${low}–${high}`),
+        h('b', low === high ? low : `${low}–${high}`),
       ),
     );
   }
-  if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
-  if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
+  if (away) parts.push(h('span', 'away ', h('b', away)));
+  if (frame.topology) parts.push(h('span', 'topology ', h('b', frame.topology.epoch)));
   return parts;
 }
 
 /** @param {import('../types').Frame} frame @param {Cast} cast */
 function classic(frame, cast) {
-  const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation ?? 'unknown'))];
-  if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
+  const parts = [h('span', term('generation'), ' ', h('b', frame.generation ?? 'unknown'))];
+  if (frame.protocol_name) parts.push(h('span', 'assignor ', h('b', frame.protocol_name)));
   const leader = frame.barrier?.leader ?? frame.leader;
-  if (leader && cast.knows(leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(leader))));
+  if (leader && cast.knows(leader)) parts.push(h('span', 'leader ', h('b', cast.name(leader))));
   return parts;
 }
 
 /** The name of who acted stands out. @param {string} says @param {string} name */
 function emphasised(says, name) {
   if (!name || !says.startsWith(`${name} `)) return explained(says);
-  return [h('b', {}, name), ...explained(says.slice(name.length))];
+  return [h('b', name), ...explained(says.slice(name.length))];
 }

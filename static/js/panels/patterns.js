@@ -67,18 +67,17 @@ export function showPatterns(root, summary) {
   const asks = found.length ? 'Causes, and where to look' : 'What this log cannot tell';
   const beside = found.length ? '' : plural(untold.flatMap(({ titles }) => titles).length, 'pattern');
   root.replaceChildren(
-    h('summary', {}, asks, beside && h('span', { class: 'quiet' }, ` ${beside}`)),
+    h('summary', asks, beside && h('span.quiet', ` ${beside}`)),
     h(
-      'div',
-      { class: 'patterns-body', tabindex: '0', role: 'region', 'aria-label': asks },
+      'div.patterns-body',
+      { tabindex: '0', role: 'region', 'aria-label': asks },
       ...found.map(shown),
       untold.length > 0 &&
         h(
-          'div',
-          { class: 'pattern' },
-          h('h3', {}, 'Neither shown nor ruled out'),
+          'div.pattern',
+          h('h3', 'Neither shown nor ruled out'),
           ...untold.map(({ lacks, titles }) =>
-            h('p', `${titles.join(', ')}: `, h('span', { class: 'quiet' }, `nobody can tell without ${lacks}.`)),
+            h('p', `${titles.join(', ')}: `, h('span.quiet', `nobody can tell without ${lacks}.`)),
           ),
         ),
     ),
@@ -90,8 +89,7 @@ function shown(alike) {
   const [{ causes = [], look_at = [], differs, explained_by }] = alike;
   const more = alike.length - ALIKE_MOST;
   return h(
-    'div',
-    { class: 'pattern' },
+    'div.pattern',
     ...alike
       .slice(0, ALIKE_MOST)
       .map(({ says, severity, sequences }) =>
