@@ -10,8 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groups.releases import release_of
-
 from .node import Node, wait_for_coordinator
 from .rpc import Connection
 
@@ -255,7 +253,7 @@ class Group:
         return answer
 
     def delete(self, *, error: int = 0) -> None:
-        version = 3 if release_of(self.node.release).rules.transactions_have_topic_ids else 2
+        version = 3 if self.node.is_4_4 else 2
         answer = self.connection().ask("DeleteGroups", version, {"groupsNames": [self.name]})
         assert answer["results"][0]["errorCode"] == error, (self.name, answer)
 

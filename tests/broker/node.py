@@ -112,6 +112,11 @@ class Node:
         return tuple(map(int, self.release.split(".")[:2])) >= (3, 9)
 
     @property
+    def is_4_4(self) -> bool:
+        """Whether it has the versions of requests that came with 4.4; a release that is not simulated may be asked, too."""
+        return tuple(map(int, self.release.split(".")[:2])) >= (4, 4)
+
+    @property
     def bootstrap(self) -> str:
         return f"127.0.0.1:{self.port}"
 
