@@ -95,8 +95,8 @@ class ConversionChecks:
         self._data = {each["memberId"]: data for each in members if (data := _user_data(each["assignment"]))}
         if self._kafka:
             for who in self._data:
-                says = f"The group is converted, and drops the data of {who}'s custom assignor"
-                self._add(CONVERTED, says, operation.entry, entry, who)
+                text = f"The group is converted, and drops the data of {who}'s custom assignor"
+                self._add(CONVERTED, text, operation.entry, entry, who)
 
     def downgrades(
         self,
@@ -150,23 +150,23 @@ class ConversionChecks:
             return  # It was empty, and begins anew.
         epoch = first.payload["value"]["epoch"]
         if epoch != generation:
-            says = f"Generation {generation} becomes group epoch {epoch}"
-            self._add(CONVERTED, says, operation.entry, first, operation.entry.actor)
+            text = f"Generation {generation} becomes group epoch {epoch}"
+            self._add(CONVERTED, text, operation.entry, first, operation.entry.actor)
         for record in operation.records if not self._kafka else ():
             who = record.payload["key"].get("memberId", "")
             if record.payload["type"] != TARGET or record.payload["value"] is None or who not in self._data:
                 continue
             if record.payload["value"].get("metadataBytes", "") != self._data.pop(who):
-                says = f"The group is converted, and drops the data of {who}'s custom assignor"
-                self._add(CONVERTED, says, operation.entry, record, who)
+                text = f"The group is converted, and drops the data of {who}'s custom assignor"
+                self._add(CONVERTED, text, operation.entry, record, who)
         for record in classic:
             who = record.payload["key"]["memberId"]
             session_ms = (record.payload["value"].get("classicMemberMetadata") or {}).get("sessionTimeoutMs")
             if who in self._group.members and operation.timers.get(("session", who)) != session_ms:
                 if who == operation.entry.actor:
                     continue  # It took its own place, with a session of the other protocol.
-                says = f"{who} is a member of the converted group, and no session of {session_ms} ms starts"
-                self._add(CONVERTED, says, operation.entry, record, who)
+                text = f"{who} is a member of the converted group, and no session of {session_ms} ms starts"
+                self._add(CONVERTED, text, operation.entry, record, who)
 
     def _add(self, invariant: str, says: str, first: Entry, last: Entry, who: str) -> None:
         self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))

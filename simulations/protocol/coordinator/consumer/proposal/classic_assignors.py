@@ -62,11 +62,11 @@ def check_reads(request: Heartbeat, classic: list[ConsumerMember]) -> None:
     A joiner without assignors of its own reads no metadata: only what assignments carry would be lost with it.
     """
     brought = request.client_assignors or ()
-    told = any(
+    have_notes = any(
         each.note.data or (brought and any(row["metadata"] for row in each.client_assignors))
         for each in classic
     )
-    if told and not any(offer.reads(FROM_CLASSIC) for offer in brought):
+    if have_notes and not any(offer.reads(FROM_CLASSIC) for offer in brought):
         raise refused(
             "its assignments have metadata, and no assignor supports version -1 of them"
             if not brought

@@ -246,16 +246,16 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         return members.answered(
             ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version)
         )
-    told = replace(members.told_by(context, request, member_id), client_assignors=offers(request.protocols))
+    beat = replace(members.told_by(context, request, member_id), client_assignors=offers(request.protocols))
     old, holder = members.find(context, request, member_id, unknown=unknown)
     metadata = members.metadata_of(request)
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
     if holder is not None:
-        outcome = joining.replaced(context, told, holder, classic=metadata)
+        outcome = joining.replaced(context, beat, holder, classic=metadata)
     elif old.member_id in context.group.members:
-        outcome = _rejoined(context, told, old, metadata)
+        outcome = _rejoined(context, beat, old, metadata)
     else:
-        outcome = joining.join(context, told, classic=metadata)
+        outcome = joining.join(context, beat, classic=metadata)
     answer = JoinAnswer(
         generation=outcome.answer.member_epoch,
         protocol_type=CONSUMER_PROTOCOL_TYPE,
