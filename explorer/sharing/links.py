@@ -25,6 +25,7 @@ from explorer.sharing.one_file import Link as ShownLink
 from explorer.sharing.page import page_of, shown
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
+from groups.packs.headline import headline_text
 from groups.reserve import makes_room
 from groups.storage import new_id
 from groups.storage.handing_on import CannotHandOn, incident
@@ -40,7 +41,7 @@ PAGE_BYTES_MOST: Final = 16 * 1024 * 1024
 """Bytes of a shared page in gzip: it is one row of the database, and one answer."""
 
 SENTENCE_LETTERS_MOST: Final = 300
-"""Of the verdict, on a card: chat tools cut after two lines or so."""
+"""Of the headline, on a card: chat tools cut after two lines or so."""
 
 
 class Told(TypedDict):
@@ -106,7 +107,7 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
     subject = Subject(
         kind=Kind.TIMELINE,
         title=facts.title,
-        sentence=(found.summary.get("verdict") or {}).get("text") or "",
+        sentence=headline_text(found.summary),
         policy=policy(TIMELINE, connects=True),
         card=card(found),
         page=lambda link: page_of(timeline, facts, found, view=wanted.view, made=wanted.made, link=link),

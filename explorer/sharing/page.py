@@ -16,6 +16,7 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.history.story.problems import troubles
 from groups.incidents.pieces import Piece, members_most
 from groups.models import Timeline
+from groups.packs.headline import headline_clauses
 from groups.places import VERSION
 from groups.storage.handing_on import Incident
 
@@ -121,6 +122,7 @@ def page_of(
         "timeline": facts,
         "origin": origin_of(facts),
         "hidden": incident.redactor is not None,
+        "headline": headline_clauses(incident.summary),
         "clauses": (incident.summary.get("verdict") or {}).get("clauses", []),
         "semantics_means": SEMANTICS.get(facts.semantics, ""),
         "made": _made(facts, incident, made),

@@ -45,14 +45,39 @@ def _without_nul(text: bytes) -> bytes:
 
 
 def packed_verdict(verdict: Mapping[str, Any] | None) -> bytes:
-    """A verdict as rows keep it, plain: it would be most of what they hold, and repeats itself. Its text is that of its clauses."""
-    kept = verdict and {name: part for name, part in verdict.items() if name != "text"}
+    """A verdict as rows keep it, plain: it would be most of what they hold, and repeats itself. Its texts are those of its clauses."""
+    kept = None if verdict is None else _without_text(verdict)
+    if kept and "headline" in kept:
+        kept["headline"] = _without_text(kept["headline"])
     return bytes(cramjam.zstd.compress(_without_nul(orjson.dumps(kept)), level=VERDICT_LEVEL))
 
 
 def read_verdict(packed: bytes) -> dict[str, Any] | None:
+    """A verdict of an earlier fold has no headline."""
     kept: dict[str, Any] | None = orjson.loads(bytes(cramjam.zstd.decompress(packed)))
-    return kept and {"text": "".join(clause["text"] for clause in kept["clauses"])} | kept
+    if kept and "headline" in kept:
+        kept["headline"] = _with_text(kept["headline"])
+    return kept and _with_text(kept)
+
+
+def _without_text(sentence: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in sentence.items() if name != "text"}
+
+
+def _with_text(sentence: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": "".join(clause["text"] for clause in sentence["clauses"])} | dict(sentence)
+
+
+def headline_clauses(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The clauses of a summary's headline; of one of an earlier fold those of its verdict."""
+    verdict = summary.get("verdict") or {}
+    clauses: list[dict[str, Any]] = (verdict.get("headline") or verdict).get("clauses", [])
+    return clauses
+
+
+def headline_text(summary: Mapping[str, Any]) -> str:
+    """The headline as lists, cards and alerts show it; empty where nothing is known yet."""
+    return "".join(clause["text"] for clause in headline_clauses(summary))
 
 
 def headline(summary: Mapping[str, Any]) -> dict[str, Any]:

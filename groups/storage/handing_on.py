@@ -17,7 +17,7 @@ from groups.history.digests.packed import Packed
 from groups.history.entries import ENTRY_FORMAT, Entry, EntryLine
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.state.group import Semantics
-from groups.history.verdict import verdict
+from groups.history.verdict import Size, verdict
 from groups.incidents.data import Facts
 from groups.incidents.pieces import Piece, Stretch, cut, members_most, pieces_of, widened
 from groups.incidents.redaction import Redactor
@@ -265,7 +265,12 @@ def _within(told: Mapping[str, Any], pieces: Sequence[Piece]) -> dict[str, Any]:
         "gaps": [gap for gap in told.get("gaps") or () if first <= (gap.get("sequence") or 0) <= last],
         "findings": findings,
         "silences": [],
-        "verdict": verdict(findings, first_ms=first_ms, last_ms=last_ms),
+        "verdict": verdict(
+            findings,
+            first_ms=first_ms,
+            last_ms=last_ms,
+            size=Size(partitions=partitions_most(told) or None),
+        ),
     }
 
 

@@ -421,6 +421,7 @@ export interface Verdict {
   text: string;
   clauses: Clause[];
   worst: Worst | null;
+  headline: Headline;
 }
 
 /** Words of a verdict. `sequence` is the step that proves them, `null` for words in between. */
@@ -431,6 +432,8 @@ export interface Clause {
   sequences?: number[];
   /** Of a time: the moment, so that a page can tell it in another zone. */
   at_ms?: number;
+  /** Of how the group formed, and of sums: a page shows them with the whole story only. */
+  part?: 'start' | 'sum';
 }
 
 /** The worst thing of a log: where it began, what it is. */
@@ -438,6 +441,30 @@ export interface Worst {
   sequence: number;
   at_ms: number | null;
   kind: string;
+}
+
+/** One sentence of at most 25 words; the texts of the clauses, put together, are `text`. */
+export interface Headline {
+  text: string;
+  clauses: Clause[];
+  /** `critical`, `warning`; null where nothing is wrong. */
+  severity: string | null;
+  /** False where part of it is inferred. */
+  certain: boolean;
+  figures: Figures;
+}
+
+/** The numbers next to a headline: `longest_ms` is the longest wait of its incident, `longest` the partition. */
+export interface Figures {
+  since_ms: number | null;
+  /** Partitions that have no owner at the end, or one that commits nothing of them. */
+  unread: number;
+  /** Of how many; null where the log does not show it. */
+  partitions: number | null;
+  longest_ms: number | null;
+  longest: string | null;
+  /** Null where the log cannot show it, and where nothing is wrong. */
+  still: boolean | null;
 }
 
 /** A problem: the entry with which it begins, when that was, and what its gravest finding says. */

@@ -77,7 +77,7 @@ def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], f
     last = wait_for_the_end(page, timeline, fetch)
     expect(page.locator("#basis")).to_contain_text(f"{last:,}")
     expect(page.locator('[data-banner="status"]')).to_have_count(0)
-    expect(page.locator("#verdict .clause").first).to_be_visible()
+    expect(page.locator("#headline .clause").first).to_be_visible()
     check_some_moments(page, timeline, fetch)
 
 

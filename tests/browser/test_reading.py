@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +22,15 @@ def test_a_case_study_opens_for_a_reader_and_tells_its_step_in_the_large_line(op
     page = open_page("/t/kip848-basic?at=59", view=None)
     expect(page.locator("#story")).to_be_visible()
     expect(page.locator("#story")).to_have_text(page.locator("#now").text_content() or "")
-    for hidden in ("#verdict", "#details", "#metrics-panel", "#figure-panel"):
+    for hidden in (
+        "#headline",
+        "#figures",
+        "#whole",
+        "#verdict",
+        "#details",
+        "#metrics-panel",
+        "#figure-panel",
+    ):
         expect(page.locator(hidden)).to_be_hidden()
     expect(page.locator("#legend")).to_contain_text("Unassigned")
 
@@ -30,10 +39,30 @@ def test_at_the_end_of_a_case_stand_the_verdict_and_what_comes_next(open_page: O
     page = open_page("/t/kip848-basic", view=None)
     expect(page.locator("#next")).to_be_hidden()
     page.keyboard.press("End")
-    expect(page.locator("#verdict")).to_be_visible()
+    expect(page.locator("#headline")).to_be_visible()
     expect(page.locator("#story")).to_be_hidden()
+    expect(page.locator("#verdict")).to_be_hidden()
     page.locator("#next").click()
     page.wait_for_url("**/t/kip848-member-failure*")
+
+
+def test_the_story_is_folded_beneath_the_headline_and_begins_with_what_happened(open_page: Open) -> None:
+    page = open_page("/t/incident-rebalance-storm?view=investigator")
+    told = page.evaluate("JSON.parse(document.getElementById('timeline-data').textContent).summary.verdict")
+    headline = page.locator("#headline")
+    assert headline.text_content() == told["headline"]["text"]
+    expect(headline.locator(".clause").first).to_have_attribute("data-at", re.compile(r"\d+"))
+    assert page.locator("#figures dt").all_inner_texts() == ["From", "Longest wait", "Still so"]
+    story = page.locator("#verdict")
+    expect(story).to_be_hidden()
+    page.locator("#whole summary").click()
+    expect(story).to_be_visible()
+    brief = story.inner_text()
+    assert len(brief.split()) <= 91
+    assert "joined one after another" not in brief
+    assert "moves of" not in brief
+    story.get_by_role("button", name="more").click()
+    assert story.inner_text().split() == told["text"].split()
 
 
 def test_the_first_page_goes_on_where_its_reader_has_stopped(open_page: Open) -> None:

@@ -78,13 +78,14 @@ class Judgement:
 
     @property
     def unproven_clauses(self) -> list[str]:
-        """Clauses of a verdict that point at a step which no true finding of their timeline has."""
+        """Clauses of a verdict, or of its headline, that point at a step which no true finding of their timeline has."""
         wrong = {id(each.claim) for each in self.false}
         proven = [(each.timeline, each.proof) for each in self.said.claims if id(each) not in wrong]
         out = []
         for number, verdict in enumerate(self.said.verdicts, 1):
             known = set[int]().union(*(proof for timeline, proof in proven if timeline == number))
-            out += [clause["text"] for clause in verdict["clauses"] if not steps_of(clause) <= known]
+            clauses = [*verdict["clauses"], *verdict["headline"]["clauses"]]
+            out += [clause["text"] for clause in clauses if not steps_of(clause) <= known]
         return out
 
     @property
@@ -159,6 +160,7 @@ def line_of(one: Judgement) -> Mapping[str, Any]:
         "told": one.told_count,
         "tellable": len(one.told),
         "in_verdict": one.in_verdict_count,
+        "headlines": [each["headline"]["text"] for each in one.said.verdicts],
         "verdicts": [each["text"] for each in one.said.verdicts],
         "missing": [
             {"at_s": at(each.fact["at_ms"]), "kind": each.fact["kind"], "fact": each.fact["sentence"]}

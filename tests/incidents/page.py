@@ -64,6 +64,7 @@ def _incident(one: Judgement) -> Iterator[str]:
     yield f"{one.facts['title']}. {one.facts['done']}\n"
     for number, verdict in enumerate(one.said.verdicts, 1):
         which = f" of life {number}" if len(one.said.verdicts) > 1 else ""
+        yield f"> **{_plain(verdict['headline']['text'])}**\n>"
         yield f"> Verdict{which}: {_plain(verdict['text'])}\n"
     yield "| s | what was done | what is said |"
     yield "|---|---|---|"

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from explorer.pages.home.words import ago
 from groups.models import Timeline
@@ -30,11 +31,11 @@ def test_case_studies_have_pictures_and_the_basic_one_plays(stored: Store, clien
     assert "KIP-848" in page
 
 
-def test_recent_timelines_stand_there_with_their_verdicts(stored: Store, client: Client) -> None:
+def test_recent_timelines_are_listed_with_their_headlines(stored: Store, client: Client) -> None:
     timeline = stored(Story().joins("A", [0]).leaves("A"), title="Ticket")
     page = client.get("/").content.decode()
     assert f'href="/t/{timeline.id}"' in page
-    assert timeline.summary["verdict"]["text"].split(".")[0] in page
+    assert escape(timeline.summary["verdict"]["headline"]["text"]) in page
 
 
 def test_only_what_works_is_offered(client: Client, transactional_db: None) -> None:

@@ -16,6 +16,7 @@ from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.models import Timeline
+from groups.packs.headline import headline_clauses
 from groups.shown import nameless_advice
 from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
 
@@ -54,8 +55,8 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
         {
             "timeline": timeline,
             "origin": origin_of(timeline, chunk),
-            "clauses": (detail["summary"].get("verdict") or {}).get("clauses", []),
             "nameless": nameless_advice(timeline.group) if timeline.source in FROM_KAFKA else "",
+            "headline": headline_clauses(detail["summary"]),
             "semantics_means": SEMANTICS.get(timeline.semantics, ""),
             "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),

@@ -20,6 +20,7 @@ from explorer.web.inlined import inlined
 from explorer.web.times import stamp
 from groups import storage
 from groups.models import Timeline
+from groups.packs.headline import headline_text
 from groups.shown import or_title
 from simulations import courses
 
@@ -83,7 +84,6 @@ def _showcase(timeline: Timeline) -> dict[str, Any]:
 
 def _row(timeline: Timeline) -> dict[str, Any]:
     summary = storage.describe(timeline)["summary"]
-    verdict = (summary.get("verdict") or {}).get("text") or "Nothing is known yet."
     gaps = len(summary.get("gaps") or [])
     if timeline.status != Timeline.Status.COMPLETE:
         fact = timeline.status
@@ -98,7 +98,7 @@ def _row(timeline: Timeline) -> dict[str, Any]:
         "id": timeline.id,
         "title": or_title(timeline.group, timeline.title),
         "source": SOURCES[Timeline.Source(timeline.source)],
-        "verdict": verdict,
+        "headline": headline_text(summary) or "Nothing is known yet.",
         "fact": fact,
         "ago": ago(timezone.now() - timeline.created),
         "stamp": stamp(timeline.created),

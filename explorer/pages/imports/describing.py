@@ -13,7 +13,7 @@ from explorer.web.times import time_element
 from groups.imports.lifecycle import can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
-from groups.packs.headline import headline
+from groups.packs.headline import headline, headline_text
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.topics.naming import SAYS
 from groups.shown import shown_name
@@ -61,7 +61,6 @@ def told(found: Import) -> dict[str, Any]:
     """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
     span_ms = span(found)
     gravest = found.timelines.order_by(*order_of(found)).first()
-    verdict = (gravest.in_short().get("verdict") or {}).get("text", "") if gravest else ""
     return {
         "created_ms": round(found.created.timestamp() * 1000),
         "created_shown": time_element(round(found.created.timestamp() * 1000)),
@@ -69,7 +68,7 @@ def told(found: Import) -> dict[str, Any]:
         "gravest": {
             "group": shown_name(gravest.group),
             "url": reverse("board", args=[gravest.id]),
-            "verdict": verdict,
+            "headline": headline_text(gravest.in_short()),
         }
         if gravest
         else None,

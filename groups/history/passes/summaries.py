@@ -14,7 +14,7 @@ from groups.history.findings.silent import SilentSpan
 from groups.history.frames.consumption import totals
 from groups.history.frames.shapes import ConsumptionSummary, Frame, TopicFrame
 from groups.history.story.epochs import EpochStart
-from groups.history.verdict import Verdict, verdict
+from groups.history.verdict import Size, Verdict, verdict
 
 
 class Summary(TypedDict):
@@ -47,6 +47,7 @@ class Summary(TypedDict):
 def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary:
     """Of the entries up to that of the frame ``shown``; the finder has folded the same."""
     findings = finder.findings(shown)
+    most = _partitions_most(shown, finder.ownership.extents)
     summary: Summary = {
         "group": shown["group"],
         "protocol": shown["protocol"],
@@ -57,13 +58,18 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "last": shown["sequence"],
         "cast": finder.cast.members(),
         "topics": shown["topics"],
-        "partitions_most": _partitions_most(shown, finder.ownership.extents),
+        "partitions_most": most,
         "epochs": list(finder.epochs.starts),
         "gaps": finder.notes.gaps,
         "findings": findings,
         "cannot_tell": finder.cannot_tell(findings),
         "silences": finder.silences(),
-        "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
+        "verdict": verdict(
+            findings,
+            first_ms=first_ms,
+            last_ms=shown["at_ms"],
+            size=Size(members=len(shown["members"]), partitions=most or None),
+        ),
     }
     if "consumption" in shown:
         summary["consumption"] = totals(shown["consumption"], shown["at_ms"])

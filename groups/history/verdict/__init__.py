@@ -1,4 +1,4 @@
-"""The verdict: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
+"""The verdict: a headline and, beneath it, a story: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
 
 It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It tells what
 happened in the order of time, and ends with sums and with how the log ends. Of more events than are told (``EVENTS_TOLD_MAX``) the worst ones stay.
@@ -12,33 +12,41 @@ from typing import Final, cast
 
 from groups.history.findings.finding import Finding
 from groups.history.findings.kinds import ByKind
-from groups.history.verdict.closing import closing
+from groups.history.verdict.closing import closing, sums
 from groups.history.verdict.events import events
-from groups.history.verdict.opening import broken, differences, lead_times, opening, opening_pattern
-from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
+from groups.history.verdict.headline import Size, Span, headline
+from groups.history.verdict.opening import broken, differences, lead_times, opening, opening_pattern, start
+from groups.history.verdict.text import Event, Part, Text, Verdict, Worst, text_of
 from groups.history.words import counted
 
-__all__ = ["EVENTS_TOLD_MAX", "UNKNOWN", "Verdict", "verdict"]
+__all__ = ["EVENTS_TOLD_MAX", "UNKNOWN", "Size", "Verdict", "verdict"]
 
 EVENTS_TOLD_MAX: Final = 8
 """Sentences about events: more is a list, and the page has one."""
 
+UNKNOWN_SIZE: Final = Size()
+
 UNKNOWN: Final = "Unknown: the log tells nothing of members"
 
 
-def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0) -> Verdict:
-    """Of the findings of a timeline, whose first and last entries are of these times."""
+def verdict(
+    findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0, size: Size = UNKNOWN_SIZE
+) -> Verdict:
+    """Of the findings of a timeline, whose first and last entries are of these times; ``size`` is that of the group at its end."""
     found_of: dict[str, list[Finding]] = {}
     for finding in findings:
         found_of.setdefault(finding["kind"], []).append(finding)
     # What the finders of each kind fill in, a test holds to the shapes.
     by_kind = cast(ByKind, found_of)
-    text = Text(last_ms if first_ms is None else first_ms, last_ms)
+    log = Span(last_ms if first_ms is None else first_ms, last_ms)
+    text = Text(*log)
     lead = opening_pattern(findings)
     if lead is not None:
         text.sentence([Part(lead["says"], lead["steps"][0], lead["steps"]), *lead_times(lead)])
     for parts in (*broken(by_kind), *differences(by_kind), *opening(by_kind)):
         text.sentence(parts)
+    for parts in start(by_kind):
+        text.sentence(parts, "start")
     found = sorted(events(by_kind), key=lambda event: (event.at_ms, event.sequence))
     rest = [
         event
@@ -47,6 +55,8 @@ def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms
     ]
     for parts in _sentences(_worst_ones(rest)):
         text.sentence(parts)
+    for parts in sums(by_kind):
+        text.sentence(parts, "sum")
     for parts in closing(by_kind):
         text.sentence(parts)
     if not text:
@@ -56,7 +66,12 @@ def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms
             text.sentence([of_commits, Part("; the log tells nothing of members")])
         else:
             text.sentence([Part(UNKNOWN)])
-    return text.whole(_worst(found, by_kind))
+    return Verdict(
+        text=text_of(text.clauses),
+        clauses=text.clauses,
+        worst=_worst(found, by_kind),
+        headline=headline(findings, by_kind, log, size),
+    )
 
 
 def _sentences(told: Iterable[Event]) -> Iterable[list[Part]]:

@@ -21,10 +21,15 @@ BLOCKED_TOLD_MAX: Final = 3
 """Pairs of who blocked whom that are told; more are counted."""
 
 
-def closing(by_kind: ByKind) -> Iterable[list[Part]]:
+def sums(by_kind: ByKind) -> Iterable[list[Part]]:
+    """Moves, the longest hand-over, and who waited for whom."""
     moves, free = _moves(by_kind), _longest_unassigned(by_kind)
     yield [*moves, *([Part("; ")] if moves and free else []), *free]
     yield _blocked(by_kind)
+
+
+def closing(by_kind: ByKind) -> Iterable[list[Part]]:
+    """What still is so at the end, and how the log ends."""
     yield _still_unassigned(by_kind)
     for one in (
         *by_kind.get("eager_rebalance", ()),

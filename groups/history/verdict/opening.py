@@ -47,9 +47,14 @@ def differences(by_kind: ByKind) -> Iterable[list[Part]]:
 
 
 def opening(by_kind: ByKind) -> Iterable[list[Part]]:
+    """What the log lacks, and what kind of group it is, where it is no consumer group."""
     yield from _log(by_kind)
     for one in by_kind.get("group_type", ()):
         yield [Part(one["says"], one["sequences"][0])]
+
+
+def start(by_kind: ByKind) -> Iterable[list[Part]]:
+    """Who was there already, and how the group formed."""
     began = by_kind.get("began", ())
     midway = by_kind.get("midway", ())
     there = [Part(began[0]["says"], began[0]["sequences"][0])] if began else []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from groups.history.words import CLOCK_LEAST_MS, time_words
 
 DAY_MS = 24 * 3_600_000
+
+Role = Literal["start", "sum"]
 
 
 class Clause(TypedDict):
@@ -20,6 +22,8 @@ class Clause(TypedDict):
     """Of a clause that counts n things: where they happened, in order, for stepping through them."""
     at_ms: NotRequired[int]
     """Of a time: the moment, so that a page can tell it in another zone."""
+    part: NotRequired[Role]
+    """Of how the group formed, and of sums: a page shows them with the whole story only."""
 
 
 class Worst(TypedDict):
@@ -30,12 +34,39 @@ class Worst(TypedDict):
     kind: str
 
 
+class Figures(TypedDict):
+    """The numbers next to a headline: ``longest_ms`` is the longest wait of its incident, ``longest`` the partition."""
+
+    since_ms: int | None
+    unread: int
+    """Partitions that have no owner at the end, or one that commits nothing of them."""
+    partitions: int | None
+    """Of how many; null where the log does not show it."""
+    longest_ms: int | None
+    longest: str | None
+    still: bool | None
+    """Null where the log cannot show it, and where nothing is wrong."""
+
+
+class Headline(TypedDict):
+    """One sentence of at most 25 words; the texts of the clauses, put together, are ``text``."""
+
+    text: str
+    clauses: list[Clause]
+    severity: str | None
+    """``critical``, ``warning``; null where nothing is wrong."""
+    certain: bool
+    """False where part of it is inferred."""
+    figures: Figures
+
+
 class Verdict(TypedDict):
     """The texts of the clauses, put together, are ``text``; ``worst`` is ``None`` where nothing was wrong."""
 
     text: str
     clauses: list[Clause]
     worst: Worst | None
+    headline: Headline
 
 
 class Part(NamedTuple):
@@ -64,19 +95,21 @@ class Text:
     """Sentences in the making; ``first_ms`` and ``last_ms`` are the log's: over a day, times tell the day too."""
 
     def __init__(self, first_ms: int, last_ms: int) -> None:
-        self._clauses: list[Clause] = []
+        self.clauses: list[Clause] = []
         self._dated = last_ms - first_ms > DAY_MS
         self._zoned = False
+        self._role: Role | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._clauses)
+        return bool(self.clauses)
 
-    def sentence(self, parts: Iterable[Part]) -> None:
+    def sentence(self, parts: Iterable[Part], role: Role | None = None) -> None:
         """One sentence, ended by a full stop; nothing if there are no parts."""
         told = [part for part in parts if part.text or part.at_ms is not None]
         if not told:
             return
-        if self._clauses:
+        self._role = role
+        if self.clauses:
             self._add(Clause(text=" ", sequence=None))
         for number, part in enumerate(told):
             self._part(part, begins=not number)
@@ -102,14 +135,16 @@ class Text:
         return f"{said} UTC"
 
     def _add(self, clause: Clause) -> None:
-        last = self._clauses[-1] if self._clauses else None
+        if self._role is not None:
+            clause["part"] = self._role
+        last = self.clauses[-1] if self.clauses else None
         plain = clause["sequence"] is None and "at_ms" not in clause
-        if last is not None and plain and last["sequence"] is None and "at_ms" not in last:
+        same = last is not None and last.get("part") == clause.get("part")
+        if last is not None and same and plain and last["sequence"] is None and "at_ms" not in last:
             last["text"] += clause["text"]
         else:
-            self._clauses.append(clause)
+            self.clauses.append(clause)
 
-    def whole(self, worst: Worst | None) -> Verdict:
-        return Verdict(
-            text="".join(clause["text"] for clause in self._clauses), clauses=self._clauses, worst=worst
-        )
+
+def text_of(clauses: Iterable[Clause]) -> str:
+    return "".join(clause["text"] for clause in clauses)

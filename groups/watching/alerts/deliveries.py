@@ -21,6 +21,7 @@ from django.utils import timezone
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.jobs.announce import announce, cluster_group
+from groups.packs.headline import headline_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
 from groups.watching.alerts.webhook import Answer, post
@@ -79,6 +80,9 @@ def message_of(rule: AlertRule, alert: Alert | None, status: str, says: str) -> 
         "group": "" if alert is None else alert.group,
         "rule": {name: about[name] for name in ("id", "kind", "group", "limits", "says")},
         "says": says,
+        "headline": ""
+        if alert is None or alert.timeline is None
+        else headline_text(alert.timeline.in_short()),
         "text": f"[{cluster}] {says}" + (f" {url}" if url else ""),
         "since_ms": None if alert is None else alert.since_ms,
         "at_ms": None if alert is None else alert.at_ms,

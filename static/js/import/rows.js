@@ -94,7 +94,7 @@ export function groupRow(row, from, to) {
     h(
       'td',
       { class: 'vd' },
-      folding && !row.verdict.text ? 'Folding' : verdict(row),
+      folding && !row.verdict.text ? 'Folding' : headline(row),
       facts ? h('span', { class: 'sub' }, facts) : null,
     ),
     h('td', { class: 'r num' }, count(row.entries)),
@@ -102,12 +102,12 @@ export function groupRow(row, from, to) {
 }
 
 /** @param {Row} row @returns {(Node | string)[]} */
-function verdict(row) {
+function headline(row) {
   if (!row.verdict.clauses?.length)
     return [
       row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet',
     ];
-  return row.verdict.clauses.flatMap(({ text, sequence }) =>
+  return (row.verdict.headline ?? row.verdict).clauses.flatMap(({ text, sequence }) =>
     sequence === null ? unbroken(text) : [h('a', { href: `${row.url}?at=${sequence}` }, ...unbroken(text))],
   );
 }

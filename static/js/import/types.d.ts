@@ -41,7 +41,7 @@ export interface Row {
   gaps: number;
   epochs: number[];
   no_owner: number[];
-  verdict: { text: string; clauses: Clause[]; worst?: { sequence: number } | null };
+  verdict: { text: string; clauses: Clause[]; headline?: { clauses: Clause[] }; worst?: { sequence: number } | null };
   deleted: boolean;
   same_as: string | null;
   continues: string | null;

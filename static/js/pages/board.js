@@ -339,9 +339,9 @@ function follow(from) {
   });
 }
 
-/** The verdict, and what there is to say beside it. */
+/** The headline, the story, and what else was found. */
 function showFound() {
-  showVerdict(part('verdict'), meta.summary);
+  showVerdict(part, meta.summary);
   showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
 }
 

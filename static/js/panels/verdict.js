@@ -1,24 +1,92 @@
 /**
- * The verdict: sentences made of findings. Every clause that has a proof is a link to its moment; one that counts
- * several things leads from each to the next. Times are marked as such.
+ * The headline, its figures, and the story beneath it. Every clause that has a proof is a link to its moment; one that
+ * counts several things leads from each to the next. Times are marked as such.
  *
  * @typedef {Partial<import('../types').Summary>} Summary
  * @typedef {import('../types').Clause} Clause
+ * @typedef {import('../types').Figures} Figures
  */
 
+import { duration } from '../frame/words.js';
 import { h, unbroken } from '../shared/dom.js';
 
 /** A time from here on (March 1973) is a clock's; one below is a simulation's. */
 const CLOCK_FROM_MS = 1e11;
 
+/** Words of a story before "more". */
+const WORDS_MOST = 90;
+
 /**
- * @param {HTMLElement} root the paragraph
- * @param {Summary} summary
+ * @param {(id: string) => HTMLElement} part
+ * @param {Summary} summary one of an earlier fold has no headline: its story is shown in full
  */
-export function showVerdict(root, summary) {
-  const clauses = summary.verdict?.clauses;
-  if (!clauses?.length) return;
-  root.replaceChildren(...clauses.flatMap(shown));
+export function showVerdict(part, { verdict }) {
+  if (!verdict?.clauses.length) return;
+  const { headline, clauses } = verdict;
+  part('headline').replaceChildren(...(headline?.clauses ?? clauses).flatMap(shown));
+  part('figures').replaceChildren(...(headline ? figuresOf(headline.figures, headline.clauses) : []));
+  const story = part('verdict');
+  const brief = briefOf(clauses);
+  const more = () => story.classList.add('all');
+  story.replaceChildren(
+    ...clauses.flatMap((clause, at) => {
+      const until = brief.get(at) ?? 0;
+      const [now, later] = [clause.text.slice(0, until), clause.text.slice(until)];
+      const piece = (/** @type {string} */ text) => [shown({ ...clause, text })].flat();
+      return [...(now ? piece(now) : []), later && h('span.rest', piece(later))];
+    }),
+    clauses.some(({ text }, at) => brief.get(at) !== text.length)
+      ? h('button.btn.sm', { type: 'button', onclick: more }, 'more')
+      : '',
+  );
+}
+
+/** The end of a sentence; a point within a number or a name is none. */
+const ENDS = /\.(?= |$)/g;
+
+/**
+ * What a story shows at first: what happened, without how the group formed and without sums, up to the sentence that
+ * would be too long.
+ *
+ * @param {Clause[]} clauses
+ * @returns {Map<number, number>} how many letters of which clauses
+ */
+export function briefOf(clauses) {
+  /** @type {Map<number, number>} */
+  const brief = new Map();
+  /** @type {number[]} */
+  let sentence = [];
+  let words = 0;
+  for (const [at, { text, sequence, part }] of clauses.entries()) {
+    if (part) continue;
+    words += text.split(/\s+/).filter(Boolean).length;
+    if (words > WORDS_MOST) break;
+    const end = sequence === null ? [...text.matchAll(ENDS)].at(-1) : undefined;
+    if (!end) sentence.push(at);
+    else {
+      for (const one of sentence) brief.set(one, clauses[one]?.text.length ?? 0);
+      brief.set(at, end.index + 1);
+      // A clause that ends a sentence may begin the next one.
+      sentence = end.index + 1 < text.length ? [at] : [];
+    }
+  }
+  return brief;
+}
+
+/** @param {Figures} figures @param {Clause[]} clauses */
+function figuresOf({ unread, partitions, longest_ms: ms, longest, still }, clauses) {
+  const since = clauses.find(({ at_ms: at }) => at !== undefined);
+  return [
+    since && figure(still ? 'Since' : 'From', shown(since)),
+    unread && figure('Unread', partitions ? `${unread} of ${partitions}` : `${unread}`, '.bad'),
+    ms && figure('Longest wait', duration(ms), still ? '.bad' : '', longest ?? ''),
+    still !== null && figure('Still so', still ? 'yes' : 'no'),
+  ].filter((one) => one instanceof Node);
+}
+
+/** @param {string} name @param {string | Node | (string | Node)[]} value */
+function figure(name, value, kind = '', title = '') {
+  return h('div', { title }, h('dt', name), h(`dd.num${kind}`, value));
 }
 
 /** @param {Clause} clause */

@@ -19,7 +19,7 @@ export function crowdStage({ picked, start_ms, ...shared }) {
         source,
         cast: shared.cast,
         labels: shared.labels,
-        verdict: () => part('verdict').textContent ?? '',
+        verdict: () => `${part('headline').textContent} ${part('verdict').textContent}`,
         start_ms,
         onSeek: shared.onSeek,
         onPick: (key) => shared.onPick(key === picked() ? null : key),

@@ -1,0 +1,127 @@
+"""The headline of every log of the corpus: short, proven, and of one mind with the findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.verdict import verdict
+from groups.history.verdict.headline import QUIET_WORDS_MOST, WORDS_MOST, Size
+from groups.packs.headline import headline_text, packed_verdict, read_verdict
+from tests.history.corpus import CorpusLog, corpus, recorded
+from tests.tiers import spread
+
+Fields = dict[str, Any]
+
+
+def of(log: CorpusLog) -> tuple[Fields, Fields]:
+    summary = recorded(log).batch.summary
+    return dict(summary), dict(summary["verdict"] or {})
+
+
+@pytest.mark.parametrize("log", spread(corpus(), every=9))
+def test_a_headline_is_short_and_each_clause_is_proven(log: CorpusLog) -> None:
+    summary, told = of(log)
+    found = told["headline"]
+    most = QUIET_WORDS_MOST if found["text"].startswith("Stable since") else WORDS_MOST
+    assert 0 < len(found["text"].split()) <= most, found["text"]
+    assert found["text"] == "".join(clause["text"] for clause in found["clauses"])
+    assert found["text"].endswith(".")
+    proofs = {
+        step
+        for one in summary["findings"]
+        for step in (*one["sequences"], *(one.get("steps") or ()), one.get("killed_sequence"), one.get("at"))
+    }
+    steps = [clause["sequence"] for clause in found["clauses"] if clause["sequence"] is not None]
+    assert set(steps) <= proofs
+    assert steps or found["text"].startswith("Unknown")
+
+
+@pytest.mark.parametrize("log", spread(corpus(), every=9))
+def test_a_partition_without_an_owner_for_long_at_the_end_is_in_the_figures(log: CorpusLog) -> None:
+    summary, told = of(log)
+    free = {one["partition"] for one in summary["findings"] if one["kind"] == "no_owner" and one["open"]}
+    figures = told["headline"]["figures"]
+    assert figures["unread"] >= len(free)
+    long = [one for one in summary["findings"] if one["kind"] == "no_owner" and one["open"]]
+    if any(one["length_ms"] >= 10_000 for one in long):
+        assert told["headline"]["severity"] == "critical"
+
+
+NAMES = ("app-a", "client id with many words in it, as some have", "a" * 249)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_names_leave_a_headline_short(name: str) -> None:
+    removed = {
+        "kind": "removed",
+        "says": f"{name} was removed",
+        "name": name,
+        "lane": name,
+        "at_ms": 20_000,
+        "sequences": [5],
+        "why": None,
+        "polled": False,
+        "looks_like": "stopped",
+        "short": "its process ended or froze, 45.0 s, assumed",
+        "timeout_ms": None,
+        "silent_from_ms": 10_000,
+        "silent_sequence": 4,
+        "killed_ms": None,
+        "killed_sequence": None,
+        "partitions": [f"a topic with blanks-{number}" for number in range(3)],
+        "back_ms": None,
+        "back_sequence": None,
+        "certain": False,
+    }
+    stops = [
+        {
+            "kind": "stopped",
+            "says": "",
+            "partition": place,
+            "from_ms": 10_000,
+            "to_ms": 25_000,
+            "length_ms": 15_000,
+            "sequences": [4, 9],
+            "certain": False,
+        }
+        for place in removed["partitions"]  # type: ignore[union-attr]
+    ]
+    told = verdict([removed, *stops], first_ms=0, last_ms=90_000)["headline"]  # type: ignore[list-item]
+    assert len(told["text"].split()) <= WORDS_MOST, told["text"]
+    assert "looks like its process ended or froze" in told["text"]
+
+
+def test_a_time_of_a_log_of_days_has_its_day_and_a_stable_group_stays_under_ten_words() -> None:
+    day = 24 * 3_600_000
+    stable = {
+        "kind": "stable",
+        "says": "Stable for 2 d",
+        "sequences": [3],
+        "from_ms": 1_700_000_000_000,
+        "to_ms": 1_700_000_000_000 + 2 * day,
+        "length_ms": 2 * day,
+        "throughout": True,
+        "certain": True,
+    }
+    told = verdict(
+        [stable],  # type: ignore[list-item]
+        first_ms=1_700_000_000_000,
+        last_ms=1_700_000_000_000 + 2 * day,
+        size=Size(members=3, partitions=6),
+    )["headline"]
+    assert told["text"] == "Stable since 14 Nov 22:13:20 UTC: 3 members."
+    assert told["severity"] is None
+
+
+def test_a_row_keeps_the_headline_and_one_of_an_earlier_fold_shows_its_verdict() -> None:
+    log = next(log for log in corpus() if log.name == "study kip848-member-failure kafka")
+    summary, told = of(log)
+    assert FOLD_VERSION >= 30
+    assert read_verdict(packed_verdict(told)) == told
+    assert headline_text(summary) == told["headline"]["text"]
+    del told["headline"]
+    assert headline_text({"verdict": read_verdict(packed_verdict(told))}) == told["text"]
+    assert headline_text({}) == ""
