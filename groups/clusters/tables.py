@@ -1,4 +1,4 @@
-"""What ``kafka-consumer-groups`` prints of a group: columns, order of columns and words are those of Kafka 4.3.1."""
+"""What ``kafka-consumer-groups`` prints of a group: columns, order of columns and words are Kafka's own."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ version numbers: the coordinator, the fold, the findings, the checkers and the p
 from __future__ import annotations
 
 from groups.releases.evidence import Bounds, RecordEvidence, bounds_of_apis, release_by
+from groups.releases.older import OLDER, since
 from groups.releases.release import (
     ALIASES,
     EARLIER,
@@ -23,6 +24,7 @@ __all__ = [
     "EARLIER",
     "GROUP_VERSION",
     "NEWEST",
+    "OLDER",
     "TABLE",
     "Bounds",
     "RecordEvidence",
@@ -33,4 +35,5 @@ __all__ = [
     "bounds_of_apis",
     "release_by",
     "release_of",
+    "since",
 ]

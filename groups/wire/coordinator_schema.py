@@ -1,4 +1,4 @@
-"""The group coordinator's records, as Kafka 4.3.1 declares them: keys, and values in all of their versions.
+"""The group coordinator's records, as Kafka declares them: keys, and values in all of their versions.
 
 A record's key is an int16 (the record type) and the key's fields; its value is an int16 (the value's version) and
 the value's fields. The schemas are in ``groups.wire.generated``:

@@ -8,7 +8,7 @@ names and partition counts is proved, or refuted, by comparing. All integers are
             their order, the rack's length (int32) and the rack as the name above
     group   the topics' hashes (int64) in the order of the topics' names; 0 without topics
 
-Source: ``Utils.computeTopicHash`` and ``Utils.computeGroupHash`` of Kafka's group-coordinator module (4.3.1).
+Source: ``Utils.computeTopicHash`` and ``Utils.computeGroupHash`` of Kafka's group-coordinator module.
 """
 
 from __future__ import annotations

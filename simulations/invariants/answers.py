@@ -84,7 +84,7 @@ class AnswerChecks:
             return NOT_KNOWN
         if epoch == 0:
             if before is not None and before.instance is not None and before.epoch != LEFT_FOR_NOW:
-                # It asks for its own instance: 4.3.1 takes it back or has it wait, by what its record says.
+                # It asks for its own instance: Kafka's released coordinator takes it back or has it wait, by what its record says.
                 return None
             return frozenset({NONE})
         if before is None:

@@ -78,7 +78,7 @@ CLASSIC_GROUP_INVARIANTS: Final = {
             number="G.3 #27",
             says="A heartbeat is accepted only of a member of the present generation.",
             source="`GroupMetadataManager.validateClassicGroupHeartbeat`",
-            apart="A coordinator that is loading accepts every heartbeat, as 4.3.1 does.",
+            apart="A coordinator that is loading accepts every heartbeat, as the released one does.",
         ),
     )
 }

@@ -1,6 +1,6 @@
 """A classic group as the rules have it: what each request, timer and load of its coordinator has to bring about.
 
-It is a picture of its own, written from the rules (``ClassicGroup``, ``GroupMetadataManager`` of 4.3.1; docs/reference,
+It is a picture of its own, written from the rules (Kafka's ``ClassicGroup``, ``GroupMetadataManager``; docs/reference,
 the classic coordinator) and not from the simulated coordinator, which it is held against (``classic_operations``). It
 knows only a log in which every record takes effect at once.
 """

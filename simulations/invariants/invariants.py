@@ -244,14 +244,14 @@ _ALL: Final = (
         number="G.2 #21",
         says="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
         source="KIP-848, Reconciliation",
-        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it; so it does as long as `on_partitions_assigned` throws (4.3.1: the assignment is applied, not fetched from, and not acknowledged), and no longer than until a heartbeat has named it. Nor, if that answer is lost, of what it had been told of and has not begun with when it tells everything anew: it names nothing of that, so nobody waits for it (4.3.1: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as it has not heard: an assignment may wait for the application to poll while later answers tell of less.",
+        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it; so it does as long as `on_partitions_assigned` throws (as released: the assignment is applied, not fetched from, and not acknowledged), and no longer than until a heartbeat has named it. Nor, if that answer is lost, of what it had been told of and has not begun with when it tells everything anew: it names nothing of that, so nobody waits for it (as released: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as it has not heard: an assignment may wait for the application to poll while later answers tell of less.",
     ),
     Invariant(
         name="callbacks",
         number="G.2 #22",
         says="Callbacks do not overlap; revoked and lost is what was owned, assigned what was not; lost comes only after a refusal or a leave.",
         source="`ConsumerRebalanceListener`",
-        apart="Lost is also what was given up since the last assignment that was handed over before the refusal or the leave: 4.3.1 clears it only then. Whose poll is late may lose before its leave arrives: the leave is sent first, and may take as long as a message can. What a revoked callback threw on stays owned and may be named again; if the client leaves meanwhile it is rid of it with the leave, and names it once more as lost if it leaves because its poll came too late.",
+        apart="Lost is also what was given up since the last assignment that was handed over before the refusal or the leave: the released client clears it only then. Whose poll is late may lose before its leave arrives: the leave is sent first, and may take as long as a message can. What a revoked callback threw on stays owned and may be named again; if the client leaves meanwhile it is rid of it with the leave, and names it once more as lost if it leaves because its poll came too late.",
     ),
     Invariant(
         name="given_up_is_left_alone",
@@ -286,7 +286,7 @@ _ALL: Final = (
         number="G.4 #33",
         says="Once nothing disturbs it, every member's client owns what is assigned to it.",
         source="KIP-848, Consumer",
-        apart="The same bound. What `on_partitions_assigned` threw on and is no longer assigned counts as not owned: if the next assignment is the one that was acknowledged last, 4.3.1 takes it without a callback, and leaves those partitions with the client, not fetched from.",
+        apart="The same bound. What `on_partitions_assigned` threw on and is no longer assigned counts as not owned: if the next assignment is the one that was acknowledged last, the released client takes it without a callback, and leaves those partitions with the client, not fetched from.",
     ),
     Invariant(
         name="current_target",
@@ -300,7 +300,7 @@ _ALL: Final = (
         number="G.4",
         says="Once nothing disturbs it, a member's records say what its application subscribed to last.",
         source="`ConsumerMembershipManager`, `ConsumerHeartbeatRequestManager`",
-        apart="The same bound. Not of a static member that is away. A join names no expression if there is none, so that a static member that another process had by expression keeps it: 4.3.1 does so. Nor does a client whose request failed say anew that it has dropped one: the member keeps it.",
+        apart="The same bound. Not of a static member that is away. A join names no expression if there is none, so that a static member that another process had by expression keeps it: the released coordinator does so. Nor does a client whose request failed say anew that it has dropped one: the member keeps it.",
     ),
     Invariant(
         name="rebalance_timeout",

@@ -1,7 +1,7 @@
 """What released clients and coordinators are known to do wrong: a run in which they did is not held against the rules.
 
 The first are faults of leaders and of static members of the classic protocol, told by the version of their JoinGroup; the
-others are those of the coordinator of 4.3.1 where a group changes its protocol.
+others are those of Kafka's released coordinator where a group changes its protocol.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ STALE_CLAIMS: Final = (
 TWO_OWNERS: Final = "KAFKA-7026: a leader before 2.3 gives what two members claim with sticky to both"
 OLD_LEADER: Final = "KIP-429: a leader before 2.4 gives away what cooperative members keep"
 NOT_SUBSCRIBED: Final = (
-    "the sticky assignors of 4.3.1 give a member what it does not subscribe to: it comes first and subscribes to nothing, "
+    "Kafka's sticky assignors give a member what it does not subscribe to: it comes first and subscribes to nothing, "
     "or had it a generation ago"
 )
 LEADERLESS: Final = "a static leader that came back is not told that it leads (KIP-814, since 3.2)"
-STAYS: Final = (
-    "a session ran out while the member's return waited to be committed, and no other is started (4.3.1)"
-)
+STAYS: Final = "a session ran out while the member's return waited to be committed, and no other is started"
 MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
 RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
 BETWEEN_ROUNDS: Final = "a static member came back before it said what it had given up, and nobody asks for the second round (KIP-345, KIP-429)"
@@ -53,28 +51,24 @@ CLAIMS_BESIDE: Final = (
 )
 
 FORGOTTEN: Final = (
-    "4.3.1: a JoinGroup of an unknown member id to an empty consumer group forgets it and writes no tombstone"
+    "a JoinGroup of an unknown member id to an empty consumer group forgets it and writes no tombstone"
 )
 OVERSTATED: Final = (
-    "4.3.1: a downgrade writes targets as what members have: one that has less never hears of the rest, and what one "
+    "a downgrade writes targets as what members have: one that has less never hears of the rest, and what one "
     "still reads is given to the next new member"
 )
 READS_BEYOND: Final = (
-    "4.3.1: a classic member that is new to a consumer group is taken to have what is written down: what it reads beside, amid a "
+    "a classic member that is new to a consumer group is taken to have what is written down: what it reads beside, amid a "
     "rebalance or since it was removed, is given away"
 )
 OUTDATED: Final = (
-    "4.3.1: an upgrade amid a rebalance keeps what was assigned before: a member that subscribes to something else by now is "
+    "an upgrade amid a rebalance keeps what was assigned before: a member that subscribes to something else by now is "
     "given it, joins again, and is given it again, until another target is computed"
 )
-SUBSCRIBES_TO_NOTHING: Final = "4.3.1: a classic member that subscribes to nothing joins a consumer group without a new epoch, and is not counted"
-NOBODY_COMPUTES: Final = (
-    "no member of the consumer protocol is left, and only those have a target computed (4.3.1)"
-)
-CONVERTED: Final = (
-    "a static member took its own place as the group was converted: what was assigned stays (4.3.1)"
-)
-TIED: Final = "4.4.0: as many members ask for one server-side assignor as for another, and heartbeats raise the group epoch without end"
+SUBSCRIBES_TO_NOTHING: Final = "a classic member that subscribes to nothing joins a consumer group without a new epoch, and is not counted"
+NOBODY_COMPUTES: Final = "no member of the consumer protocol is left, and only those have a target computed"
+CONVERTED: Final = "a static member took its own place as the group was converted: what was assigned stays"
+TIED: Final = "as many members ask for one server-side assignor as for another, and heartbeats raise the group epoch without end"
 
 
 @dataclass(slots=True)

@@ -113,7 +113,7 @@ class LivenessChecks:
         member = self._group.members.get(who)
         if member is not None and member.epoch >= 0 and who in self._asks:
             names, regex, asked_ms = self._asks[who]
-            # A join names no expression if there is none: who takes an instance over keeps the one that it had (4.3.1).
+            # A join names no expression if there is none: who takes an instance over keeps the one that it had.
             inherits = member.instance is not None and not regex and who not in self._by_expression
             keeps = inherits or who in self._cannot_say
             if member.names != names or not (keeps or member.regex == regex):

@@ -287,7 +287,7 @@ class MixedChecker:
             self._known = self._forgetting.fault(at_ms, is_empty=not self._group.members) or self._known
 
     def _downgraded(self, value: GroupMetadataValue) -> None:
-        """4.3.1 writes each member's target as what it has."""
+        """The released coordinator writes each member's target as what it has."""
         for member in value["members"]:
             client = self._clients.get(member["memberId"])
             given = assigned_by(member["assignment"])

@@ -31,7 +31,7 @@ def callback_begins(
 ) -> list[Wrong]:
     """A callback of ``who`` begins while it owns ``owned``; ``running`` is one that has not returned.
 
-    ``revoked`` is what it gave up since it was last assigned something: 4.3.1 takes that out of the subscription only
+    ``revoked`` is what it gave up since it was last assigned something: the released client takes that out of the subscription only
     as it hands over the new assignment, so that it is lost once more. Where an assignment that was waiting is handed
     over after the loss was decided, that is still so: the loss names what was there as it was decided.
     """

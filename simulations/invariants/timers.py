@@ -69,7 +69,7 @@ class TimerChecks:
             self._useless["rebalance", who] = entry.sequence
 
     def settled(self) -> None:
-        """A unit is over: the timers of those whose place another member took go on in 4.3.1, and find nobody."""
+        """A unit is over: the timers of those whose place another member took go on in the released coordinator, and find nobody."""
         if self._kafka and self._group.replaced:
             for name, holder in self._group.replaced.items():
                 if holder != name:

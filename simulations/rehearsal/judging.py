@@ -10,7 +10,7 @@ from simulations.rehearsal.documents import MemberDocument, QuestionDocument
 from simulations.rehearsal.playing import Played, Stage, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.tracing import TraceStep, trace_of
-from simulations.rehearsal.values import GroupMember, Question
+from simulations.rehearsal.values import NEWEST_BROKER, GroupMember, Question
 from simulations.rehearsal.warnings import Warned, warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
 
@@ -108,9 +108,10 @@ class WaySheet(TypedDict):
 
 
 class Sheet(TypedDict):
-    """What ``GET /api/rehearsal`` answers."""
+    """What ``GET /api/rehearsal`` answers. ``release``: what the brokers are played as, once they serve what is asked."""
 
     title: str
+    release: str
     question: QuestionDocument
     says: list[str]
     outcome: str
@@ -128,6 +129,7 @@ def answer(question: Question) -> Sheet:
     warnings = warnings_of(question)
     return {
         "title": sentences.title_of(question),
+        "release": str(NEWEST_BROKER if question.rolls_brokers else question.broker_release),
         "question": asked(question),
         "says": sentences.headline(question, played, sheets_outcomes(sheets), warnings),
         "outcome": sheets[0]["outcome"],

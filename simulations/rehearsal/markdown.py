@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from simulations.rehearsal.judging import MemberCell, Sheet, StageRow, WaySheet
 from simulations.rehearsal.values import CONSUMER
-from simulations.rehearsal.ways import NEWEST_BROKER
 
 
 def markdown_of(sheet: Sheet) -> str:
@@ -20,7 +19,7 @@ def _lines(sheet: Sheet) -> Iterator[str]:
     yield " ".join(sheet["says"])
     yield ""
     yield (
-        f"Rehearsed in the simulator as Kafka {NEWEST_BROKER} behaves: {len(question['members'])} members, "
+        f"Rehearsed in the simulator as Kafka {sheet['release']} behaves: {len(question['members'])} members, "
         f"{sum(question['topics'].values())} partitions of {', '.join(question['topics'])}, brokers {question['brokers']}, "
         f"`group.consumer.migration.policy={question['migration_policy']}`, {question['at_once']} bounced at once, "
         f"each away for {question['away_ms'] / 1000:g} s."

@@ -18,6 +18,7 @@ from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.values import (
     CONSUMER,
     MEMBERS_MOST,
+    NEWEST_BROKER,
     NEWEST_CLIENT,
     PARTITIONS_MOST,
     STAGES_MOST,
@@ -90,7 +91,7 @@ def _question(root: Node) -> Question:
     topics = _topics(keys["topics"])
     members = _members(keys["members"], keys, topics)
     to = keys["to"].choice(TARGETS, "target") if "to" in keys else CONSUMER
-    brokers = _version(keys["brokers"], "broker") if "brokers" in keys else version_of(NEWEST_CLIENT)
+    brokers = _version(keys["brokers"], "broker") if "brokers" in keys else version_of(NEWEST_BROKER)
     modern = [member.name for member in members if not member.is_classic]
     if modern and brokers < CONSUMER_PROTOCOL_SINCE:
         raise keys["brokers"].wrong(

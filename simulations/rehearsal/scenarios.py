@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Final, NotRequired, TypedDict
 
-from groups.releases import GROUP_VERSION, Release
+from groups.releases import GROUP_VERSION
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.rehearsal.documents import StartDocument
-from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
-from simulations.rehearsal.ways import NEWEST_BROKER, Bounce, BrokerStep, Settings, Way
+from simulations.rehearsal.values import CONSUMER, NEWEST_BROKER, Begun, GroupMember, Question
+from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, Way
 
 JOIN_MS: Final = 10_000
 """From when members of the consumer protocol join a group that classic ones have formed."""
@@ -87,7 +87,7 @@ def scenario_of(question: Question, way: Way) -> str:
             "migration_policy": str(question.migration_policy),
             "assignors": assignors,
         },
-        "brokers": str(NEWEST_BROKER if question.brokers_serve else Release.V3_9),
+        "brokers": str(question.broker_release),
         "members": {member.name: _member(member) for member in question.members},
         **({"start": start_of(question.start)} if question.start is not None else {}),
         "script": [*joins, *script],
@@ -101,7 +101,7 @@ def _lines(question: Question, bounce: Bounce, at_ms: int) -> list[Line]:
     at = f"{at_ms}ms"
     match bounce.brokers:
         case BrokerStep.ROLL | BrokerStep.ROLL_BACK as step:
-            release = NEWEST_BROKER if step is BrokerStep.ROLL else Release.V3_9
+            release = NEWEST_BROKER if step is BrokerStep.ROLL else question.broker_release
             return [{"at": at, "roll": "brokers", "release": str(release), "for": f"{ROLL_DOWN_MS}ms"}]
         case BrokerStep.RAISE:
             return [{"at": at, "upgrade_feature": {GROUP_VERSION: 1}}]

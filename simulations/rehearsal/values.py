@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from groups.releases import NEWEST, Release
 from simulations.protocol.coordinator.settings import MigrationPolicy
-from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
+from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, broker_release, version_of
 
 MEMBERS_MOST: Final = 60
 """Members of a group that is rehearsed: three runs of it take about ten seconds, which somebody waits for."""
@@ -26,6 +27,8 @@ TARGETS: Final = (CONSUMER, COOPERATIVE)
 """What a group can be taken to: the consumer protocol (KIP-848), or cooperative rebalancing within the classic one (KIP-429)."""
 
 NEWEST_CLIENT: Final = "4.3"
+
+NEWEST_BROKER: Final = NEWEST
 
 
 class RehearsalError(ValueError):
@@ -82,7 +85,7 @@ class Question:
     topics: Mapping[str, int]
     members: tuple[GroupMember, ...]
     to: str = CONSUMER
-    brokers: str = NEWEST_CLIENT
+    brokers: str = str(version_of(NEWEST_BROKER))
     new_client: str = NEWEST_CLIENT
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     at_once: int = 1
@@ -102,6 +105,11 @@ class Question:
     def rolls_brokers(self) -> bool:
         """Whether the way to the consumer protocol begins with the brokers."""
         return self.to == CONSUMER and not self.brokers_serve
+
+    @property
+    def broker_release(self) -> Release:
+        """The release that the brokers are played as before anything is done to them."""
+        return broker_release(version_of(self.brokers))
 
     @property
     def classic(self) -> tuple[GroupMember, ...]:

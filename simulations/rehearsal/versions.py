@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from groups.releases import Release
 from simulations.protocol.client.classic.releases import RELEASES
 
 _RELEASE: Final = re.compile(r"(\d{1,2})\.(\d{1,2})(?:\.\d{1,2})?(?:[.-][A-Za-z0-9.-]{1,20})?")
@@ -42,3 +43,12 @@ def release_of(client: Version) -> str | None:
     """The row of the table of releases that holds for a client; ``None`` for one that is older than all."""
     rows = [name for name in RELEASES if version_of(name) <= client]
     return rows[-1] if rows else None
+
+
+def broker_release(brokers: Version) -> Release:
+    """The simulated release that brokers are played as: the newest that is not newer, else the oldest that serves what they serve."""
+    serving = [
+        each for each in Release if each.rules.consumer_protocol == (brokers >= CONSUMER_PROTOCOL_SINCE)
+    ]
+    older = [each for each in serving if version_of(each) <= brokers]
+    return older[-1] if older else serving[0]

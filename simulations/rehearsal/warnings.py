@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final, TypedDict
 
+from groups.releases import EARLIER
 from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA, STREAM
 from simulations.protocol.coordinator.settings import MigrationPolicy, Settings
 from simulations.rehearsal.values import CONSUMER, Question
@@ -96,7 +97,7 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
         "A new client that joins while the classic group is still in its first join phase is answered UNKNOWN_SERVER_ERROR, and "
         "does not try again.",
         "Begin when the group is Stable.",
-        "measured on a 4.3.1 broker",
+        f"measured on a {EARLIER} broker",
     )
 
 
@@ -108,7 +109,7 @@ def _brokers(question: Question) -> Iterator[Warned]:
         f"Brokers {question.brokers} do not serve the consumer protocol (group.version is not 1): a new client's heartbeat is "
         "answered UNSUPPORTED_VERSION, and the client stops.",
         "Roll every broker to 4.0 or newer first, then raise the feature: kafka-features.sh upgrade --feature group.version=1.",
-        "KIP-848; feature group.version; measured on brokers of 3.9.1 and 4.3.1",
+        f"KIP-848; feature group.version; measured on brokers of 3.9.1 and {EARLIER}",
     )
     yield _warned(
         "brokers-back",
@@ -117,7 +118,7 @@ def _brokers(question: Question) -> Iterator[Warned]:
         "4.0 does not know a consumer group at all, only its offsets.",
         "Take all clients back first, lower the feature when the group is classic, and roll the brokers last. Take a snapshot of the "
         "metadata log in between: a controller of 3.9.1 does not start as long as it has to read the record that raised the feature.",
-        "measured on brokers of 3.9.1 and 4.3.1",
+        f"measured on brokers of 3.9.1 and {EARLIER}",
     )
 
 

@@ -10,15 +10,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from groups.releases import EARLIER
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import STREAM
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, EAGER, rebalance_protocol
 from simulations.protocol.client.classic.releases import RELEASES
-from simulations.rehearsal.values import CONSUMER, GroupMember, Question
+from simulations.rehearsal.values import CONSUMER, NEWEST_BROKER, GroupMember, Question
 from simulations.rehearsal.versions import COOPERATIVE_SINCE, release_of, version_of
-
-NEWEST_BROKER: Final = EARLIER
 
 
 class WayName(StrEnum):

@@ -3,7 +3,7 @@
 ``python -m simulations.spark.fuzzing`` reads one line::
 
     {"first": 0, "last": 99999, "semantics": ["kip", "kafka"], "presets": […], "protocols": ["classic"],
-     "release": "4.4.0", "covered": false, "master": "local[2]"}
+     "release": "3.9", "covered": false, "master": "local[2]"}
 
 and writes, a line each: ``{"type": "stage", "stage"}``, ``{"type": "began", "cores"}``,
 ``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``transformations.told``) for each block, wave after wave, and last

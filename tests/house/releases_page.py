@@ -1,24 +1,36 @@
-"""The table of rules in ``docs/reference/releases.md``: ``python -m tests.house.releases_page write`` writes it."""
+"""The tables of rules in ``docs/reference/releases.md``: ``python -m tests.house.releases_page write`` writes it."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import Final
 
-from groups.releases import TABLE
+from groups.releases import OLDER, TABLE
+from groups.releases.table import Rule
 from tests.house import ROOT
 
 PAGE: Final = ROOT / "docs" / "reference" / "releases.md"
 _HEAD: Final = "| rule | since | before | from then on | source |\n|---|---|---|---|---|\n"
 
 
+_OLDER_HEAD: Final = "| older rule | since | before | from then on | source |\n|---|---|---|---|---|\n"
+
+
 def text() -> str:
-    """The page with the table as it is to be; what is around it stays."""
-    rows = "".join(
-        f"| `{rule.name}` | {rule.since} | {rule.before} | {rule.now} | {rule.source} |\n" for rule in TABLE
+    """The page with the tables as they are to be; what is around them stays."""
+    page = PAGE.read_text(encoding="utf-8")
+    for head, rules in ((_HEAD, TABLE), (_OLDER_HEAD, OLDER)):
+        before, _, after = page.partition(head)
+        page = before + head + _rows(rules) + re.sub(r"\A(?:\|.*\n)*", "", after)
+    return page
+
+
+def _rows(rules: Iterable[Rule]) -> str:
+    return "".join(
+        f"| `{rule.name}` | {rule.since} | {rule.before} | {rule.now} | {rule.source} |\n" for rule in rules
     )
-    return re.sub(re.escape(_HEAD) + r"(?:\|.*\n)*", lambda _: _HEAD + rows, PAGE.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

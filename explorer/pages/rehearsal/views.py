@@ -29,7 +29,7 @@ from groups.storage import NoSuchTimeline, NotReady
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.judging import Sheet
-from simulations.rehearsal.values import MEMBERS_MOST, PARTITIONS_MOST
+from simulations.rehearsal.values import MEMBERS_MOST, NEWEST_BROKER, PARTITIONS_MOST
 from simulations.rehearsal.ways import WayName
 
 TIMELINES_OFFERED: Final = 20
@@ -68,6 +68,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "sheet": shown(sheet) if sheet is not None else None,
         "at": given.get("at") or (sheet["question"].get("at", "") if sheet else ""),
         "at_once": sheet["question"]["at_once"] if sheet else 1,
+        "brokers": NEWEST_BROKER,
         "query": urlencode(given),
         **_timelines(find),
         "strategies": _strategies(given.get("assignors", "")),

@@ -25,7 +25,7 @@ from groups.history.words import Wording, partition_name
 W = TypeVar("W")
 
 SESSION_TIMEOUT_MS: Final = 45_000
-"""Kafka's default of ``group.consumer.session.timeout.ms`` and of ``session.timeout.ms`` (4.3.1)."""
+"""Kafka's default of ``group.consumer.session.timeout.ms`` and of ``session.timeout.ms``."""
 
 SESSION_SETTING: Final = "group.consumer.session.timeout.ms"
 """The broker's, as somebody gave it."""

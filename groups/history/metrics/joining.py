@@ -1,4 +1,4 @@
-"""The joins and syncs of one classic consumer, as ``AbstractCoordinator`` of release 4.3.1 measures them, on the coordinator's clock."""
+"""The joins and syncs of one classic consumer, as Kafka's ``AbstractCoordinator`` measures them, on the coordinator's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which metrics there are: KIP-848's and, where Kafka 4.3.1 says more of a group, Kafka's own; of classic consumers KIP-429's.
+"""Which metrics there are: KIP-848's and, where Kafka's released coordinator reports more of a group, Kafka's own; of classic consumers KIP-429's.
 
 Names, tags and what is measured are those of ``GroupCoordinatorMetrics``, ``CoordinatorRuntimeMetricsImpl`` and, on the
 client, ``ConsumerCoordinatorMetrics`` and ``AbstractCoordinator`` (classic), ``ConsumerRebalanceMetricsManager``, ``HeartbeatMetricsManager``, ``OffsetCommitMetricsManager`` and

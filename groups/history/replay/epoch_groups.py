@@ -1,6 +1,6 @@
 """Replay of what the consumer, the share and the streams protocol write alike: epochs, targets, members that go.
 
-The rules are those by which Kafka 4.3.1 builds its memory (``GroupMetadataManager.replay``), with one difference: what
+The rules are those by which Kafka's released coordinator builds its memory (``GroupMetadataManager.replay``), with one difference: what
 Kafka refuses to load is folded as far as it makes sense, and noted as an anomaly. Every function works on
 ``state.modern``.
 """

@@ -54,7 +54,7 @@ def timer(state: State, entry: Entry) -> State:
         group = replace(group, phase=PREPARING_REBALANCE, withheld={})
     if entry.payload["timer"] == SYNC_TIMER and entry.payload["event"] == "fired":
         if group.phase == COMPLETING_REBALANCE:
-            # Who has not synced by then is dropped, the leader too (``expirePendingSync`` of 4.3.1).
+            # Who has not synced by then is dropped, the leader too (``expirePendingSync``).
             missing = {member_id: TIMED_OUT for member_id in group.shown if member_id not in barrier.synced}
             group = replace(group, gone={**group.gone, **missing})
         barrier = _joining_again(group, barrier)

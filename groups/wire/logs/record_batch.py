@@ -134,7 +134,7 @@ def coordinator_batch(
     records: Iterable[tuple[bytes | None, bytes | None]],
     partition_leader_epoch: int = 0,
 ) -> RecordBatch:
-    """A batch as the group coordinator of Kafka 4.3.1 appends one: keys and values, all at one time.
+    """A batch as Kafka's group coordinator appends one: keys and values, all at one time.
 
     The broker writes without a producer, yet with a base sequence of 0 (an ordinary producer that is not
     idempotent leaves -1).

@@ -14,7 +14,7 @@ from simulations.proof.differences.pages import markdown
 
 
 class Command(TerminalCommand):
-    help = "Play a scripted exchange by KIP-848's text and by Kafka 4.3.1; JSON Lines on standard output."
+    help = "Play a scripted exchange by KIP-848's text and by Kafka's released coordinator; JSON Lines on standard output."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

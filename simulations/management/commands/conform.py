@@ -13,6 +13,7 @@ import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.releases import EARLIER
 from simulations.management.commands.simulate import release_asked, release_option
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Command(TerminalCommand):
             dest="told",
             help="a broker setting that is not Kafka's default, as group.consumer.session.timeout.ms=6000",
         )
-        release_option(parser, default="what the recording shows, else 4.3.1")
+        release_option(parser, default=f"what the recording shows, else {EARLIER}")
         parser.add_argument("--group", metavar="G", help="judge this group alone")
         parser.add_argument(
             "--timeline",

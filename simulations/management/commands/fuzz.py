@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.releases import NEWEST
 from simulations.management.commands.simulate import release_asked, release_option
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Command(TerminalCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
-        release_option(parser, default="4.4.0")
+        release_option(parser, default=str(NEWEST))
         parser.add_argument(
             "--master",
             "--spark",
@@ -96,8 +97,6 @@ class Command(TerminalCommand):
 
     def release_of(self, named: str | None) -> Release:
         """One that serves the consumer protocol: the others are drawn next to it where brokers are rolled."""
-        from groups.releases import NEWEST
-
         release = release_asked(named, self.semantics) or NEWEST
         if not release.rules.consumer_protocol:
             raise usage(f"--release {release}: --presets rolling draws brokers without the consumer protocol")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.releases import NEWEST
 from groups.terminal import terminal_line
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def release_option(parser: CommandParser, *, default: str = "the scenario's") ->
     parser.add_argument(
         "--release",
         metavar="R",
-        help=f"Kafka's release, such as 4.4.0, in kafka semantics; default: {default}",
+        help=f"Kafka's release, such as {NEWEST}, in kafka semantics; default: {default}",
     )
 
 

@@ -1,6 +1,6 @@
 """Every difference between the proposal's coordinator and the released one, as data, with what shows it.
 
-Source: KIP-848 and its own contradictions; Apache Kafka 4.3.1.
+Source: KIP-848 and its own contradictions; Apache Kafka's released coordinator.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def markdown(differences: Iterable[Difference]) -> str:
     apart = [each for each in known if each.case is not None or each.reading is None]
     read = [each for each in known if each.reading is not None]
     lines = [
-        "| what | `kip` | `kafka` (4.3.1) | case |",
+        "| what | `kip` | `kafka` | case |",
         "|---|---|---|---|",
         *(
             f"| {each.topic} | {each.reading or each.proposal} | {each.released} | {_case(each)} |"

@@ -21,7 +21,7 @@ class Seen(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """``proposal`` is what KIP-848 says in its ``section``, ``released`` what Kafka 4.3.1 does.
+    """``proposal`` is what KIP-848 says in its ``section``, ``released`` what Kafka's released coordinator does.
 
     ``reading`` is what ``kip`` follows where the proposal's text says two things or nothing. Without a ``case``,
     ``unshown`` says why the coordinator alone cannot show it.

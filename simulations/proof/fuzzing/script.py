@@ -242,7 +242,7 @@ def _create_topic(world: _World) -> None:
     topic = world.random.choice([name for name in world.topics if name not in world.partitions])
     world.partitions[topic] = world.random.choice((1, 2, 3))
     if world.classic is not None:
-        # The sticky assignors of 4.3.1 fail where a topic comes back with fewer partitions (``assignors.faults``).
+        # Kafka's sticky assignors fail where a topic comes back with fewer partitions (``assignors.faults``).
         world.partitions[topic] = max(world.partitions[topic], world.most.get(topic, 0))
     world.write(Verb.CREATE_TOPIC, topic, partitions=world.partitions[topic])
 

@@ -1,6 +1,6 @@
 """How large the records of one operation are as a batch: an operation is appended whole, or not at all.
 
-Kafka 4.3.1: ``CoordinatorRuntime`` with the ``max.message.bytes`` of ``__consumer_offsets`` (measured on a broker: what is larger is
+Kafka's classes: ``CoordinatorRuntime`` with the ``max.message.bytes`` of ``__consumer_offsets`` (measured on a broker: what is larger is
 answered UNKNOWN_SERVER_ERROR, without a message, and nothing of it is written).
 """
 

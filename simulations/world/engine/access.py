@@ -1,6 +1,6 @@
 """What a broker lets a client do, before it looks at what is asked: ACLs, by the principal of each member.
 
-Kafka 4.3.1: ``KafkaApis`` with ``StandardAuthorizer``. Every broker asks this, the coordinator or not. A member's principal is
+Kafka's classes: ``KafkaApis`` with ``StandardAuthorizer``. Every broker asks this, the coordinator or not. A member's principal is
 the same whatever process of it runs; whatever is not denied is allowed, and to be denied READ is not to be denied DESCRIBE.
 """
 

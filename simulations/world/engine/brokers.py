@@ -34,7 +34,7 @@ class Broker:
     def refusal(self, request: Request, group_version: int) -> ErrorCode:
         """How it answers whatever the group's coordinator would, and whoever asks; ``NONE``: it goes on to ask.
 
-        Kafka 4.3.1: ``KafkaApis.handleConsumerGroupHeartbeat``, before it looks at ACLs.
+        Kafka's class: ``KafkaApis.handleConsumerGroupHeartbeat``, before it looks at ACLs.
         """
         serves = group_version > 0 and self.release.rules.consumer_protocol
         if serves or not isinstance(request, OF_CONSUMER_PROTOCOL):

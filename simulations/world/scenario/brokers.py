@@ -1,6 +1,6 @@
 """The brokers of a scenario: what they run, which level of ``group.version`` is finalized, and what a script does to both.
 
-``brokers: '3.9'`` is what all of them run at first, ``brokers: {broker-1: 4.3.1, broker-2: 4.4.0}`` what each does. ``roll`` stops one after the other and starts it with another release;
+``brokers: '3.9'`` is what all of them run at first, ``brokers: {broker-1: '3.9', broker-2: 4.4}`` what each does. ``roll`` stops one after the other and starts it with another release;
 ``upgrade_feature`` and ``downgrade_feature`` are ``kafka-features.sh upgrade`` and ``downgrade``. What the controller refuses is
 refused here: a level that some broker does not support, and a broker that does not support the level.
 """
@@ -29,7 +29,7 @@ DOWN_MS: Final = 5_000
 
 
 def read_release(node: Node) -> Release:
-    """A release as YAML may have it: ``4.4.0``, or a number that is an alias, ``4.3``."""
+    """A release as YAML may have it: its name, or a number that is an alias, ``4.3``."""
     try:
         return release_of(node.text())
     except UnknownRelease as error:

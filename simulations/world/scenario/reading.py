@@ -9,7 +9,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
     assignor: uniform                               # the group's: uniform, range, or scripted with targets:
     topics: {foo: {partitions: 6}}
     config: {session_timeout_ms: 45000, heartbeat_interval_ms: 5000}
-    brokers: 4.4.0                                  # or '3.9'
+    brokers: 4.4                                    # or '3.9'
     start: {group_epoch: 21, assignment_epoch: 21, members: {A: {epoch: 21, owned: {foo: [0, 1, 2]}}}}
     members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
     network: {delay_ms: [1, 5]}

@@ -42,7 +42,7 @@ from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Protocol
 from groups.history.words import counted, duration, listed
-from groups.releases import TABLE
+from groups.releases import since
 
 PATTERN: Final = Pattern(
     kind="causeless_rebalances",
@@ -54,7 +54,7 @@ PATTERN: Final = Pattern(
     causes=(
         "a client that subscribes again in its loop, or is rebuilt under the same member id",
         "a leader that joins again: it saw other metadata than before, or polls too late",
-        "a tie of two server-side assignors (`group.remote.assignor`): from 4.4.0 on heartbeats raise the epoch, as long as it lasts",
+        f"a tie of two server-side assignors (`group.remote.assignor`): from {since('assignor_change_bumps')} on heartbeats raise the epoch, as long as it lasts",
         "a tool that touches the group: a script that rebalances it, or sets it up again",
     ),
     look_at=(
@@ -245,9 +245,8 @@ def _tie_words(tied: Mapping[str, list[str]], facts: Facts) -> str:
         f"{listed([facts.process(one) for one in who])} {'asks' if len(who) == 1 else 'ask'} for {assignor}"
         for assignor, who in tied.items()
     ]
-    since = next(rule.since for rule in TABLE if rule.name == "assignor_change_bumps")
     return (
-        f"{listed(asks)}, and as many for the one as for the other: from Kafka {since} on heartbeats raise the epoch then, until all "
+        f"{listed(asks)}, and as many for the one as for the other: from Kafka {since('assignor_change_bumps')} on heartbeats raise the epoch then, until all "
         "ask for one assignor or a third member decides"
     )
 

@@ -1,6 +1,6 @@
 """Fence loop (KAFKA-19233): a member that was fenced joins with epoch 0 and is fenced again, until its session expires.
 
-Needs: requests. Claims: who, how often, for how long. Release 4.3.1 answers a join with epoch 0 whatever the member's epoch is, so a
+Needs: requests. Claims: who, how often, for how long. Later releases answer a join with epoch 0 whatever the member's epoch is, so a
 log of it cannot show this; 4.0.0 and the previews can.
 """
 
@@ -25,6 +25,7 @@ from groups.history.findings.repeated import several
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.volatile import JOIN_EPOCH
 from groups.history.words import lasting
+from groups.releases import since
 
 PATTERN: Final = Pattern(
     kind="fence_loop",
@@ -37,7 +38,7 @@ PATTERN: Final = Pattern(
         "KAFKA-19233: a coordinator that refuses the join of a member that it still has at another epoch",
     ),
     look_at=(
-        "the release of the brokers: mended before 4.3.1",
+        f"the release of the brokers: mended in {since('rejoining_member_accepted')}",
         "group.consumer.session.timeout.ms: it ends with the session",
     ),
 )

@@ -39,7 +39,7 @@ PATTERN: Final = Pattern(
     look_at=("auto.create.topics.enable", "what deletes topics", "the expression of the subscription"),
     differs=(
         "KIP-429 has on_partitions_lost for partitions of a topic that is gone; released classic clients call on_partitions_revoked "
-        "when the join completes. KIP-848 records the metadata (type 4), 4.3.1 a hash in the epoch's record."
+        "when the join completes. KIP-848 records the metadata (type 4), released brokers a hash in the epoch's record."
     ),
 )
 

@@ -2,7 +2,7 @@
 
 It works while the member is COMPLETING_REBALANCE or STABLE; while a JoinGroup waits, nobody heartbeats.
 
-Kafka 4.3.1: ``AbstractCoordinator.HeartbeatThread``, ``HeartbeatResponseHandler``, ``Heartbeat``.
+Kafka's classes: ``AbstractCoordinator.HeartbeatThread``, ``HeartbeatResponseHandler``, ``Heartbeat``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commits of a classic member, with its generation; unlike those of the new protocol their errors change the membership.
 
-Kafka 4.3.1: ``ConsumerCoordinator.maybeAutoCommitOffsetsAsync``, ``OffsetCommitResponseHandler``. While a rebalance is in
+Kafka's classes: ``ConsumerCoordinator.maybeAutoCommitOffsetsAsync``, ``OffsetCommitResponseHandler``. While a rebalance is in
 progress, and without a generation, a commit fails before it is sent.
 """
 

@@ -12,7 +12,7 @@ It is driven as ``simulations.protocol.client.consumer.consumer.Consumer`` is: e
 The application polls all the time but for the length of a callback and while it is told to be late. Partitions stand
 under topic names.
 
-Kafka 4.3.1: ``ClassicKafkaConsumer``, ``ConsumerCoordinator``, ``AbstractCoordinator``; ``releases`` has what older
+Kafka's classes: ``ClassicKafkaConsumer``, ``ConsumerCoordinator``, ``AbstractCoordinator``; ``releases`` has what older
 ones do otherwise.
 """
 

@@ -11,7 +11,7 @@
 A poll does each of these when it is its turn; answers that need the application wait for its next poll. Who fails
 does not prepare again, so that nothing is revoked twice, unless it lost its generation meanwhile.
 
-Kafka 4.3.1: ``AbstractCoordinator``, ``ConsumerCoordinator.onJoinPrepare`` and ``onJoinComplete``.
+Kafka's classes: ``AbstractCoordinator``, ``ConsumerCoordinator.onJoinPrepare`` and ``onJoinComplete``.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ The application polls all the time but for the length of a callback, of a commit
 told to be late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
 (``beat``), expire the poll timer (``expire_poll``) and let the application poll (``poll``) whenever it likes.
 
-Kafka 4.3.1: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
+Kafka's classes: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
 ``CoordinatorRequestManager``. KIP-848 differs in two ways: the answer to a join may hold no assignment yet, and the
 callbacks are not called for nothing.
 """

@@ -33,7 +33,7 @@ def lose_all(m: ClientState, error_code: int = 0) -> bool:
     """
     lost = dict(m.owned)
     if m.config.calls_for_nothing:
-        # The subscription state of 4.3.1 drops what was revoked only when the assignment is applied.
+        # The released client's subscription state drops what was revoked only when the assignment is applied.
         for topic_id, numbers in m.given_up.items():
             lost[topic_id] = tuple(sorted({*lost.get(topic_id, ()), *numbers}))
     if not lost:
