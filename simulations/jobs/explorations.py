@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
@@ -16,6 +17,7 @@ from groups.history.state.group import Semantics
 from simulations.proof.exploration import STATES_MAX, Budgets, Report
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
 from simulations.proof.exploration.findings import Progress
+from simulations.proof.exploration.loops import loop_of
 from simulations.proof.exploration.partitioned_search import SearchPartition, together
 from simulations.proof.exploration.plan import Plan
 from simulations.world.scenario import Scenario
@@ -61,7 +63,9 @@ def explore_shared(
             if not within:
                 break
         found = together(_received(pipes))
-    return found.report(transitions=transitions, depth=depth, complete=within), worlds()
+    whole = worlds()
+    loops = partial(loop_of, whole)
+    return found.report(transitions=transitions, depth=depth, complete=within, loop_of=loops), whole
 
 
 def _walk(worlds: Callable[[], ConsumerWorlds], index: int, count: int, pipe: Connection) -> None:

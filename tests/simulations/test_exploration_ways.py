@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from groups.history.state.group import Semantics
 from simulations import small_scenarios
 from simulations.jobs.explorations import explore_shared
 from simulations.proof.exploration import AnyWorlds, Budgets, Plan, Report, explore
+from simulations.proof.exploration.actions import unpacked
 from simulations.proof.exploration.canonical import as_they_are
 from simulations.proof.exploration.classic.world import ClassicWorlds
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
@@ -21,7 +22,7 @@ from simulations.proof.exploration.findings import Findings
 from simulations.proof.exploration.processes import Processes
 from simulations.proof.exploration.search import Search
 from simulations.proof.exploration.state_layout import SCRIPT
-from simulations.world.scenario import load
+from simulations.world.scenario import Scenario, load
 from tests.simulations.test_exploration import at_rest, coordinators, taken_back
 
 KAFKA = Semantics.KAFKA
@@ -54,7 +55,7 @@ def test_the_first_world_from_which_nothing_comes_to_rest_is_found_with_the_way_
     while more := {source for source, target in ways if target in good} - good:
         good |= more
     stuck = [number for number in range(count) if number not in good]
-    report = found.report(transitions=7, depth=3, complete=True)
+    report = found.report(transitions=7, depth=3, complete=True, loop_of=no_loop)
     assert (report.states, report.rests, report.transitions, report.depth) == (count, len(rests), 7, 3)
     if not stuck:
         assert report.violations == ()
@@ -65,7 +66,104 @@ def test_the_first_world_from_which_nothing_comes_to_rest_is_found_with_the_way_
             trace.append(100 + number)
             number = [0, *parents][number]
         assert (violated.invariant, violated.trace) == ("group_converges", tuple(reversed(trace)))
-    assert found.report(transitions=7, depth=3, complete=False).violations == (), "not all was seen"
+    unseen = found.report(transitions=7, depth=3, complete=False, loop_of=no_loop)
+    assert unseen.violations == (), "not all was seen"
+
+
+def no_loop(_stem: Sequence[int], _most: int) -> tuple[int, ...]:
+    return ()
+
+
+@given(graphs(), st.data())
+def test_a_rest_from_which_a_step_leads_to_a_higher_epoch_is_none(
+    graph: tuple[list[int], list[tuple[int, int]], list[int]], data: st.DataObject
+) -> None:
+    parents, ways, rests = graph
+    count = len(parents) + 1
+    raises = data.draw(st.lists(st.integers(0, count - 1), max_size=2))
+    found = Findings(
+        parents=array("I", [0, *parents]),
+        steps=array("H", [0] * count),
+        sources=array("I", [source for source, _ in ways]),
+        targets=array("I", [target for _, target in ways]),
+        raises=array("I", raises),
+        rests=rests,
+    )
+    leaves = set(raises)
+    while more := {source for source, target in ways if target in leaves} - leaves:
+        leaves |= more
+    lasting = set(rests) - leaves
+    report = found.report(transitions=0, depth=0, complete=True, loop_of=no_loop)
+    assert report.rests == len(lasting)
+    while more := {source for source, target in ways if target in lasting} - lasting:
+        lasting |= more
+    assert bool(report.violations) == (lasting != set(range(count)))
+
+
+TWO = """
+semantics: kafka
+brokers: {release}
+topics: {{foo: {{partitions: 2}}}}
+members: {{A: {{subscribe: [foo], assignor: {a}}}, B: {{subscribe: [foo], assignor: {b}}}}}
+script: [{{at: 0s, join: A}}, {{at: 1s, join: B}}]
+until: 20s
+"""
+
+
+def two_members(release: str, a: str, b: str) -> Scenario:
+    return load(TWO.format(release=release, a=a, b=b), "two")
+
+
+def test_a_tie_of_assignors_is_found_as_a_loop_that_raises_the_epoch_and_leads_back() -> None:
+    report, worlds = explore(two_members("4.4.0", "range", "uniform"))
+    assert report.complete
+    assert report.rests == 0
+    (violated,) = report.violations
+    assert violated.invariant == "group_converges"
+    stem, loop = violated.trace[: -violated.loop], violated.trace[-violated.loop :]
+    world = worlds.first()
+    for step in stem:
+        world, wrong = worlds.take(world, step)
+        assert not wrong
+    assert worlds.converged(world)
+    for _ in range(3):
+        form, epoch = worlds.form(world), worlds.coordinators.parts[world[0]].epoch
+        for step in loop:
+            world, wrong = worlds.take(world, step)
+            assert not wrong
+        assert worlds.form(world) == form
+        assert worlds.coordinators.parts[world[0]].epoch == epoch + 1
+    names = {worlds.plan.member_id(unpacked(step)[1]) for step in loop}
+    assert names == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("release", "a", "b"),
+    [("4.3.1", "range", "uniform"), ("4.4.0", "range", "range"), ("4.4.0", "uniform", "uniform")],
+)
+def test_without_a_tie_or_before_it_mattered_the_group_rests_for_good(release: str, a: str, b: str) -> None:
+    report, _ = explore(two_members(release, a, b))
+    assert report.complete
+    assert report.violations == ()
+    assert report.rests
+
+
+def test_processes_that_share_the_worlds_find_the_same_loop() -> None:
+    scenario = two_members("4.4.0", "range", "uniform")
+    alone, _ = explore(scenario)
+    shared, _ = explore_shared(scenario, processes=2)
+    assert shared == alone
+
+
+def test_a_third_vote_ends_the_tie() -> None:
+    text = TWO.format(release="4.4.0", a="range", b="uniform")
+    text = text.replace("members: {", "members: {C: {subscribe: [foo], assignor: uniform}, ")
+    report, _ = explore(
+        load(text.replace("join: A", "join: C", 1).replace("{at: 1s", "{at: 1s, join: A}, {at: 2s"), "three"),
+        unhurried=True,
+    )
+    assert report.complete
+    assert report.violations == ()
 
 
 SCRIPTS = {

@@ -142,7 +142,12 @@ def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
         "depth": report.depth,
         "complete": report.complete,
         "violations": [
-            {"invariant": each.invariant, "says": each.says, "trace": in_words(worlds, each)}
+            {
+                "invariant": each.invariant,
+                "says": each.says,
+                "trace": in_words(worlds, each),
+                "loop": each.loop,
+            }
             for each in report.violations
         ],
         "not_judged": not_judged(worlds),

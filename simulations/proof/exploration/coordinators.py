@@ -101,6 +101,11 @@ class Coordinator(ABC):
     def members(self) -> Set[str]:
         """Ids of those that the group has."""
 
+    @property
+    def epoch(self) -> int:
+        """The epoch of a consumer group."""
+        return self.shard.state.consumer.group_epoch
+
     def log(self) -> list[Record]:
         """Every record that led here, in order."""
         written: list[tuple[Record, ...]] = []

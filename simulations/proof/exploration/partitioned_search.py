@@ -13,16 +13,18 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from struct import Struct
 
-from simulations.proof.exploration.actions import SLOTS_MAX
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
-from simulations.proof.exploration.findings import OF_CHANCE, Findings
-from simulations.proof.exploration.state_layout import Form, World
+from simulations.proof.exploration.findings import Findings
+from simulations.proof.exploration.state_layout import Form, World, is_forced
 
 ORDER_BITS = 16
 """Steps of one world that an order has room for; nobody can take nearly as many."""
 
 LEVEL = 1 << 40
 """Numbers from here on are of worlds that were found in this level, and have no number yet."""
+
+WRONG, FORCED = 1, 2
+"""What is known of a step: it breaks a rule, it took a fault."""
 
 
 class SearchPartition:
@@ -80,9 +82,13 @@ class SearchPartition:
                 self.rests.append(number)
             for order, (step, after, wrong) in enumerate(following(world)):
                 self.transitions += 1
-                out[owner(after) % count].append(pack(number, order, step, bool(wrong), *after))
+                forced = is_forced(world, after)
+                flags = bool(wrong) * WRONG + forced * FORCED
+                out[owner(after) % count].append(pack(number, order, step, flags, *after))
                 for invariant, says in wrong:
                     broken.setdefault(invariant, (number, step, says))
+                if not forced and worlds.raises_epoch(world, after):
+                    self.found.raises.append(number)
         assert parts == (len(worlds.coordinators), len(worlds.processes)), "every first step was learned"
         return [b"".join(packed) for packed in out]
 
@@ -91,7 +97,7 @@ class SearchPartition:
         numbers, form_of = self._numbers, self.worlds.form
         forms, orders, ways = self._forms, self._orders, self._ways
         sources, targets = self.found.sources, self._targets
-        for parent, order, step, wrong, *after in self._pack.iter_unpack(packed):
+        for parent, order, step, flags, *after in self._pack.iter_unpack(packed):
             world = tuple(after)
             form = form_of(world)
             fresh = LEVEL + len(forms)
@@ -101,11 +107,11 @@ class SearchPartition:
                 if other == fresh:
                     forms.append(form)
                     orders.append(place)
-                    ways.append((step, bool(wrong), world))
+                    ways.append((step, bool(flags & WRONG), world))
                 elif place < orders[other - LEVEL]:
                     orders[other - LEVEL] = place
-                    ways[other - LEVEL] = (step, bool(wrong), world)
-            if other != parent and step // SLOTS_MAX not in OF_CHANCE:
+                    ways[other - LEVEL] = (step, bool(flags & WRONG), world)
+            if other != parent and not flags & FORCED:
                 sources.append(parent)
                 targets.append(other)
 
@@ -155,6 +161,7 @@ def together(shares: Sequence[tuple[array[int], Findings]]) -> Findings:
         whole.sources.extend(found.sources)
         whole.targets.extend(found.targets)
         rests.extend(found.rests)
+        whole.raises.extend(found.raises)
         broken += [(how[0], index, invariant, how) for invariant, how in found.broken.items()]
     # A world belongs to one share, which found what its steps break in their order.
     for _, _, invariant, how in sorted(broken, key=lambda each: each[:2]):

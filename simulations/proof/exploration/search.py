@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from groups.history.state.group import Semantics
-from simulations.proof.exploration.actions import SLOTS_MAX, Budgets
+from simulations.proof.exploration.actions import Budgets
 from simulations.proof.exploration.classic.world import ClassicWorlds
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
-from simulations.proof.exploration.findings import OF_CHANCE, STATES_MAX, Findings, Progress, Report
+from simulations.proof.exploration.findings import STATES_MAX, Findings, Progress, Report
+from simulations.proof.exploration.loops import loop_of
 from simulations.proof.exploration.plan import Plan
-from simulations.proof.exploration.state_layout import Form, World
+from simulations.proof.exploration.state_layout import Form, World, is_forced
 from simulations.world.scenario import Scenario
 
 PROGRESS_STATES: Final = 10_000
@@ -54,7 +56,12 @@ class Search(Generic[W]):
                     progress(len(self.numbers), self.transitions, self.depth)
             frontier = following
             self.depth += bool(frontier)
-        return found.report(transitions=self.transitions, depth=self.depth, complete=self.complete)
+        return found.report(
+            transitions=self.transitions,
+            depth=self.depth,
+            complete=self.complete,
+            loop_of=partial(loop_of, worlds),
+        )
 
     def _expand(self, number: int, world: World, following: list[tuple[int, World]]) -> None:
         worlds, numbers, found = self.worlds, self.numbers, self._found
@@ -75,9 +82,13 @@ class Search(Generic[W]):
                     following.append((other, after))
             for invariant, says in wrong:
                 found.broken.setdefault(invariant, (number, step, says))
-            if other != number and step // SLOTS_MAX not in OF_CHANCE:
+            if is_forced(world, after):
+                continue
+            if other != number:
                 found.sources.append(number)
                 found.targets.append(other)
+            if worlds.raises_epoch(world, after):
+                found.raises.append(number)
 
 
 def explore(

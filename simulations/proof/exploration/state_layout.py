@@ -23,3 +23,8 @@ def with_process(world: World, slot: int, number: int) -> World:
 
 def spent_of(world: World, budget: int) -> World:
     return (*world[:budget], world[budget] - 1, *world[budget + 1 :])
+
+
+def is_forced(world: World, after: World) -> bool:
+    """Whether the step between two worlds was a fault, of which there may only be so many."""
+    return after[LOSSES:PROCESSES] != world[LOSSES:PROCESSES]

@@ -190,6 +190,11 @@ class Worlds(ABC, Generic[C, P]):
                 return False
         return live == node.members
 
+    def raises_epoch(self, world: World, after: World) -> bool:
+        """Whether a step raised the group's epoch."""
+        before, now = world[COORDINATOR], after[COORDINATOR]
+        return before != now and self.coordinators.parts[now].epoch > self.coordinators.parts[before].epoch
+
     def born(self, world: World) -> list[P | None]:
         """The processes by their slots; ``None`` for those that have not started."""
         parts = self.processes.parts
