@@ -17,7 +17,7 @@ from simulations.rehearsal.judging import answer, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.moments import document_of_frame, text_of
 from simulations.rehearsal.reading import question_of
-from simulations.rehearsal.values import Question, RehearsalError
+from simulations.rehearsal.values import CONSUMER, Question, RehearsalError
 from simulations.rehearsal.ways import WayName
 
 
@@ -33,7 +33,12 @@ def wished_document(asked: Mapping[str, Any]) -> dict[str, Any]:
     moment = asked.get("moment")
     if moment is None:
         return {**asked["document"], **wishes}
-    document = document_of_frame(moment["frame"], moment["cast"], client=wishes.pop("client", None))
+    document = document_of_frame(
+        moment["frame"],
+        moment["cast"],
+        client=wishes.pop("client", None),
+        to=wishes.get("to", CONSUMER),
+    )
     assignors, static = wishes.pop("assignors", None), wishes.pop("static", None)
     for name, member in document["members"].items():
         if member["protocol"] != "classic":

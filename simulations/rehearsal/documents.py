@@ -7,12 +7,13 @@ from typing import NotRequired, TypedDict
 
 
 class MemberDocument(TypedDict):
-    """A member; what is not told is as usual. ``assignors`` of members of the classic protocol alone."""
+    """A member; what is not told is as usual. ``assignors`` of members of the classic protocol alone, ``remote_assignor`` of the others."""
 
     subscribe: list[str]
     protocol: str
     client: str
     assignors: NotRequired[list[str]]
+    remote_assignor: NotRequired[str]
     instance_id: NotRequired[str]
     session_timeout_ms: NotRequired[int]
     rebalance_timeout_ms: NotRequired[int]
@@ -47,6 +48,7 @@ class QuestionDocument(GroupDocument):
 
     to: str
     brokers: str
+    new_brokers: NotRequired[str]
     new_client: str
     migration_policy: str
     at_once: int

@@ -10,8 +10,9 @@ from simulations.rehearsal.documents import MemberDocument, QuestionDocument
 from simulations.rehearsal.playing import Played, Stage, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.tracing import TraceStep, trace_of
-from simulations.rehearsal.values import NEWEST_BROKER, GroupMember, Question
-from simulations.rehearsal.warnings import Warned, warnings_of
+from simulations.rehearsal.values import NEW_BROKERS, GroupMember, Question
+from simulations.rehearsal.warned import Warned
+from simulations.rehearsal.warnings import warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
 
 DONE: Final = "done"
@@ -129,7 +130,7 @@ def answer(question: Question) -> Sheet:
     warnings = warnings_of(question)
     return {
         "title": sentences.title_of(question),
-        "release": str(NEWEST_BROKER if question.rolls_brokers else question.broker_release),
+        "release": _played_as(question),
         "question": asked(question),
         "says": sentences.headline(question, played, sheets_outcomes(sheets), warnings),
         "outcome": sheets[0]["outcome"],
@@ -165,6 +166,8 @@ def asked(question: Question) -> QuestionDocument:
         "at_once": question.at_once,
         "away_ms": question.away_ms,
     }
+    if question.to == NEW_BROKERS:
+        document["new_brokers"] = question.new_brokers
     if question.start is not None:
         document["start"] = start_of(question.start)
     if question.turn_after is not None:
@@ -186,11 +189,19 @@ def _member(member: GroupMember) -> MemberDocument:
     }
     if member.is_classic:
         told["assignors"] = list(member.assignors)
+    if member.remote_assignor is not None:
+        told["remote_assignor"] = member.remote_assignor
     if member.instance_id is not None:
         told["instance_id"] = member.instance_id
     told["session_timeout_ms"] = member.session_timeout_ms
     told["rebalance_timeout_ms"] = member.rebalance_timeout_ms
     return told
+
+
+def _played_as(question: Question) -> str:
+    if question.to == NEW_BROKERS:
+        return f"{question.broker_release}, then {question.new_release}"
+    return str(question.new_release if question.rolls_brokers else question.broker_release)
 
 
 def outcome_of(played: Played) -> str:
@@ -200,7 +211,8 @@ def outcome_of(played: Played) -> str:
         return UNSAFE
     if played.refusals:
         return REFUSED
-    return UNFINISHED if played.unfinished or played.stages[-1].unread else DONE
+    last = played.stages[-1]
+    return UNFINISHED if played.unfinished or last.unread or last.restless else DONE
 
 
 def _way(question: Question, played: Played) -> WaySheet:
@@ -271,7 +283,7 @@ def _way(question: Question, played: Played) -> WaySheet:
         "title": played.way.title,
         "outcome": outcome,
         "says": sentences.of_way(question, played, outcome),
-        "bounces": played.way.of_members,
+        "bounces": played.way.steps,
         "stopped": sum(sum(stage.stopped.values()) for stage in played.stages[1:]),
         "without_reader_ms": sum(stage.without_reader_ms for stage in played.stages[1:]),
         "longest_ms": max((stage.longest_ms for stage in played.stages[1:]), default=0),

@@ -13,7 +13,7 @@ from simulations.protocol.assignors.classic.custom import CUSTOM_USER_DATA
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.rehearsal.documents import GroupDocument, MemberDocument, StartDocument
 from simulations.rehearsal.reading import TIMEOUT_MOST_MS, name_of
-from simulations.rehearsal.values import RehearsalError
+from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, RehearsalError
 from simulations.world.scenario.topics import NAME
 
 SESSION_LEAST_MS: Final = 6_000
@@ -21,7 +21,11 @@ SESSION_LEAST_MS: Final = 6_000
 
 
 def document_of_frame(
-    frame: Frame, cast: Sequence[NamedMember] = (), *, client: str | None = None
+    frame: Frame,
+    cast: Sequence[NamedMember] = (),
+    *,
+    client: str | None = None,
+    to: str = CONSUMER,
 ) -> GroupDocument:
     """The members of a moment with their topics, ids and timeouts, as ``question_of`` takes them.
 
@@ -36,17 +40,21 @@ def document_of_frame(
     if not members:
         raise RehearsalError("nobody is in the group at this moment; choose one with members", "at")
     classic = [member_id for member_id, member in members.items() if member.get("protocol") == "classic"]
-    if not classic:
+    if not classic and to != NEW_BROKERS:
         raise RehearsalError(
-            "every member of this moment is of the consumer protocol: there is nothing to upgrade", "at"
+            "every member of this moment is of the consumer protocol: there is nothing to upgrade but the brokers "
+            f"(to: {NEW_BROKERS})",
+            "at",
         )
     counts = _partition_counts(frame)
     if not counts:
         raise RehearsalError("no topic with partitions is known at this moment; choose a later one", "at")
     assumed: list[str] = []
-    assignors = _assignors(frame, assumed)
-    if client is None:
+    assignors = _assignors(frame, assumed) if classic else []
+    if client is None and classic:
         assumed.append("The log does not tell the clients' release: 3.8 is assumed.")
+    if len(classic) < len(members):
+        assumed.append("No member is assumed to ask for an assignor of the server (group.remote.assignor).")
     names = _names(members, cast)
     start = _start(frame, names, counts)
     if start is None:

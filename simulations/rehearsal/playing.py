@@ -21,6 +21,9 @@ from simulations.world.scenario import load
 HARMLESS: Final = frozenset({0, 14, 15, 16, 22, 25, 27, 79})
 """Errors that every client lives with: ask the next coordinator, or this one later; join again, with the member id that it was given, under a new one."""
 
+QUIET_MS: Final = 6_000
+"""More than a heartbeat interval of the consumer protocol: nothing has begun for so long where a group is at rest."""
+
 ONLINE: Final = "online"
 EMPTY: Final = "empty"
 
@@ -58,7 +61,7 @@ class Stage:
     summed over partitions, and ``longest_ms`` of one. ``read_twice``: partitions that two processes read at one time.
     ``epochs``: group epochs or generations that began here, with the protocol each. ``statuses``: at the end of the stage,
     of each member the protocol that it is a member by, or ``None``. ``conversion``: whether a classic group became one of
-    the consumer protocol here, ``ONLINE`` or when it was ``EMPTY``. ``unread`` partitions have no reader at the end. ``moves``: how often the coordinator moved.
+    the consumer protocol here, ``ONLINE`` or when it was ``EMPTY``. ``unread`` partitions have no reader at the end. ``moves``: how often the coordinator moved. ``epoch_ms``: when the last epoch began.
     """
 
     from_ms: int
@@ -79,6 +82,15 @@ class Stage:
     unread: int = 0
     conversion: str | None = None
     moves: int = 0
+    epoch_ms: int = 0
+
+    @property
+    def restless(self) -> bool:
+        """Whether the group epoch still rises as the stage ends, though every member has had several heartbeats."""
+        return (
+            self.protocol == Protocol.CONSUMER
+            and self.to_ms - self.epoch_ms < QUIET_MS < self.epoch_ms - self.from_ms
+        )
 
     @property
     def twice(self) -> list[str]:
@@ -218,6 +230,7 @@ class _Watcher:
         if now != self._epoch:
             self._epoch = now
             self._stage.epochs.append(now)
+            self._stage.epoch_ms = entry.at_ms
 
     def _called(self, entry: Entry) -> None:
         callback, phase = entry.payload["callback"], entry.payload["phase"]

@@ -18,6 +18,7 @@ from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.values import (
     CONSUMER,
     MEMBERS_MOST,
+    NEW_BROKERS,
     NEWEST_BROKER,
     NEWEST_CLIENT,
     PARTITIONS_MOST,
@@ -34,6 +35,7 @@ from simulations.rehearsal.versions import (
     COOPERATIVE_SINCE,
     STATIC_SINCE,
     Version,
+    broker_release,
     release_of,
     version_of,
 )
@@ -46,6 +48,7 @@ MEMBER_KEYS: Final = (
     "protocol",
     "client",
     "assignors",
+    "remote_assignor",
     "instance_id",
     "session_timeout_ms",
     "rebalance_timeout_ms",
@@ -54,6 +57,7 @@ GROUP_KEYS: Final = ("group", "topics", "members", "static", "start")
 WISH_KEYS: Final = (
     "to",
     "brokers",
+    "new_brokers",
     "new_client",
     "migration_policy",
     "at_once",
@@ -62,7 +66,10 @@ WISH_KEYS: Final = (
     "server_assignor",
 )
 TOLD_KEYS: Final = ("assumed", "timeline", "at")
-KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key != "instance_id"), *WISH_KEYS, *TOLD_KEYS)
+OWN_KEYS: Final = ("instance_id", "remote_assignor")
+"""Keys of a member that no group has for all of them."""
+
+KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key not in OWN_KEYS), *WISH_KEYS, *TOLD_KEYS)
 
 AWAY_MOST_MS: Final = 120_000
 """A process that is away for longer than this was not bounced, but stopped."""
@@ -92,6 +99,15 @@ def _question(root: Node) -> Question:
     members = _members(keys["members"], keys, topics)
     to = keys["to"].choice(TARGETS, "target") if "to" in keys else CONSUMER
     brokers = _version(keys["brokers"], "broker") if "brokers" in keys else version_of(NEWEST_BROKER)
+    new_brokers = (
+        _version(keys["new_brokers"], "broker") if "new_brokers" in keys else version_of(NEWEST_BROKER)
+    )
+    if to == NEW_BROKERS:
+        _check_brokers(keys.get("new_brokers", keys["to"]), brokers, new_brokers)
+    elif not any(member.is_classic for member in members):
+        raise keys["members"].wrong(
+            f"every member is of the consumer protocol: there is nothing to upgrade but the brokers (to: {NEW_BROKERS})"
+        )
     modern = [member.name for member in members if not member.is_classic]
     if modern and brokers < CONSUMER_PROTOCOL_SINCE:
         raise keys["brokers"].wrong(
@@ -117,6 +133,7 @@ def _question(root: Node) -> Question:
         members=members,
         to=to,
         brokers=str(brokers),
+        new_brokers=str(new_brokers),
         new_client=str(new_client),
         migration_policy=policy,
         at_once=at_once,
@@ -177,13 +194,11 @@ def _members(node: Node, usual: Mapping[str, Node], topics: Mapping[str, int]) -
         _member(name, {**usual, **own}, "assignors" in own, topics, node, static=static)
         for name, own in named.items()
     )
-    if not any(member.is_classic for member in members):
-        raise node.wrong("every member is of the consumer protocol: there is nothing to upgrade")
     instances = [member.instance_id for member in members if member.instance_id is not None]
     if len(set(instances)) < len(instances):
         raise node.wrong("two members have one instance_id; each static member has its own")
-    common = set.intersection(*(set(member.assignors) for member in members if member.is_classic))
-    if not common:
+    listed = [set(member.assignors) for member in members if member.is_classic]
+    if listed and not set.intersection(*listed):
         raise node.wrong(
             "no assignor is listed by all classic members: the coordinator would refuse one of them "
             "(INCONSISTENT_GROUP_PROTOCOL), so there is no such group"
@@ -269,6 +284,7 @@ def _member(
         client=str(client),
         release=release,
         assignors=_assignors(keys.get("assignors"), client) if protocol == "classic" else (),
+        remote_assignor=_remote_assignor(keys.get("remote_assignor"), protocol),
         instance_id=instance_id,
         session_timeout_ms=keys["session_timeout_ms"].integer(6_000, TIMEOUT_MOST_MS)
         if "session_timeout_ms" in keys
@@ -277,6 +293,25 @@ def _member(
         if "rebalance_timeout_ms" in keys
         else 300_000,
     )
+
+
+def _remote_assignor(node: Node | None, protocol: str) -> str | None:
+    if node is None:
+        return None
+    if protocol == "classic":
+        raise node.wrong(
+            "group.remote.assignor is of the consumer protocol; a classic member lists assignors"
+        )
+    return node.choice(tuple(SERVER_ASSIGNORS), "assignor")
+
+
+def _check_brokers(node: Node, old: Version, new: Version) -> None:
+    """Brokers are rolled to a newer release, which is played otherwise than theirs."""
+    before, after = broker_release(old), broker_release(new)
+    if new <= old:
+        raise node.wrong(f"brokers {old} are rolled to a newer release, and {new} is none")
+    if before is after:
+        raise node.wrong(f"brokers {old} and {new} are both played as {after}: nothing changes for a group")
 
 
 def _assignors(node: Node | None, client: Version) -> tuple[str, ...]:

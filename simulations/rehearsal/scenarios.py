@@ -8,7 +8,7 @@ from typing import Final, NotRequired, TypedDict
 from groups.releases import GROUP_VERSION
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.rehearsal.documents import StartDocument
-from simulations.rehearsal.values import CONSUMER, NEWEST_BROKER, Begun, GroupMember, Question
+from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
 from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, Way
 
 JOIN_MS: Final = 10_000
@@ -22,12 +22,13 @@ REST_MS: Final = 20_000
 
 
 class ScenarioMember(TypedDict):
-    """A member in a scenario; what is not required is of the classic protocol, but for the instance."""
+    """A member in a scenario; what is not required is of the classic protocol, but for the instance and the ``assignor``, which is of the consumer protocol."""
 
     protocol: str
     subscribe: list[str]
     rebalance_timeout_ms: int
     instance_id: NotRequired[str]
+    assignor: NotRequired[str]
     client: NotRequired[str]
     assignors: NotRequired[list[str]]
     session_timeout_ms: NotRequired[int]
@@ -65,11 +66,11 @@ def begins_ms(question: Question, bounce: int) -> int:
 def scenario_of(question: Question, way: Way) -> str:
     """The YAML of the run (each value is JSON)."""
     joins: list[Line] = []
-    if question.start is None:
-        joins.append({"at": "0s", "join": [member.name for member in question.classic]})
-    new = [member.name for member in question.members if not member.is_classic]
-    if new:
-        joins.append({"at": f"{JOIN_MS}ms", "join": new})
+    classic = [member.name for member in question.classic]
+    if classic and question.start is None:
+        joins.append({"at": "0s", "join": classic})
+    if new := [member.name for member in question.members if not member.is_classic]:
+        joins.append({"at": f"{JOIN_MS if classic else 0}ms", "join": new})
     script = [
         line
         for number, bounce in enumerate(way.bounces)
@@ -101,8 +102,8 @@ def _lines(question: Question, bounce: Bounce, at_ms: int) -> list[Line]:
     at = f"{at_ms}ms"
     match bounce.brokers:
         case BrokerStep.ROLL | BrokerStep.ROLL_BACK as step:
-            release = NEWEST_BROKER if step is BrokerStep.ROLL else question.broker_release
-            return [{"at": at, "roll": "brokers", "release": str(release), "for": f"{ROLL_DOWN_MS}ms"}]
+            release = question.new_release if step is BrokerStep.ROLL else question.broker_release
+            return [{"at": at, "roll": bounce.broker, "release": str(release), "for": f"{ROLL_DOWN_MS}ms"}]
         case BrokerStep.RAISE:
             return [{"at": at, "upgrade_feature": {GROUP_VERSION: 1}}]
         case BrokerStep.LOWER:
@@ -138,6 +139,8 @@ def _member(member: GroupMember) -> ScenarioMember:
     }
     if member.instance_id is not None:
         told["instance_id"] = member.instance_id
+    if member.remote_assignor is not None:
+        told["assignor"] = member.remote_assignor
     if member.is_classic:
         told |= {
             "client": member.release,

@@ -8,9 +8,10 @@ from typing import Final
 from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.playing import EMPTY, ONLINE, Played, Stage
-from simulations.rehearsal.values import CONSUMER, Question
-from simulations.rehearsal.warnings import Warned
+from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, Question
+from simulations.rehearsal.warned import Warned
 from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, WayName
+from simulations.world.scenario.brokers import ALL_BROKERS
 
 UNSUPPORTED_VERSION: Final = 35
 
@@ -18,6 +19,8 @@ TARGET_NAMES = {CONSUMER: "the consumer protocol", "cooperative": "cooperative r
 
 
 def title_of(question: Question) -> str:
+    if question.to == NEW_BROKERS:
+        return f"{question.group} on brokers {question.broker_release}, then {question.new_release}"
     return f"{question.group} to {TARGET_NAMES[question.to]}"
 
 
@@ -63,9 +66,29 @@ def of_way(question: Question, played: Played, outcome: str) -> str:
             f"{_idle(played)}"
         ).strip()
     cost = _cost(played)
+    restless = next((n for n, each in enumerate(played.stages) if each.restless), None)
+    if question.to == NEW_BROKERS:
+        what = _count(played.way.steps, "roll")
+        if outcome == "unfinished" and restless is not None:
+            return (
+                f"{question.group} does not stay at rest: from {_place(question, played, restless)} on each heartbeat of a member "
+                f"raises the group epoch. {cost}"
+            )
+        if outcome == "done":
+            ended = (
+                f"Back again after {what}"
+                if played.way.name is WayName.BACK
+                else f"{question.group} goes through {what} of brokers"
+            )
+            between = (
+                f"; from {_place(question, played, restless)} on, until the way back is done, its epoch rises without end"
+                if restless is not None
+                else ""
+            )
+            return f"{ended}{between}. {cost}"
     if outcome == "unfinished":
         return f"Not at rest after the last bounce: {', '.join(played.unfinished) or 'partitions without a reader'}. {cost}"
-    what = _count(played.way.of_members, "bounce")
+    what = _count(played.way.steps, "bounce")
     if question.rolls_brokers:
         what = f"{what} behind the brokers' roll"
     if played.way.name is WayName.BACK:
@@ -84,7 +107,7 @@ def of_way(question: Question, played: Played, outcome: str) -> str:
 def _place(question: Question, played: Played, stage: int) -> str:
     """``bounce 2``, in a sentence."""
     title = played.way.heading(stage, question.brokers)
-    return title[0].lower() + title[1:] if title.startswith("Bounce") else f"“{title}”"
+    return title[0].lower() + title[1:] if title.startswith("Bounce") else f"“{title}”" if stage else "now"
 
 
 def _who_answers(code: int) -> str:
@@ -100,6 +123,8 @@ def _cost(played: Played) -> str:
         f"Members that are not bounced stop reading {_count(stops, 'time')}"
         if stops
         else "No member stops reading but the one that is bounced"
+        if any(bounce.members for bounce in played.way.bounces)
+        else "No member stops reading"
     )
     return f"{stopped}; partitions are without a reader for {lost_s:.1f} s, added up."
 
@@ -113,7 +138,9 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     """What happened in one stage."""
     if bounce is None or before is None:
         return []
-    told = _of_brokers(bounce, stage)
+    told = _of_brokers(question, bounce, stage)
+    if stage.restless:
+        told.append("The group is not at rest at the end: its epoch still rises, and nothing else changes.")
     if stage.conversion == EMPTY:
         told.append(
             "The group was empty when the first new client joined, and begins anew as one of the consumer protocol."
@@ -157,9 +184,17 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     return told
 
 
-def _of_brokers(bounce: Bounce, stage: Stage) -> list[str]:
+def _of_brokers(question: Question, bounce: Bounce, stage: Stage) -> list[str]:
     """What a step of the brokers did, before what it did to the group."""
     match bounce.brokers:
+        case BrokerStep.ROLL | BrokerStep.ROLL_BACK if bounce.broker != ALL_BROKERS:
+            release = question.new_release if bounce.brokers is BrokerStep.ROLL else question.broker_release
+            moves = (
+                f"the coordinator moves {_times(stage.moves)}"
+                if stage.moves
+                else "the coordinator stays where it is"
+            )
+            return [f"{bounce.broker} stops and is back with {release}; {moves}."]
         case BrokerStep.ROLL | BrokerStep.ROLL_BACK:
             return [f"One broker after the other; the coordinator moves {_times(stage.moves)}."]
         case BrokerStep.RAISE:
@@ -177,6 +212,12 @@ def last_generation(stage: Stage, before: Stage) -> int:
 
 def way_back(question: Question, settings: Mapping[str, Settings], stage: Stage) -> dict[str, str]:
     """Whether the way back is open from here: ``{"state", "says"}``."""
+    if question.to == NEW_BROKERS:
+        level = "" if question.brokers_serve else ", as long as group.version is not raised"
+        return {
+            "state": "open",
+            "says": f"Roll the brokers back: either release loads what the other wrote{level}.",
+        }
     if question.to != CONSUMER:
         return {
             "state": "open",

@@ -23,8 +23,10 @@ STAGES_MOST: Final = 12
 
 CONSUMER: Final = "consumer"
 COOPERATIVE: Final = "cooperative"
-TARGETS: Final = (CONSUMER, COOPERATIVE)
-"""What a group can be taken to: the consumer protocol (KIP-848), or cooperative rebalancing within the classic one (KIP-429)."""
+NEW_BROKERS: Final = "brokers"
+TARGETS: Final = (CONSUMER, COOPERATIVE, NEW_BROKERS)
+"""What a group can be taken to: the consumer protocol (KIP-848), cooperative rebalancing within the classic one (KIP-429), or brokers
+of a newer release, under members that stay as they are."""
 
 NEWEST_CLIENT: Final = "4.3"
 
@@ -45,7 +47,8 @@ class GroupMember:
     """A member as it runs today.
 
     ``client`` is the release of its Java client as its team calls it (``3.8``), ``release`` the row of the simulator's table that
-    stands for it. ``assignors`` is ``partition.assignment.strategy``; of a member of the consumer protocol it says nothing.
+    stands for it. ``assignors`` is ``partition.assignment.strategy``, of the classic protocol; ``remote_assignor`` is
+    ``group.remote.assignor``, of the consumer protocol.
     """
 
     name: str
@@ -54,6 +57,7 @@ class GroupMember:
     client: str = NEWEST_CLIENT
     release: str = NEWEST_CLIENT
     assignors: tuple[str, ...] = ("range",)
+    remote_assignor: str | None = None
     instance_id: str | None = None
     session_timeout_ms: int = 45_000
     rebalance_timeout_ms: int = 300_000
@@ -86,6 +90,7 @@ class Question:
     members: tuple[GroupMember, ...]
     to: str = CONSUMER
     brokers: str = str(version_of(NEWEST_BROKER))
+    new_brokers: str = str(version_of(NEWEST_BROKER))
     new_client: str = NEWEST_CLIENT
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     at_once: int = 1
@@ -110,6 +115,22 @@ class Question:
     def broker_release(self) -> Release:
         """The release that the brokers are played as before anything is done to them."""
         return broker_release(version_of(self.brokers))
+
+    @property
+    def new_release(self) -> Release:
+        """The release that the brokers are rolled to, where they are."""
+        return broker_release(version_of(self.new_brokers)) if self.to == NEW_BROKERS else NEWEST_BROKER
+
+    @property
+    def tied(self) -> dict[str, list[str]]:
+        """Server-side assignor → who asks for it, where two or more are asked for by equally many, and none by more."""
+        votes: dict[str, list[str]] = {}
+        for member in self.members:
+            if member.remote_assignor is not None:
+                votes.setdefault(member.remote_assignor, []).append(member.name)
+        most = max(map(len, votes.values()), default=0)
+        first = {name: who for name, who in votes.items() if len(who) == most}
+        return first if len(first) > 1 else {}
 
     @property
     def classic(self) -> tuple[GroupMember, ...]:

@@ -2,55 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from enum import StrEnum
-from typing import Final, TypedDict
+from collections.abc import Iterator
 
 from groups.releases import EARLIER
 from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA, STREAM
 from simulations.protocol.coordinator.settings import MigrationPolicy, Settings
-from simulations.rehearsal.values import CONSUMER, Question
+from simulations.rehearsal.broker_warnings import broker_warnings, tie_warnings
+from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, Question
 from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, COOPERATIVE_SINCE, version_of
-
-NAMED_MOST: Final = 4
-"""Members that a warning names; of the others it tells how many they are."""
-
-
-class Level(StrEnum):
-    """``stops``: the planned way is refused. ``warning``: it costs, or ends otherwise than one may think. ``note``: to know."""
-
-    STOPS = "stops"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-class Warned(TypedDict):
-    """``code`` is for programs; ``do`` is what helps, or empty."""
-
-    code: str
-    level: str
-    says: str
-    do: str
-    source: str
+from simulations.rehearsal.warned import Level, Warned, names_of, warned
 
 
 def warnings_of(question: Question) -> list[Warned]:
     """The worst first."""
-    found = list(_to_consumer(question) if question.to == CONSUMER else _to_cooperative(question))
-    found += _of_any(question)
+    if question.to == NEW_BROKERS:
+        found = list(broker_warnings(question))
+    else:
+        found = list(_to_consumer(question) if question.to == CONSUMER else _to_cooperative(question))
+        found += _of_any(question)
+    found += tie_warnings(question)
     order = [str(each) for each in Level]
     return sorted(found, key=lambda each: order.index(each["level"]))
-
-
-def _warned(code: str, level: Level, says: str, do: str = "", source: str = "") -> Warned:
-    return {"code": code, "level": str(level), "says": says, "do": do, "source": source}
 
 
 def _to_consumer(question: Question) -> Iterator[Warned]:
     if question.rolls_brokers:
         yield from _brokers(question)
     if version_of(question.new_client) < CONSUMER_PROTOCOL_SINCE:
-        yield _warned(
+        yield warned(
             "client",
             Level.WARNING,
             f"Client {question.new_client} has the consumer protocol as a preview at best; the simulator plays it as 4.3.",
@@ -61,14 +40,14 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
     yield from _custom(question)
     strategies = {name for member in question.classic for name in member.assignors}
     if STREAM in strategies:
-        yield _warned(
+        yield warned(
             "streams",
             Level.STOPS,
             "Kafka Streams' assignments carry user data: the coordinator answers GROUP_ID_NOT_FOUND and the group stays classic.",
             "Streams has a protocol of its own, group.protocol=streams (KIP-1071), to which there is no online migration.",
             "GroupMetadataManager.validateOnlineUpgrade",
         )
-    yield _warned(
+    yield warned(
         "client-settings",
         Level.NOTE,
         "A client with group.protocol=consumer does not start where partition.assignment.strategy, session.timeout.ms or "
@@ -82,16 +61,16 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
         member.name for member in question.classic if member.session_timeout_ms != usual.session_timeout_ms
     ]
     if others:
-        yield _warned(
+        yield warned(
             "session-timeout",
             Level.WARNING,
-            f"{_names(others)} set a session timeout of their own; a member of the consumer protocol has the group's, "
+            f"{names_of(others)} set a session timeout of their own; a member of the consumer protocol has the group's, "
             f"{usual.session_timeout_ms // 1000} s unless set otherwise.",
             f"Set consumer.session.timeout.ms of the group; the broker takes {usual.min_session_timeout_ms // 1000} s to "
             f"{usual.max_session_timeout_ms // 1000} s by default (group.consumer.min.session.timeout.ms).",
             "KIP-848; GroupConfig",
         )
-    yield _warned(
+    yield warned(
         "forming",
         Level.NOTE,
         "A new client that joins while the classic group is still in its first join phase is answered UNKNOWN_SERVER_ERROR, and "
@@ -103,7 +82,7 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
 
 def _brokers(question: Question) -> Iterator[Warned]:
     """The brokers come first, and last on the way back."""
-    yield _warned(
+    yield warned(
         "brokers",
         Level.WARNING,
         f"Brokers {question.brokers} do not serve the consumer protocol (group.version is not 1): a new client's heartbeat is "
@@ -111,7 +90,7 @@ def _brokers(question: Question) -> Iterator[Warned]:
         "Roll every broker to 4.0 or newer first, then raise the feature: kafka-features.sh upgrade --feature group.version=1.",
         f"KIP-848; feature group.version; measured on brokers of 3.9.1 and {EARLIER}",
     )
-    yield _warned(
+    yield warned(
         "brokers-back",
         Level.WARNING,
         "As soon as group.version is 0 again every heartbeat of the consumer protocol is refused, and its clients stop; a broker older than "
@@ -126,7 +105,7 @@ def _policy(question: Question) -> Iterator[Warned]:
     policy = question.migration_policy
     key = "group.consumer.migration.policy"
     if not policy.upgrades:
-        yield _warned(
+        yield warned(
             "policy",
             Level.STOPS,
             f"{key} is {policy}: a group with members is not converted, and the first new client is answered "
@@ -135,7 +114,7 @@ def _policy(question: Question) -> Iterator[Warned]:
             "GroupMetadataManager.validateOnlineUpgrade",
         )
     elif policy is MigrationPolicy.UPGRADE:
-        yield _warned(
+        yield warned(
             "one-way",
             Level.WARNING,
             f"{key} is upgrade: when the last new client leaves, the group stays one of the consumer protocol, of classic members.",
@@ -147,20 +126,20 @@ def _policy(question: Question) -> Iterator[Warned]:
 def _custom(question: Question) -> Iterator[Warned]:
     writing = [member.name for member in question.classic if CUSTOM_USER_DATA in member.assignors]
     if writing:
-        yield _warned(
+        yield warned(
             "user-data",
             Level.STOPS,
-            f"{_names(writing)} list a class of your own whose assignments carry user data: the coordinator would lose them, and "
+            f"{names_of(writing)} list a class of your own whose assignments carry user data: the coordinator would lose them, and "
             "answers GROUP_ID_NOT_FOUND (“an unsupported custom assignor is in use”).",
             "Go to one of Kafka's assignors first, by two rolling bounces as from range to cooperative-sticky; or stop all members.",
             "GroupMetadataManager.validateOnlineUpgrade",
         )
     own = [member.name for member in question.classic if CUSTOM_COOPERATIVE in member.assignors]
     if own:
-        yield _warned(
+        yield warned(
             "own-assignor",
             Level.WARNING,
-            f"{_names(own)} list a class of your own; the broker has uniform and range, and a class of its own only if it is "
+            f"{names_of(own)} list a class of your own; the broker has uniform and range, and a class of its own only if it is "
             "deployed there (group.consumer.assignors).",
             "Compare what uniform makes of the group in the laboratory.",
             "KIP-848",
@@ -169,7 +148,7 @@ def _custom(question: Question) -> Iterator[Warned]:
         {name for member in question.classic for name in member.assignors} & {"roundrobin", "sticky"}
     )
     if without:
-        yield _warned(
+        yield warned(
             "no-equivalent",
             Level.NOTE,
             f"{' and '.join(without)} has no namesake on the broker: uniform takes over.",
@@ -181,16 +160,16 @@ def _custom(question: Question) -> Iterator[Warned]:
 def _to_cooperative(question: Question) -> Iterator[Warned]:
     old = [member.name for member in question.classic if version_of(member.client) < COOPERATIVE_SINCE]
     if old:
-        yield _warned(
+        yield warned(
             "old-clients",
             Level.WARNING,
-            f"{_names(old)} run a client older than 2.4, which does not read what a cooperative member still owns: as a leader it "
+            f"{names_of(old)} run a client older than 2.4, which does not read what a cooperative member still owns: as a leader it "
             "gives that away.",
             "Every member takes the new release in the first bounce, and stays eager until all have it.",
             "KIP-429",
         )
     if any(STREAM in member.assignors for member in question.classic):
-        yield _warned(
+        yield warned(
             "upgrade-from",
             Level.NOTE,
             "Kafka Streams: the first bounce sets upgrade.from to the old release, which keeps the new code eager; the second takes "
@@ -198,7 +177,7 @@ def _to_cooperative(question: Question) -> Iterator[Warned]:
             "",
             "KIP-429; StreamsConfig",
         )
-    yield _warned(
+    yield warned(
         "listener",
         Level.NOTE,
         "A ConsumerRebalanceListener is told of what moves alone from then on: onPartitionsAssigned of what is added, "
@@ -211,10 +190,10 @@ def _to_cooperative(question: Question) -> Iterator[Warned]:
 def _of_any(question: Question) -> Iterator[Warned]:
     dynamic = [member.name for member in question.classic if member.instance_id is None]
     if dynamic:
-        yield _warned(
+        yield warned(
             "dynamic",
             Level.WARNING,
-            f"{_names(dynamic)} have no group.instance.id: closing leaves the group, so that every bounce moves partitions twice.",
+            f"{names_of(dynamic)} have no group.instance.id: closing leaves the group, so that every bounce moves partitions twice.",
             "With static ids, and back within the session timeout, the others keep what they have.",
             "KIP-345",
         )
@@ -224,10 +203,10 @@ def _of_any(question: Question) -> Iterator[Warned]:
         if member.instance_id is not None and question.away_ms >= member.session_timeout_ms
     ]
     if late:
-        yield _warned(
+        yield warned(
             "away-too-long",
             Level.WARNING,
-            f"{_names(late)} are static, but away for {question.away_ms / 1000:g} s, and the session timeout is shorter: they are "
+            f"{names_of(late)} are static, but away for {question.away_ms / 1000:g} s, and the session timeout is shorter: they are "
             "removed all the same.",
             "Raise the session timeout, or come back sooner.",
             "KIP-345",
@@ -235,7 +214,7 @@ def _of_any(question: Question) -> Iterator[Warned]:
     strategies = {member.assignors for member in question.classic}
     if len(strategies) > 1:
         common = set.intersection(*(set(each) for each in strategies))
-        yield _warned(
+        yield warned(
             "mixed-assignors",
             Level.NOTE,
             f"The members list different assignors; the group goes by what all list: {', '.join(sorted(common))}.",
@@ -244,16 +223,10 @@ def _of_any(question: Question) -> Iterator[Warned]:
         )
     mixed = [member.name for member in question.members if not member.is_classic]
     if mixed:
-        yield _warned(
+        yield warned(
             "mixed-protocols",
             Level.NOTE,
-            f"{_names(mixed)} are of the consumer protocol already: the group is mixed before the first bounce.",
+            f"{names_of(mixed)} are of the consumer protocol already: the group is mixed before the first bounce.",
             "",
             "KIP-848",
         )
-
-
-def _names(names: Iterable[str]) -> str:
-    every = list(names)
-    words = ", ".join(every[:NAMED_MOST])
-    return f"{words} and {len(every) - NAMED_MOST} more" if len(every) > NAMED_MOST else words

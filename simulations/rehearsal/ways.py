@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from groups.releases import Release
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import STREAM
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, EAGER, rebalance_protocol
 from simulations.protocol.client.classic.releases import RELEASES
-from simulations.rehearsal.values import CONSUMER, NEWEST_BROKER, GroupMember, Question
+from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, NEWEST_BROKER, GroupMember, Question
 from simulations.rehearsal.versions import COOPERATIVE_SINCE, release_of, version_of
+from simulations.world.scenario.brokers import ALL_BROKERS, BROKERS
 
 
 class WayName(StrEnum):
@@ -71,7 +73,7 @@ _UNDONE: Final = {
 class Bounce:
     """``members`` are bounced together; ``settings`` is what each is set to, ``round`` counts from 1, ``back`` on the way back.
 
-    One of no member is a step of the brokers.
+    One of no member is a step of the brokers; ``broker`` is which of them is rolled.
     """
 
     members: tuple[str, ...] = ()
@@ -79,31 +81,36 @@ class Bounce:
     round: int = 0
     back: bool = False
     brokers: BrokerStep | None = None
+    broker: str = ALL_BROKERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
+    """``rolled_to``: the release that its rolls bring."""
+
     name: WayName
     title: str
     bounces: tuple[Bounce, ...]
+    rolled_to: Release = NEWEST_BROKER
 
     @property
-    def of_members(self) -> int:
-        """How many bounces are of members."""
-        return sum(1 for bounce in self.bounces if bounce.members)
+    def steps(self) -> int:
+        """How many bounces are of members; where none is, how many are of brokers."""
+        return sum(1 for bounce in self.bounces if bounce.members) or len(self.bounces)
 
     def heading(self, stage: int, release: str) -> str:
         """What a stage is called: ``Bounce 2``; ``release`` is what the brokers ran at first."""
         if not stage:
             return "Now"
-        step = self.bounces[stage - 1].brokers
+        step, broker = self.bounces[stage - 1].brokers, self.bounces[stage - 1].broker
+        which = "the brokers" if broker == ALL_BROKERS else broker
         if step is None:
             return f"Bounce {sum(1 for bounce in self.bounces[:stage] if bounce.members)}"
         return {
-            BrokerStep.ROLL: f"Roll the brokers to {NEWEST_BROKER}",
+            BrokerStep.ROLL: f"Roll {which} to {self.rolled_to}",
             BrokerStep.RAISE: "Raise group.version to 1",
             BrokerStep.LOWER: "Lower group.version to 0",
-            BrokerStep.ROLL_BACK: f"Roll the brokers to {release}",
+            BrokerStep.ROLL_BACK: f"Roll {which} to {release}",
         }[step]
 
 
@@ -120,6 +127,8 @@ HASTY_TITLES: Final = {
 
 def ways_of(question: Question) -> tuple[Way, ...]:
     """The planned way, the hasty one and the way back; the planned one alone where there is nothing to do."""
+    if question.to == NEW_BROKERS:
+        return _rolls(question)
     planned = _planned(question)
     if not planned:
         return (Way(name=WayName.PLANNED, title="The documented way", bounces=()),)
@@ -137,6 +146,29 @@ def ways_of(question: Question) -> tuple[Way, ...]:
             name=WayName.BACK,
             title="The way back" if turn == len(planned) else f"The way back, after bounce {turn}",
             bounces=(*there, *_undone(question, there)),
+        ),
+    )
+
+
+def _rolls(question: Question) -> tuple[Way, ...]:
+    """One broker after the other, and back: the newest release last."""
+    there = tuple(Bounce(brokers=BrokerStep.ROLL, broker=name) for name in BROKERS)
+    turn = len(there) if question.turn_after is None else min(question.turn_after, len(there))
+    done = there[:turn]
+    return (
+        Way(
+            name=WayName.PLANNED,
+            title="The brokers, one after the other",
+            bounces=there,
+            rolled_to=question.new_release,
+        ),
+        Way(
+            name=WayName.BACK,
+            title="The way back"
+            if turn == len(there)
+            else f"The way back, after {turn} of {len(there)} brokers",
+            bounces=(*done, *_undone(question, done)),
+            rolled_to=question.new_release,
         ),
     )
 
@@ -185,7 +217,7 @@ def _undone(question: Question, forwards: Sequence[Bounce]) -> Iterable[Bounce]:
             settings[name].append(bounce.settings[name])
     for bounce in reversed(forwards):
         if bounce.brokers is not None:
-            yield Bounce(brokers=bounce.brokers.undone, back=True)
+            yield replace(bounce, brokers=bounce.brokers.undone, back=True)
             continue
         before = {}
         for name in bounce.members:

@@ -122,6 +122,19 @@ def test_a_moment_becomes_a_description_of_its_group_and_what_the_log_did_not_te
     assert any("goes by sticky" in each for each in document["assumed"])
 
 
+def test_a_moment_of_the_consumer_protocol_alone_is_one_whose_brokers_can_be_rolled() -> None:
+    frame = frame_of(
+        "brokers: 4.3.1\ntopics: {orders: {partitions: 4}}\nmembers: {A: {subscribe: [orders]}, B: {subscribe: [orders]}}\n"
+        "script: [{at: 0s, join: [A, B]}]\nuntil: 20s\n"
+    )
+    with pytest.raises(RehearsalError, match="nothing to upgrade but the brokers"):
+        document_of_frame(frame)
+    document = {**document_of_frame(frame, to="brokers"), "to": "brokers", "brokers": "4.3"}
+    assert any("group.remote.assignor" in each for each in document["assumed"])
+    planned = way(answer(question_of(text_of(document))), "planned")
+    assert (planned["outcome"], len(planned["stages"])) == ("done", 4)
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
