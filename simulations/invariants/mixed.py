@@ -133,7 +133,7 @@ class MixedChecker:
         self._ties = AssignorTies()
         self._last = 0
         self._released = semantics is Semantics.KAFKA
-        """Whether the coordinator has the faults of 4.3.1; the proposal's has its own text, and they are violations there."""
+        """Whether the coordinator has the known faults of the released one; the proposal's has its own text, and they are violations there."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke; ``state`` is the one after it."""

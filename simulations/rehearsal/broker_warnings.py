@@ -31,6 +31,7 @@ CONCERNS: Final[Mapping[str, Callable[[Question], bool]]] = {
     "instance_follows_member": _has_modern_instances,
     "replacement_target_only_if_changed": _has_modern_instances,
     "replaced_member_never_in_table": _has_modern_instances,
+    "transactions_have_topic_ids": lambda _: True,
     "malformed_join_is_inconsistent": lambda question: _is_modern(question) and bool(question.classic),
 }
 """Each rule of the table, and whether it concerns a group."""
