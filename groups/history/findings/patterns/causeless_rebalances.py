@@ -44,6 +44,11 @@ from groups.history.state.group import Protocol
 from groups.history.words import counted, duration, listed
 from groups.releases import since
 
+TIE: Final = (
+    f"a tie of two server-side assignors (`group.remote.assignor`): from {since('assignor_change_bumps')} on heartbeats raise the epoch,"
+    " as long as it lasts"
+)
+
 PATTERN: Final = Pattern(
     kind="causeless_rebalances",
     title="Rebalances without a cause",
@@ -54,7 +59,7 @@ PATTERN: Final = Pattern(
     causes=(
         "a client that subscribes again in its loop, or is rebuilt under the same member id",
         "a leader that joins again: it saw other metadata than before, or polls too late",
-        f"a tie of two server-side assignors (`group.remote.assignor`): from {since('assignor_change_bumps')} on heartbeats raise the epoch, as long as it lasts",
+        TIE,
         "a tool that touches the group: a script that rebalances it, or sets it up again",
     ),
     look_at=(
@@ -70,7 +75,7 @@ PATTERN: Final = Pattern(
         "max.poll.interval.ms and the time between its polls",
     ),
     consumer=(
-        "a tie of two server-side assignors (`group.remote.assignor`): from 4.4.0 on heartbeats raise the epoch, as long as it lasts",
+        TIE,
         "group.remote.assignor of every member: one for all, or none, ends a tie; so does a third member that asks for one of the two",
     ),
 )
