@@ -77,7 +77,7 @@ def test_without_a_tie_a_roll_moves_the_coordinator_and_nothing_else(
 
 
 def test_the_table_of_releases_gives_the_warnings_that_concern_the_group() -> None:
-    assert set(CONCERNS) == {rule.name for rule in TABLE}
+    assert set(CONCERNS) <= {rule.name for rule in TABLE}
     dynamic = codes(rehearsed(None, None))
     assert {"assignor-change-bumps", "emptied-writes-target-epoch"} <= set(dynamic)
     assert "full-group-admits-instances" not in dynamic
