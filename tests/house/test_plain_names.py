@@ -27,7 +27,7 @@ MOST = {
     "groups": 3,
     "groups/archiving": 1,
     "groups/clusters": 3,
-    "groups/history": 349,
+    "groups/history": 312,
     "groups/imports": 4,
     "groups/incidents": 3,
     "groups/management": 7,

@@ -74,9 +74,9 @@ def verdict(
     )
 
 
-def _sentences(told: Iterable[Event]) -> Iterable[list[Part]]:
+def _sentences(known: Iterable[Event]) -> Iterable[list[Part]]:
     """A sentence each; what happened at the same time stands in one."""
-    for (at_ms, timed), some in groupby(told, key=lambda event: (event.at_ms, event.timed)):
+    for (at_ms, timed), some in groupby(known, key=lambda event: (event.at_ms, event.timed)):
         if not timed:
             yield from (event.parts for event in some)
             continue

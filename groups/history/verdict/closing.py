@@ -46,8 +46,8 @@ def closing(by_kind: ByKind) -> Iterable[list[Part]]:
             if stable["throughout"]
             else [Part("no change in the group since "), Part("", at_ms=stable["from_ms"]), Part(": ")]
         )
-        says = stable["says"] if stable["throughout"] else stable["says"].lower()
-        yield [*since, Part(says, stable["sequences"][0])]
+        text = stable["says"] if stable["throughout"] else stable["says"].lower()
+        yield [*since, Part(text, stable["sequences"][0])]
     for deleted in by_kind.get("deleted", ()):
         yield [Part("The group is deleted at the end", deleted["sequences"][-1])]
     for emptied in by_kind.get("emptied", ()):
@@ -60,8 +60,10 @@ def _moves(by_kind: ByKind) -> list[Part]:
     if not found:
         return []
     moves = found[0]
-    told = any(one["says"].endswith(f"follow {moves['follows']}") for one in by_kind.get("left_and_back", ()))
-    if told:
+    known = any(
+        one["says"].endswith(f"follow {moves['follows']}") for one in by_kind.get("left_and_back", ())
+    )
+    if known:
         return []
     in_forming = not moves["after_forming"]
     parts = [
@@ -95,22 +97,22 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
     if not free or not is_hand_over(free[0], by_kind):
         # An event tells it.
         return []
-    says = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])
+    text = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])
     if free[0]["sequences"][0] in {one["sequences"][-1] for one in by_kind.get("removed", ())}:
         # The removal tells it.
         return []
-    parts = [Part(says, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
+    parts = [Part(text, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
     return [*parts, Part(", the longest between two owners")] if len(free) > 1 else parts
 
 
 def _blocked(by_kind: ByKind) -> list[Part]:
     """Who blocked whom for how long on what, as far as no event tells it: each leads to where the wait began."""
-    told = {id(one) for one in told_waits(by_kind)}
+    known = {id(one) for one in told_waits(by_kind)}
     looping = looping_names(by_kind)
     waits = [
         one
         for one in by_kind.get("waited_for", ())
-        if id(one) not in told and one["length_ms"] >= BLOCKED_LEAST_MS and one["name"] not in looping
+        if id(one) not in known and one["length_ms"] >= BLOCKED_LEAST_MS and one["name"] not in looping
     ]
     pairs: dict[tuple[str, str], WaitedFor] = {}
     for one in sorted(waits, key=lambda one: -one["length_ms"]):
@@ -121,11 +123,11 @@ def _blocked(by_kind: ByKind) -> list[Part]:
     for one in shown:
         if before != one["name"]:
             parts.append(Part("; " if parts else ""))
-            says = f"{one['name']} blocked {one['waiter_name']} for {duration(one['length_ms'])}"
+            text = f"{one['name']} blocked {one['waiter_name']} for {duration(one['length_ms'])}"
         else:
             parts.append(Part(" and "))
-            says = f"{one['waiter_name']} for {duration(one['length_ms'])}"
-        parts += [Part(says, one["sequences"][0]), Part(f" ({listed_partitions(one['partitions'])})")]
+            text = f"{one['waiter_name']} for {duration(one['length_ms'])}"
+        parts += [Part(text, one["sequences"][0]), Part(f" ({listed_partitions(one['partitions'])})")]
         before = one["name"]
     rest = list(pairs.values())[BLOCKED_TOLD_MAX:]
     if rest:
@@ -140,5 +142,5 @@ def _still_unassigned(by_kind: ByKind) -> list[Part]:
         return []
     steps = [one["sequences"][0] for one in still]
     count = still[0]["count"]
-    says = still[0]["says"] if count == 1 else f"{count:,} {still[0]['noun']}s are unassigned at the end"
-    return [Part(says, steps[0], steps)]
+    text = still[0]["says"] if count == 1 else f"{count:,} {still[0]['noun']}s are unassigned at the end"
+    return [Part(text, steps[0], steps)]

@@ -107,11 +107,11 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     for each in (*flapping, *by_kind.get("twin_instance", ())):
         found.append(_pattern(each, [Part(each["says"], each["steps"][0], each["steps"])]))
     for two in by_kind.get("two_owners", ()):
-        says = Part(two["says"], two["steps"][0], two["steps"])
+        text = Part(two["says"], two["steps"][0], two["steps"])
         weight = PATTERN + two["length_ms"]
-        found.append(Event(two["from_ms"], two["steps"][0], [says], weight=weight, kind="two_owners"))
-    told = (*loops, *rolled, *short, *by_kind.get("twin_instance", ()))
-    steps = {step for one in told for step in one["steps"]}
+        found.append(Event(two["from_ms"], two["steps"][0], [text], weight=weight, kind="two_owners"))
+    known = (*loops, *rolled, *short, *by_kind.get("twin_instance", ()))
+    steps = {step for one in known for step in one["steps"]}
     lanes = {one["lane"] for one in loops} | {lane for one in short for lane in one["lanes"]}
     return found, lanes, steps
 
@@ -143,8 +143,8 @@ def _loop_parts(one: Loop, by_kind: ByKind) -> list[Part]:
         if not each["open"] and not each["first"] and one["from_ms"] <= each["from_ms"] <= one["to_ms"]
     ]
     if free and free[0]["length_ms"] >= UNASSIGNED_LEAST_MS:
-        says = unassigned_words([each for each in free if each["sequences"] == free[0]["sequences"]])
-        parts += [Part("; "), Part(says, free[0]["sequences"][0])]
+        text = unassigned_words([each for each in free if each["sequences"] == free[0]["sequences"]])
+        parts += [Part("; "), Part(text, free[0]["sequences"][0])]
     kills = {each["killed_sequence"] for each in by_kind.get("removed", ()) if each["lane"] == one["lane"]}
     parts += unread_parts(unread_of(kills - {None}, by_kind))[0]
     looks_like = one.get("looks_like")
@@ -281,8 +281,8 @@ def _cost(
         longest = free[0]["length_ms"]
         worst_ms = max(worst_ms, longest)
         steps = [one["sequences"][0] for one in free]
-        says = unassigned_words([one for one in free if one["length_ms"] == longest])
-        parts += [Part("; "), Part(says, free[0]["sequences"][0], steps)]
+        text = unassigned_words([one for one in free if one["length_ms"] == longest])
+        parts += [Part("; "), Part(text, free[0]["sequences"][0], steps)]
     return parts, worst_ms
 
 
@@ -311,8 +311,8 @@ def _joins(joins: Sequence[Joined], gone: Sequence[tuple[str, int]]) -> Iterable
         verb = "rejoined" if group[0]["again"] > 1 else "joined"
         length_ms = group[-1]["at_ms"] - group[0]["at_ms"]
         within = f" within {duration(length_ms)}" if length_ms > TOGETHER_MS and len(names) > 1 else ""
-        says = f"{listed(names)} {verb}{within}"
-        yield Event(group[0]["at_ms"], steps[0], [Part(says, steps[0], steps)], kind="joined")
+        text = f"{listed(names)} {verb}{within}"
+        yield Event(group[0]["at_ms"], steps[0], [Part(text, steps[0], steps)], kind="joined")
 
 
 def _all_there(group: Sequence[Joined], step: int, gone: Sequence[tuple[str, int]]) -> bool:

@@ -29,12 +29,12 @@ STILL: Final = 10**8
 """The weight of what is not over at the log's end, beside its length."""
 
 
-def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterable[Event]:
+def silences(by_kind: ByKind, known: set[int | None], lanes: set[str]) -> Iterable[Event]:
     """Silences that no removal tells: each process's as one."""
     by_name: dict[tuple[str, bool], list[Silent]] = {}
     names = looping_names(by_kind)
     for one in by_kind.get("silent", ()):
-        if one["sequences"][0] not in told and one["name"] not in names:
+        if one["sequences"][0] not in known and one["name"] not in names:
             by_name.setdefault((one["name"], one["open"]), []).append(one)
     once: list[Silent] = []
     for (name, is_open), some in by_name.items():
@@ -48,8 +48,8 @@ def silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterabl
                 Part(f": assigned {what}, and no commit for {length} up to the end"),
             ]
         elif len(some) > 1:
-            says = f"{name} was silent {several(len(some))}"
-            parts = [Part(says, steps[0], steps), Part(f", the longest {length} ({what})")]
+            text = f"{name} was silent {several(len(some))}"
+            parts = [Part(text, steps[0], steps), Part(f", the longest {length} ({what})")]
         else:
             once.append(longest)
             continue
@@ -75,8 +75,8 @@ def _silent_once(once: list[Silent]) -> Iterable[Event]:
         places = sorted({place for one in group for place in one["partitions"]})
         names = [one["name"] for one in group]
         was, up_to = ("was", "") if len(group) == 1 else ("were", "up to ")
-        says = f"{listed(names, NAMED_MAX)} {was} silent for {up_to}{duration(longest)}"
-        parts = [Part(says, steps[0], steps), Part(f" while assigned {listed_partitions(places)}")]
+        text = f"{listed(names, NAMED_MAX)} {was} silent for {up_to}{duration(longest)}"
+        parts = [Part(text, steps[0], steps), Part(f" while assigned {listed_partitions(places)}")]
         yield Event(group[0]["from_ms"], steps[0], parts, weight=longest, kind="silent")
 
 
@@ -106,11 +106,11 @@ def waits_for_others(by_kind: ByKind) -> Iterable[Event]:
     for (name, is_open), some in by_holder.items():
         longest = max(some, key=lambda one: one["length_ms"])
         steps = [one["sequences"][0] for one in some]
-        says = longest["says"]
+        text = longest["says"]
         if len(some) > 1:
-            says = f"{name} was waited for {several(len(some))}; {says}, the longest"
+            text = f"{name} was waited for {several(len(some))}; {text}, the longest"
         weight = longest["length_ms"] + (STILL if is_open else 0)
-        parts = [Part(says, longest["sequences"][0], steps)]
+        parts = [Part(text, longest["sequences"][0], steps)]
         yield Event(longest["from_ms"], longest["sequences"][0], parts, weight=weight, kind="waited_for")
 
 
@@ -132,7 +132,7 @@ def emptied(by_kind: ByKind) -> Iterable[Event]:
             yield Event(one["from_ms"], one["sequences"][0], parts, weight=one["length_ms"], kind="emptied")
 
 
-def unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Event]:
+def unassigned(by_kind: ByKind, known: set[int], steps: set[int]) -> Iterable[Event]:
     """The longest time between two owners, and the longest until a first one, if they were longer than a hand-over.
 
     What a removal tells, or the growth of a topic, is told there.
@@ -145,7 +145,7 @@ def unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Eve
             if one["first"] is first
             and not one["open"]
             and not is_hand_over(one, by_kind)
-            and one["sequences"][0] not in (grown if first else told | steps)
+            and one["sequences"][0] not in (grown if first else known | steps)
         ]
         if not free:
             continue
@@ -163,11 +163,11 @@ def first_owner_words(free: list[NoOwner]) -> list[Part]:
     return [Part(f", until {'its first owner' if len(free) == 1 else 'their first owners'}")]
 
 
-def unread(by_kind: ByKind, told: set[int | None]) -> Iterable[Event]:
+def unread(by_kind: ByKind, known: set[int | None]) -> Iterable[Event]:
     """Processes that were killed and came back before anybody noticed: nobody read what was theirs."""
     by_fault: dict[int, list[Unread]] = {}
     for one in by_kind.get("unread", ()):
-        if one["why"] == "killed" and one["sequences"][0] not in told:
+        if one["why"] == "killed" and one["sequences"][0] not in known:
             by_fault.setdefault(one["sequences"][0], []).append(one)
     for sequence, some in by_fault.items():
         parts, weight = unread_parts(unread_of({sequence}, by_kind))

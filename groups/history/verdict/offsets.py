@@ -52,8 +52,8 @@ WORDS: Final = {"offset_back": "went back", "offsets_deleted": "were deleted"}
 
 def _event(one: OffsetEvent, weight: int) -> Event:
     step = one["sequences"][0]
-    says = one["says"][0].lower() + one["says"][1:]
-    return Event(one["at_ms"], step, [Part(says, step)], weight=weight, kind=one["kind"])
+    text = one["says"][0].lower() + one["says"][1:]
+    return Event(one["at_ms"], step, [Part(text, step)], weight=weight, kind=one["kind"])
 
 
 def _lasting(one: OffsetSeries, weight: int) -> Event:

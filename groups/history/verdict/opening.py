@@ -69,22 +69,22 @@ def _log(by_kind: ByKind) -> Iterable[list[Part]]:
     gaps = by_kind.get("gap", ())
     continued = [gap for gap in gaps if gap.get("continued")]
     if continued:
-        says = "An earlier timeline of the group has what was before"
-        yield [Part(says, continued[0]["sequences"][0])]
+        text = "An earlier timeline of the group has what was before"
+        yield [Part(text, continued[0]["sequences"][0])]
     compacted = [gap for gap in gaps if gap["compacted"] and not gap.get("continued")]
     if compacted:
         missing = sum(gap.get("missing") or 0 for gap in compacted)
         whole = sum(gap.get("offsets") or 0 for gap in compacted)
-        says = (
+        text = (
             f"The log is compacted: {missing:,} of {whole:,} offsets are gone"
             if missing
             else "The log is compacted"
         )
-        yield [Part(says, compacted[0]["sequences"][0], [gap["sequences"][0] for gap in compacted])]
+        yield [Part(text, compacted[0]["sequences"][0], [gap["sequences"][0] for gap in compacted])]
     lost = [gap for gap in gaps if not gap["compacted"]]
     if lost:
-        says = "The log has a gap" if len(lost) == 1 else f"The log has {len(lost):,} gaps"
-        yield [Part(says, lost[0]["sequences"][0], [gap["sequences"][0] for gap in lost])]
+        text = "The log has a gap" if len(lost) == 1 else f"The log has {len(lost):,} gaps"
+        yield [Part(text, lost[0]["sequences"][0], [gap["sequences"][0] for gap in lost])]
 
 
 def _formed(by_kind: ByKind) -> Iterable[list[Part]]:

@@ -29,7 +29,7 @@ NEWS: Final = 1
 """The weight of what is no harm by itself."""
 
 
-def others(by_kind: ByKind, told: set[int]) -> list[Event]:
+def others(by_kind: ByKind, known: set[int]) -> list[Event]:
     """``told``: steps that a pattern tells."""
     paused, cut_off = by_kind.get("stood_still", ()), by_kind.get("cut_off", ())
     return [
@@ -39,7 +39,7 @@ def others(by_kind: ByKind, told: set[int]) -> list[Event]:
         *_each(by_kind, by_kind.get("rolled", ()), "", "brokers were rolled {:,} times"),
         *_by_name(by_kind.get("fenced", ()), "fenced", by_error=False),
         *_by_name(_refused(by_kind), "refused", by_error=True),
-        *_replaced(by_kind, told),
+        *_replaced(by_kind, known),
         *_each(by_kind, by_kind.get("failed_over", ()), "", "the coordinator failed over {:,} times"),
         *_each(by_kind, by_kind.get("coordinator_moved", ()), "", "the coordinator moved {:,} times"),
         *_each(by_kind, by_kind.get("lost_batch", ()), "", "batches were lost {:,} times"),
@@ -63,29 +63,29 @@ def _each(by_kind: ByKind, found: Sequence[Happened], of_one: str, of_many: str)
     """A few one by one; more of them as one. ``of_one`` names whom it happened to, where it happened to somebody."""
     if found and found[0]["count"] <= NAMED_MAX:
         for one in found:
-            says = small(one["says"])
+            text = small(one["says"])
             unread = unread_of({one["sequences"][0]}, by_kind)
             # That nobody else read on while it was paused needs no words.
             cost, unread_ms = unread_parts([each for each in unread if each["after"] != each["member"]])
             weight = max(one.get("length_ms") or NEWS, unread_ms)
-            yield _event(one, [Part(says, one["sequences"][0]), *cost], weight=weight)
+            yield _event(one, [Part(text, one["sequences"][0]), *cost], weight=weight)
         return
     if not found:
         return
     names = {one.get("name") for one in found}
-    says = of_many.format(found[0]["count"])
+    text = of_many.format(found[0]["count"])
     if len(names) == 1 and of_one:
-        says = of_one.format(next(iter(names)), found[0]["count"])
+        text = of_one.format(next(iter(names)), found[0]["count"])
     elif of_one and found[0]["count"] == len(found):
-        says = f"{len(names)} {says}"
-    yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
+        text = f"{len(names)} {text}"
+    yield _event(found[0], [Part(text, found[0]["sequences"][0], found[0]["steps"])])
 
 
 def _by_name(found: Sequence[Fenced], verb: str, *, by_error: bool) -> Iterable[Event]:
     """Who was fenced; who was refused, by each error."""
     if found and found[0]["count"] > len(found):
-        says = f"heartbeats were {verb} {found[0]['count']:,} times"
-        yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
+        text = f"heartbeats were {verb} {found[0]['count']:,} times"
+        yield _event(found[0], [Part(text, found[0]["sequences"][0], found[0]["steps"])])
         return
     groups: dict[str, list[Fenced]] = {}
     for one in found:
@@ -94,23 +94,23 @@ def _by_name(found: Sequence[Fenced], verb: str, *, by_error: bool) -> Iterable[
         names = list(dict.fromkeys(one["name"] for one in some))
         were = "was" if len(names) == 1 else "were"
         often = f" {len(some):,} times" if len(some) > 1 and len(names) == 1 and not by_error else ""
-        says = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
+        text = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
         steps = [one["sequences"][0] for one in some]
-        yield _event(some[0], [Part(says, steps[0], steps)])
+        yield _event(some[0], [Part(text, steps[0], steps)])
 
 
 def _refused(by_kind: ByKind) -> Sequence[Fenced]:
     """Whom the feature's sentence does not name: while it was off, all that sent heartbeats were refused."""
-    told = {step for one in by_kind.get("feature", ()) for step in one["sequences"]}
+    known = {step for one in by_kind.get("feature", ()) for step in one["sequences"]}
     refused = by_kind.get("refused", ())
-    if not told or (refused and refused[0]["count"] > len(refused)):
+    if not known or (refused and refused[0]["count"] > len(refused)):
         return refused
-    rest = [one for one in refused if one["sequences"][0] not in told]
+    rest = [one for one in refused if one["sequences"][0] not in known]
     return [{**one, "count": len(rest)} for one in rest]
 
 
-def _replaced(by_kind: ByKind, told: set[int]) -> Iterable[Event]:
-    found = [one for one in by_kind.get("replaced", ()) if one["sequences"][0] not in told]
+def _replaced(by_kind: ByKind, known: set[int]) -> Iterable[Event]:
+    found = [one for one in by_kind.get("replaced", ()) if one["sequences"][0] not in known]
     if len(found) <= NAMED_MAX:
         for one in found:
             yield _event(one, [Part(one["says"], one["sequences"][0])])
@@ -163,9 +163,9 @@ def _first_assigned(by_kind: ByKind) -> Iterable[Event]:
             if topics
             else "new partitions were assigned"
         )
-        says = f"{what}: {listed(who)}{more}"
+        text = f"{what}: {listed(who)}{more}"
         yield Event(
-            some[0]["at_ms"], steps[0], [Part(says, steps[0], steps)], weight=NEWS, kind="first_assigned"
+            some[0]["at_ms"], steps[0], [Part(text, steps[0], steps)], weight=NEWS, kind="first_assigned"
         )
 
 

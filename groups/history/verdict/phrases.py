@@ -44,9 +44,9 @@ def unread_parts(unread: Sequence[Unread]) -> tuple[list[Part], int]:
     names = sorted({one["partition"] for one in unread})
     up_to = "up to " if len({duration(one["length_ms"]) for one in unread}) > 1 else ""
     to_the_end = " up to the end" if longest["open"] else ""
-    says = f"nobody read {listed_partitions(names)} for {up_to}{duration(longest['length_ms'])}{to_the_end}"
+    text = f"nobody read {listed_partitions(names)} for {up_to}{duration(longest['length_ms'])}{to_the_end}"
     steps = [one["sequences"][0] for one in unread]
-    return [Part("; "), Part(says, longest["sequences"][0], steps)], longest["length_ms"]
+    return [Part("; "), Part(text, longest["sequences"][0], steps)], longest["length_ms"]
 
 
 def looping_names(by_kind: ByKind) -> set[str]:
@@ -54,6 +54,6 @@ def looping_names(by_kind: ByKind) -> set[str]:
     return {one["name"] for one in (*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ()))}
 
 
-def small(says: str) -> str:
+def small(text: str) -> str:
     """A finding's sentence as a clause: Kafka's names keep their letters."""
-    return says[0].lower() + says[1:] if says.startswith(("The ", "Rebalance storm")) else says
+    return text[0].lower() + text[1:] if text.startswith(("The ", "Rebalance storm")) else text

@@ -105,13 +105,13 @@ class Text:
 
     def sentence(self, parts: Iterable[Part], role: Role | None = None) -> None:
         """One sentence, ended by a full stop; nothing if there are no parts."""
-        told = [part for part in parts if part.text or part.at_ms is not None]
-        if not told:
+        known = [part for part in parts if part.text or part.at_ms is not None]
+        if not known:
             return
         self._role = role
         if self.clauses:
             self._add(Clause(text=" ", sequence=None))
-        for number, part in enumerate(told):
+        for number, part in enumerate(known):
             self._part(part, begins=not number)
         self._add(Clause(text=".", sequence=None))
 

@@ -63,8 +63,8 @@ def headline(findings: Sequence[Finding], by_kind: ByKind, log: Span, size: Size
     elif worst is None:
         commits = by_kind.get("commits")
         step = commits[0]["sequences"][-1] if commits else None
-        says = "Commits only" if commits else "Unknown"
-        lead = [Part(says, step), Part(": the log has no record of members")]
+        text = "Commits only" if commits else "Unknown"
+        lead = [Part(text, step), Part(": the log has no record of members")]
         worst = Subject(
             kind="unknown", sequence=step or 0, level=Level.NEWS, weight=0, lead=[lead], from_ms=None
         )

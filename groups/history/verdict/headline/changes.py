@@ -180,8 +180,8 @@ def changes_at_the_end(by_kind: ByKind) -> Iterator[Subject]:
         yield _change("formed", [Part(f"{members} joined", step, formed["steps"])], formed["from_ms"])
 
 
-def _lasting(kind: str, one: Steps | Finding, says: str, from_ms: int | None) -> Subject:
-    subject = _change(kind, [Part(says, one["sequences"][0], one["steps"])], from_ms)
+def _lasting(kind: str, one: Steps | Finding, text: str, from_ms: int | None) -> Subject:
+    subject = _change(kind, [Part(text, one["sequences"][0], one["steps"])], from_ms)
     subject.lasts, subject.still, subject.certain = True, True, bool(one["certain"])
     return subject
 

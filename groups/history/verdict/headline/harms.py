@@ -82,7 +82,7 @@ def _unassigned(steps: Collection[int], by_kind: ByKind) -> Harm | None:
     return _harm(holes, "{} unassigned", found[0]["noun"]) if holes else None
 
 
-def _harm(holes: Sequence[Hole], says: str, noun: str = "partition") -> Harm | None:
+def _harm(holes: Sequence[Hole], text: str, noun: str = "partition") -> Harm | None:
     if not holes:
         return None
     worst = max(holes, key=lambda one: (one.length_ms, -one.sequence))
@@ -96,7 +96,7 @@ def _harm(holes: Sequence[Hole], says: str, noun: str = "partition") -> Harm | N
     forms: list[Words] = [
         [
             Part("; "),
-            Part(f"{says.format(each)}{long}", worst.sequence, steps),
+            Part(f"{text.format(each)}{long}", worst.sequence, steps),
         ]
         for each in what
     ]

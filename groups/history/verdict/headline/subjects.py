@@ -79,13 +79,13 @@ def _broken(by_kind: ByKind) -> Iterator[Subject]:
             from_ms=violation.get("at_ms"),
         )
     for one in by_kind.get("difference", ())[:1]:
-        says = f"The simulated coordinator differs {several(one['count'])}"
+        text = f"The simulated coordinator differs {several(one['count'])}"
         yield Subject(
             kind="difference",
             sequence=one["sequences"][0],
             level=Level.BROKEN,
             weight=1,
-            lead=[[Part(says, one["sequences"][0], one["steps"])]],
+            lead=[[Part(text, one["sequences"][0], one["steps"])]],
             from_ms=None,
         )
 
@@ -96,8 +96,8 @@ def _loops(by_kind: ByKind, log: Span) -> Iterator[Subject]:
             each["killed_sequence"] for each in by_kind.get("removed", ()) if each["lane"] == one["lane"]
         }
         harm = of_window(one["from_ms"], one["to_ms"], kills - {None}, by_kind)
-        says, _, every = one["says"].split("; ")[0].partition(", about every ")
-        forms = [*([f"{says}, about every {every},"] if every else []), says]
+        text, _, every = one["says"].split("; ")[0].partition(", about every ")
+        forms = [*([f"{text}, about every {every},"] if every else []), text]
         looks_like = one.get("looks_like")
         yield Subject(
             kind=one["kind"],
@@ -158,11 +158,11 @@ def _removal(
     often = f" {several(len(some))}" if len(some) > len(names) else ""
     verb = REASONS[why][several_names]
     begins, _, when = verb.partition(" when ")
-    says = f"{begins}{often}{' when ' if when else ''}{when}"
+    text = f"{begins}{often}{' when ' if when else ''}{when}"
     if killed:
-        says = f"{'were' if several_names else 'was'} killed{often}"
+        text = f"{'were' if several_names else 'was'} killed{often}"
         steps = [step for one in some if (step := one["killed_sequence"]) is not None]
-    leads = [[Part(f"{them} {says}", steps[0], steps)] for them in who(names)]
+    leads = [[Part(f"{them} {text}", steps[0], steps)] for them in who(names)]
     looks = (
         "" if why is not None or looks_like is not None or killed else unknown_words(polled=some[0]["polled"])
     )
@@ -192,13 +192,13 @@ def _removal(
 
 def _twins(by_kind: ByKind, log: Span) -> Iterator[Subject]:
     for one in by_kind.get("twin_instance", ()):
-        says = one["says"].split(". ")[0]
+        text = one["says"].split(". ")[0]
         yield Subject(
             kind="twin_instance",
             sequence=one["steps"][0],
             level=Level.WARNING,
             weight=AGAIN + one["to_ms"] - one["from_ms"],
-            lead=[[Part(says, one["steps"][0], one["steps"])]],
+            lead=[[Part(text, one["steps"][0], one["steps"])]],
             from_ms=one["from_ms"],
             lasts=len(one["steps"]) > 1,
             why="looks like two processes with one group.instance.id",

@@ -14,13 +14,13 @@ from groups.history.words import counted, duration, listed_partitions
 
 def silences(by_kind: ByKind) -> Iterator[Subject]:
     """Members that committed nothing, apart from those that were removed for it; with the coordinator away, that is the cause."""
-    told = {one["silent_sequence"] for one in by_kind.get("removed", ())}
+    known = {one["silent_sequence"] for one in by_kind.get("removed", ())}
     looping = looping_names(by_kind)
     for is_open in (True, False):
         some = [
             one
             for one in by_kind.get("silent", ())
-            if one["open"] is is_open and one["sequences"][0] not in told and one["name"] not in looping
+            if one["open"] is is_open and one["sequences"][0] not in known and one["name"] not in looping
         ]
         if not some:
             continue
@@ -40,7 +40,7 @@ def silences(by_kind: ByKind) -> Iterator[Subject]:
         what = [counted(len(places), "partition") if len(places) > 1 else "one partition"]
         if len(places) <= NAMED_MOST:
             what = [listed_partitions(places), *what]
-        says = [
+        text = [
             f"{them} did not commit {each} for {up_to}{duration(longest['length_ms'])}"
             for them in who(names)
             for each in what
@@ -50,7 +50,7 @@ def silences(by_kind: ByKind) -> Iterator[Subject]:
             sequence=first["sequences"][0],
             level=Level.WARNING,
             weight=longest["length_ms"],
-            lead=[[Part(each, longest["sequences"][0], steps)] for each in says]
+            lead=[[Part(each, longest["sequences"][0], steps)] for each in text]
             if moved is None
             else [
                 [
