@@ -3,7 +3,18 @@
  * can hold every module to them. Nothing in this file exists at run time.
  */
 
-import type { Change, Clause, Figures, Frame, Moment, Partitions, Shape, SilentSpan, Summary, Trouble } from './shapes.js';
+import type {
+  Change,
+  Clause,
+  Figures,
+  Frame,
+  Moment,
+  Partitions,
+  Shape,
+  SilentSpan,
+  Summary,
+  Trouble,
+} from './shapes.js';
 
 export type * from './shapes.js';
 

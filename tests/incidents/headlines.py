@@ -1,4 +1,4 @@
-"""Headlines of recorded incidents, held against the worst fact of each, which was written down before there were any."""
+"""Headlines of recorded incidents, held against the worst fact of each, which somebody wrote down from its facts."""
 
 from __future__ import annotations
 
