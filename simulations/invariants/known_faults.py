@@ -57,6 +57,10 @@ OVERSTATED: Final = (
     "a downgrade writes targets as what members have: one that has less never hears of the rest, and what one "
     "still reads is given to the next new member"
 )
+ROUND_LOST: Final = (
+    "a coordinator failed over between a downgrade and the rebalance that follows it: no record has that rebalance, and a "
+    "static member that comes back asks for none (KIP-345)"
+)
 READS_BEYOND: Final = (
     "a classic member that is new to a consumer group is taken to have what is written down: what it reads beside, amid a "
     "rebalance or since it was removed, is given away"

@@ -122,6 +122,11 @@ class MixedChecker:
         """Whether a classic member that subscribes to nothing has joined the consumer group."""
         self._overstated: set[str] = set()
         """Whose assignment a downgrade wrote down while the client has another."""
+        self._consumer_ended: int | None = None
+        """The unit that ended the last consumer group."""
+        self._downgraded_at: int | None = None
+        """The generation that a downgrade wrote, until the round that follows it."""
+        self._round_is_lost = False
         self._renamable: set[str] = set()
         self._senders: set[str] = set()
         self._processes: set[str] = set()
@@ -172,6 +177,8 @@ class MixedChecker:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] not in ("invariant", "poll_throws"):
                 self._disturbed = entry
+                if payload["fault"] == "fail_over":
+                    self._round_is_lost = self._downgraded_at is not None
                 if payload["fault"] == "kill":
                     self._clients.pop(str(payload["member"]), None)
                     self._out.add(str(payload["member"]))
@@ -224,7 +231,7 @@ class MixedChecker:
 
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
-        says = None if self._ties.goes_on else next(self._wrong(), None)
+        says = None if self._ties.goes_on or self._round_is_lost else next(self._wrong(), None)
         if says is not None and (self._is_consumer or not self._rounds.is_unending()):
             since = self._disturbed.sequence if self._disturbed is not None else 0
             self._violations.add(CONVERGES, says, (since, self._last))
@@ -248,6 +255,8 @@ class MixedChecker:
             return group.targets.unjudged(group.members)
         if self._overstated & self._clients.keys():
             return known_faults.OVERSTATED
+        if self._round_is_lost:
+            return known_faults.ROUND_LOST
         return self._rounds.unjudged
 
     def _record(self, entry: Entry, state: State) -> None:
@@ -259,6 +268,7 @@ class MixedChecker:
             self._downgraded(value)
         if kind == 2:
             if value is not None:
+                self._round_follows(value, entry.unit)
                 self._inherits = any(is_given_more(member) for member in value["members"])
             self._is_classic = value is not None
             self._upgraded = self._upgraded if self._is_classic else entry.unit or 0
@@ -272,6 +282,7 @@ class MixedChecker:
             self._inherits = self._inherits and self._is_converted
         elif kind == 3:
             self._is_consumer = value is not None
+            self._consumer_ended = self._consumer_ended if self._is_consumer else entry.unit
         if kind != 2 and self._group.record(entry, state):
             self._taken(entry)
             self._forgets(entry.at_ms)
@@ -293,6 +304,13 @@ class MixedChecker:
             given = assigned_by(member["assignment"])
             if client is not None and client.owned.keys() != (given or frozenset()):
                 self._overstated.add(member["memberId"])
+
+    def _round_follows(self, value: GroupMetadataValue, unit: int | None) -> None:
+        """A downgrade owes its group a round, which is in no record until it ends."""
+        if unit is not None and unit == self._consumer_ended:
+            self._downgraded_at = value["generation"]
+        elif self._downgraded_at is not None and value["generation"] > self._downgraded_at:
+            self._downgraded_at, self._round_is_lost = None, False
 
     def _taken(self, entry: Entry) -> None:
         """A unit is over: what it took from members, their clients have given up."""

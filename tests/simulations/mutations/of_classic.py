@@ -253,7 +253,7 @@ CLASSIC_MUTATIONS: Final = (
     _m(
         "classic-commit-completing",
         COMMITS,
-        "return ErrorCode.REBALANCE_IN_PROGRESS if group.state is COMPLETING else ErrorCode.NONE",
+        "return ErrorCode.REBALANCE_IN_PROGRESS if waits else ErrorCode.NONE",
         "return ErrorCode.NONE",
         "offsets are committed between join and sync",
     ),
@@ -302,7 +302,7 @@ CLASSIC_MUTATIONS: Final = (
     _m(
         "upgrade-takes-user-data",
         UPGRADING,
-        '        if assignment["userData"]:\n',
+        '        if assignment["userData"] and not keeps_data:\n',
         "        if False:\n",
         "a custom assignor's data are dropped silently",
     ),

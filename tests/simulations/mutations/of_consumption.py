@@ -86,15 +86,15 @@ CONSUMING: Final = (
     _m(
         "commits-one-more",
         ACTIONS,
-        "                    position = told\n",
-        "                    position = told + 1\n",
+        "                    position = next_offset\n",
+        "                    position = next_offset + 1\n",
         "a client commits a record that it has not read",
     ),
     _m(
         "commits-the-beginning",
         ACTIONS,
-        "                    position = told\n",
-        "                    position = told // 2\n",
+        "                    position = next_offset\n",
+        "                    position = next_offset // 2\n",
         "a client commits less than where it began",
     ),
     _m(
