@@ -99,6 +99,8 @@ def test_a_reload_and_a_copied_link_open_at_the_moment(open_page: Open, fetch: F
 
 def test_a_clause_of_the_verdict_leads_to_what_proves_it(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
+    page.locator("#whole summary").click()
+    page.locator("#verdict").get_by_role("button", name="more").click()
     page.get_by_role("link", name="foo-1 was unassigned").click()
     assert step_of(page) in (15, 16)
     assert page.url.count("/t/") == 1
