@@ -28,8 +28,12 @@ from tests.simulations.mutations.of_brokers import BROKER_MUTATIONS
 SEEDS = (0, 59)
 """Some fifteen seconds."""
 
-RARE = ((74, "mixed"), (385, "consumer"))
-"""Seeds beside those whose older broker becomes the coordinator of a consumer group, in ``kafka``."""
+RARE = (
+    (74, "mixed", Semantics.KAFKA),
+    (300, "mixed", Semantics.KIP),
+    (385, "consumer", Semantics.KAFKA),
+)
+"""More seeds, whose older broker becomes the coordinator of a consumer group."""
 
 ROLLING = (Preset.ROLLING,)
 
@@ -39,8 +43,8 @@ KINDS = kinds_of(GROUPS, list(Semantics))
 @pytest.fixture(scope="module")
 def answered() -> Answer:
     whole = answer(*SEEDS, list(Semantics), ROLLING, GROUPS, covered=True)
-    for seed, kind in RARE:
-        whole.add(answer(seed, seed, [Semantics.KAFKA], ROLLING, [kind], covered=True))
+    for seed, kind, semantics in RARE:
+        whole.add(answer(seed, seed, [semantics], ROLLING, [kind], covered=True))
     return whole
 
 
