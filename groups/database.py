@@ -126,6 +126,8 @@ def _waits_for() -> str:
     except OperationalError as error:
         connection.close()
         return f"{unreachable(error)} It is tried again for up to {SERVERS_START_S:.0f} s."
+    except DatabaseError:
+        return ""  # Waiting does not help: ``prepare`` says in one line what is wrong.
     return ""
 
 

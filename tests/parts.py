@@ -109,8 +109,8 @@ SEED: Final = 1_630_762_982
 that nobody's change is judged by examples that nobody has tried. ``make proof`` draws other ones in each run."""
 
 AT_ONCE = 3
-"""Tests with a broker or a browser wait now and then, so one part more than two cores runs at a time. With more of them no
-part ends sooner, and each test waits longer for its turn."""
+"""Tests with a broker or a browser wait now and then, so one part more than two cores runs at a time. With four, both cores
+had five tests or more that wanted to run, and some waited for their turn until their limits ended."""
 
 AGAIN_MOST: Final = 5
 """So many failed tests of the rest run once more. More than these are not the machine's doing."""
