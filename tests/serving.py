@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -113,9 +116,52 @@ def worker(folder: Path, environment: dict[str, str]) -> Iterator[None]:
         end(process)
 
 
+PREPARED = ROOT / "var" / "tests" / "prepared"
+"""Folders in which a server of this code has started once, so that the next one need not record the case studies."""
+
+PRODUCT = ("explorer", "groups", "simulations", "static", "templates")
+
+KEPT = ("rebalance-explorer.sqlite3*", "static")
+"""What a fresh folder takes from a prepared one: keys and tokens are each server's own."""
+
+
+def prepare(folder: Path) -> None:
+    """Makes a folder, if it is not there, and fills it as the first start of a server would: tables, case studies, static files."""
+    folder.mkdir(exist_ok=True)
+    digest = hashlib.sha256()
+    for path in sorted(path for room in PRODUCT for path in (ROOT / room).rglob("*.*")):
+        if "__pycache__" not in path.parts:
+            digest.update(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}\n".encode())
+    prepared = PREPARED / digest.hexdigest()[:16]
+    PREPARED.mkdir(parents=True, exist_ok=True)
+    with (PREPARED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prepared.exists():
+            for old in PREPARED.glob("*/"):
+                shutil.rmtree(old)
+            making = PREPARED / "making"
+            making.mkdir()
+            with served(making, fresh=True):
+                pass
+            making.rename(prepared)
+        for pattern in KEPT:
+            for found in prepared.glob(pattern):
+                if found.is_dir():
+                    shutil.copytree(found, folder / found.name)
+                elif found.suffix != ".reserve":
+                    shutil.copy2(found, folder)
+
+
 @contextlib.contextmanager
-def served(folder: Path, command: list[str] | None = None, cwd: Path = ROOT, **more: str) -> Iterator[Served]:
-    """Start, wait for the address that is printed, stop by SIGINT as a user would."""
+def served(
+    folder: Path, command: list[str] | None = None, cwd: Path = ROOT, *, fresh: bool = False, **more: str
+) -> Iterator[Served]:
+    """Start, wait for the address that is printed, stop by SIGINT as a user would.
+
+    An empty folder is prepared first, unless the start has to be ``fresh``, or the command or database is another.
+    """
+    if not (fresh or command or "DATABASE_URL" in more or (folder.exists() and any(folder.iterdir()))):
+        prepare(folder)
     environment = environment_for(folder, **more)
     log = folder / "server.log"
     with log.open("wb") as errors:

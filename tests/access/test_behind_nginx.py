@@ -25,6 +25,7 @@ from websockets.sync.client import connect
 from groups.places import ROOT
 from tests.proxied import WAIT_S, nginx
 from tests.services.servers import end
+from tests.serving import prepare
 
 HOW_TO = ROOT / "docs" / "how-to"
 PAGE = HOW_TO / "run-for-a-team.md"
@@ -74,6 +75,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
         ["openssl", "passwd", "-6", "correct horse"], check=True, capture_output=True, text=True
     ).stdout
     users.write_text(f"emil:{hashed}")
+    prepare(folder / "var")
     environment = {**os.environ, "REBALANCE_VAR": str(folder / "var"), "DATABASE_URL": "", "REDIS_URL": ""}
     environment |= {"ACCESS_TOKEN": TOKEN, "BEHIND_TLS": "1", "DEBUG": "1", "ALLOWED_HOSTS": "localhost"}
     with contextlib.ExitStack() as stack:

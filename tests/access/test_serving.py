@@ -20,7 +20,7 @@ from django.conf import settings
 from explorer.access import connections
 from explorer.access.connections import BoundedConnection
 from explorer.management.commands.serve import unix_socket
-from tests.serving import ROOT, end, environment_for, served
+from tests.serving import ROOT, end, environment_for, prepare, served
 
 pytestmark = pytest.mark.once
 
@@ -198,6 +198,7 @@ def asked(path: Path, *lines: str) -> bytes:
 @pytest.mark.long
 def test_a_unix_socket_is_its_owners_and_groups_alone_and_asks_for_the_token(tmp_path: Path) -> None:
     place = tmp_path / "web.sock"
+    prepare(tmp_path / "var")
     environment = environment_for(tmp_path / "var", ACCESS_TOKEN="a token of twenty letters or more")
     process = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--unix-socket", str(place)],
@@ -233,7 +234,7 @@ def test_a_socket_that_a_server_left_behind_is_taken_and_nothing_else_is(tmp_pat
 
 @pytest.mark.long
 def test_the_printed_address_has_the_token_and_without_one_there_is_none(tmp_path: Path) -> None:
-    with served(tmp_path) as server:
+    with served(tmp_path, fresh=True) as server:
         assert server.token == (tmp_path / "token").read_text()
         assert server.open("/api/timelines").status == 200
         first = server.cookie()
