@@ -165,7 +165,8 @@ class Adapted(ClientAssignor):
     """An assignor of classic groups, on a client of the new protocol.
 
     It is told targets where it was told owned partitions, and needs no metadata: it accepts those of classic members and
-    leaves them unread. The plan of ``cooperative-sticky`` is installed whole, since the coordinator itself sees to it that a
+    leaves them unread. Members that subscribe to nothing are left out: with such a member first, the sticky assignors
+    take all subscriptions for equal and give it partitions. The plan of ``cooperative-sticky`` is installed whole, since the coordinator itself sees to it that a
     partition is released before it is given. KIP-848 tells a client no racks of partitions, so racks play no part.
     """
 
@@ -187,6 +188,7 @@ class Adapted(ClientAssignor):
                     rack_id=member.rack_id,
                 )
                 for member_id, member in group.members.items()
+                if member.topics
             },
             topics={topic.name: Topic(partitions=topic.partitions) for topic in group.topics.values()},
         )
@@ -214,11 +216,19 @@ CLIENT_ASSIGNORS: Final[Mapping[str, Callable[[], ClientAssignor]]] = {
 
 
 def unchanged(group: ClientGroup, error: int) -> ClientAnswer:
-    """Every member keeps its target and is told of an error."""
+    """Every member keeps what it still subscribes to of its target, and receives an error.
+
+    A deleted topic's partitions are not kept: the coordinator would refuse the answer each time.
+    """
     return ClientAnswer(
         members={
             member_id: MemberAnswer(
-                partitions=member.target, metadata=Metadata(version=member.metadata.version)
+                partitions={
+                    topic_id: numbers
+                    for topic_id, numbers in member.target.items()
+                    if topic_id in member.topics
+                },
+                metadata=Metadata(version=member.metadata.version),
             )
             for member_id, member in group.members.items()
         },
