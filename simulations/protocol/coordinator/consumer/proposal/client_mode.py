@@ -215,15 +215,22 @@ def _snapshot(context: Context, offers: Mapping[str, Offer]) -> ClientGroup:
 
 
 def _installed(context: Context, snapshot: ClientGroup, answer: ClientAnswer) -> tuple[Record, ...]:
-    """Types 7 of what changed, and type 6 with the epoch of the group that was handed out."""
+    """Types 7 of what changed, and type 6 with the epoch of the group that was handed out.
+
+    A static member that was replaced meanwhile started no new epoch: its target is its successor's.
+    """
     group, group_id = context.group, context.state.group
     written: list[Record] = [
         records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, group_id, member_id)
         for member_id in group.target
-        if member_id not in snapshot.members
+        if member_id not in snapshot.members and member_id not in group.members
     ]
-    for member_id in snapshot.members:
-        told = answer.members.get(member_id, MemberAnswer())
+    successors: dict[str | None, str] = {
+        member.instance_id: member_id for member_id, member in group.members.items() if member.instance_id
+    }
+    for handed_out, was in snapshot.members.items():
+        told = answer.members.get(handed_out, MemberAnswer())
+        member_id = successors.get(was.instance_id, handed_out)
         note = note_of(told.metadata, answer.error)
         target = {topic_id: tuple(numbers) for topic_id, numbers in told.partitions.items() if numbers}
         old = group.target.get(member_id)
