@@ -58,6 +58,7 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
 from simulations.protocol.coordinator.consumer.proposal.metadata import bump, seen
 from simulations.protocol.coordinator.consumer.released import classic_members as members
 from simulations.protocol.coordinator.consumer.released import downgrading, upgrading
+from simulations.protocol.coordinator.consumer.subscriptions import subscribed_ids
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
@@ -336,12 +337,18 @@ def _held(member: ConsumerMember) -> dict[str, tuple[int, ...]]:
 
 
 def _may_keep(context: Context, member: ConsumerMember) -> dict[str, tuple[int, ...]]:
-    """What it has without what its target gives to others; of a member without a target all of it."""
-    target = context.group.target.get(member.member_id)
-    if target is None or member.epoch >= context.group.assignment_epoch:
-        return _held(member)
+    """What it has of what it subscribes to, without what its target gives to others.
+
+    With more than it subscribes to a member joins again at once, and would until the next target is computed.
+    """
+    group = context.group
+    topics = subscribed_ids(group, member, context.image)
+    held = {topic_id: numbers for topic_id, numbers in _held(member).items() if topic_id in topics}
+    target = group.target.get(member.member_id)
+    if target is None or member.epoch >= group.assignment_epoch:
+        return held
     kept = {
         topic_id: tuple(p for p in numbers if p in target.get(topic_id, ()))
-        for topic_id, numbers in member.assigned.items()
+        for topic_id, numbers in held.items()
     }
     return {topic_id: numbers for topic_id, numbers in kept.items() if numbers}
