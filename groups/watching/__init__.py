@@ -5,10 +5,10 @@ module           what it is for
 ===============  ============================================================================================
 ``pulling``      one round after the other: lists, describes, offsets; nothing of Django
 ``storing``      what a round saw becomes entries of timelines and rows of groups
+``live_group``   a group under way, whatever it is recorded from; the groups of one cluster; recorders that are kept
 ``following``    the log's partitions, each fetched from the broker that leads it
 ``followed``     one followed group under way: what waits of it, and what its row says
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
-``recorders``    what was folded of groups that changed last; of the others it is made again
 ``columns``      the shape of a row of the groups list, and its columns
 ``rows``         groups as lists show them
 ``row_facts``    the facts of a row, computed from a description or a frame

@@ -22,9 +22,9 @@ from groups.history.polls.description import (
 )
 from groups.history.polls.recording import Condition
 from groups.watching.columns import GroupRow
+from groups.watching.followed import Epochs
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
-from groups.watching.recorders import Epochs
 from groups.watching.row_facts import GroupView, view_of_description
 from groups.watching.rows import row_of
 
@@ -64,7 +64,7 @@ class Checks:
         ``skews``: by partition how far its broker's clock is ahead of the watcher's, as far as it was measured.
         """
         self.store.session_timeouts = seen.settings
-        for followed in list(self.store.followed.values()):
+        for followed in list(self.store.groups.values()):
             followed.skew_ms = skews.get(followed.group.partition)
         for name, answer in seen.told.items():
             if isinstance(answer, GroupDescription) and answer.kind in KINDS:
@@ -84,7 +84,7 @@ class Checks:
             elif not isinstance(answer, ClusterError) and answer.code in REFUSED:
                 self._views[name] = None
         changed = []
-        for name, followed in list(self.store.followed.items()):
+        for name, followed in list(self.store.groups.items()):
             row = followed.row
             if row.condition == Condition.DELETED:
                 # An answer of before its end is not one of its next life.
@@ -115,7 +115,7 @@ class Checks:
         """Store the phases of classic groups, which leave no record."""
         new: dict[str, GroupDescription] = {}
         for name, description in list(self._phases.items()):
-            followed = self.store.followed.get(name)
+            followed = self.store.groups.get(name)
             if followed is None or not followed.group.has_begun:
                 continue
             if followed.stirred_ms is not None:
@@ -132,7 +132,7 @@ class Checks:
     def _compare(
         self, name: str, description: GroupDescription, waited_ms: int, *, at_end: bool, now_ms: int
     ) -> None:
-        followed = self.store.followed.get(name)
+        followed = self.store.groups.get(name)
         known = followed.epochs if followed is not None else None
         if known is None:
             # Nothing of it was folded by this process: its row says what its timeline does.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from groups import storage
-from groups.cluster_models import WatchedGroup
 from groups.history.following.group import FollowedGroup
-from groups.history.passes.recorder import Recorder
-from groups.watching.recorders import Epochs, epochs_of
+from groups.history.frames.shapes import Frame
+from groups.watching.live_group import LiveGroup
 from groups.watching.row_facts import GroupView, facts_after, view_of_frame, with_generation
 
 COMMITS_WAIT_S: Final = 2.0
@@ -33,15 +31,24 @@ CHECKPOINT_BYTES: Final = 32 * 1024
 """A checkpoint is stored after so many bytes of entries: another process folds about 3,000 commits or 80 other entries, not all."""
 
 
-@dataclass(slots=True)
-class Followed:
-    """One group under way. ``recorder`` is made when the first record comes: most groups are quiet."""
+Epochs = tuple[int | None, int | None, Mapping[str, int | None]]
+"""Group epoch, assignment epoch, and each member's."""
 
-    row: WatchedGroup
+
+def epochs_of(frame: Frame) -> Epochs:
+    members = frame.get("members") or {}
+    return (
+        frame.get("group_epoch"),
+        frame.get("assignment_epoch"),
+        {name: each.get("epoch") for name, each in members.items()},
+    )
+
+
+@dataclass(slots=True)
+class Followed(LiveGroup):
+    """One followed group under way. ``recorder`` is made when the first record comes: most groups are quiet."""
+
     group: FollowedGroup
-    recorder: Recorder | None = None
-    writer: storage.Writer | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
     held_first: int | None = None
     """Offset of the first record that is folded and not yet stored."""
 
@@ -60,12 +67,10 @@ class Followed:
     described: GroupView | None = None
     """What its coordinator described last; null before the log was read to its end, and where the rights do not reach."""
 
-    looked_ms: int | None = None
     stirred_ms: int | None = None
     """When an entry that is no commit came: the coordinator is to be asked at once; null where it was since."""
 
-    skew_ms: int | None = None
-    """How far the clock of its timeline is ahead of the watcher's; null: not measured."""
+    skew_ms: int | None = field(default=None, kw_only=True)
 
     @property
     def epochs(self) -> Epochs | None:
@@ -96,13 +101,11 @@ class Followed:
         return True
 
     def has_ended(self) -> None:
-        """Its timeline is over: what comes next is the beginning of another."""
-        self.writer = self.recorder = self.left = None
-        self.since_checkpoint = 0
+        LiveGroup.has_ended(self)
+        self.left, self.since_checkpoint = None, 0
 
     @property
     def phase_began(self) -> int | None:
-        """The entry with which the rebalance under way was first observed, if no record contains it."""
         return self.group.phases.began
 
     def log_ms(self, at_ms: int) -> int:

@@ -24,12 +24,13 @@ from groups.clusters.brokers import Brokers
 from groups.clusters.faults import ClusterError, Fault
 from groups.watching import registry, retention
 from groups.watching.alerts.deliveries import Sender
-from groups.watching.alerts.looking import Lookout, Watched
+from groups.watching.alerts.looking import Lookout
 from groups.watching.alerts.reach import Reach
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
 from groups.watching.columns import GroupRow
 from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
+from groups.watching.live_group import LiveGroup
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Puller, Round
 from groups.watching.storing import Store
@@ -138,7 +139,7 @@ class Watching:
         while await self._goes_on():
             seen = await puller.round()
             await self._take(store, puller, brokers, seen)
-            await self._alert(lookout, store.recordings, seen)
+            await self._alert(lookout, store.groups, seen)
             if asks_again and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
                 asked_s = time.monotonic()
                 with contextlib.suppress(CannotFollow):
@@ -188,14 +189,14 @@ class Watching:
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
-            self._losses.take(checks.store.followed)
+            self._losses.take(checks.store.groups)
             facts = self._facts(puller, brokers, seen)
             await self._connected(facts)
             if rows or seen.full:
                 await sync_to_async(self._told.announce)(rows, facts)
             self.on_round(seen, rows)
             self.on_rows(rows)
-            await self._alert(lookout, checks.store.followed, seen)
+            await self._alert(lookout, checks.store.groups, seen)
             await self._forget_now_and_then()
             await puller.pause()
 
@@ -207,7 +208,7 @@ class Watching:
                 answer = await brokers.find(name)
                 if not isinstance(answer, ClusterError):
                     rows += await sync_to_async(store.found)(name, answer, seen)
-        self._losses.take(store.recordings)
+        self._losses.take(store.groups)
         facts = self._facts(puller, brokers, seen)
         await self._connected(facts)
         if rows or seen.full:
@@ -221,7 +222,7 @@ class Watching:
             self._forgot_s = time.monotonic()
             await sync_to_async(retention.forget)(self.cluster)
 
-    async def _alert(self, lookout: Lookout, groups: Mapping[str, Watched], seen: Round) -> None:
+    async def _alert(self, lookout: Lookout, groups: Mapping[str, LiveGroup], seen: Round) -> None:
         self._tell_alerts(await sync_to_async(lookout.look)(groups, seen.at_ms))
 
     def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:

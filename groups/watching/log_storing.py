@@ -24,17 +24,14 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
-from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
-from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.columns import GroupRow
-from groups.watching.followed import Followed, held_from, waited
-from groups.watching.live_timelines import begin_timeline, end_timeline
-from groups.watching.recorders import WARM_MOST, epochs_of, read_anew, restored
-from groups.watching.rows import row_of, store_lags
+from groups.watching.followed import Followed, epochs_of, held_from, waited
+from groups.watching.live_group import LiveStore, can_continue, end_timeline
+from groups.watching.rows import row_of
 from groups.watching.storing import RECORDED_MOST
 
 log = logging.getLogger(__name__)
@@ -57,14 +54,14 @@ class Taken:
     position: Position
 
 
-class LogStore:
-    """All followed groups of one cluster; one process has it. After an error it is not used again: another one begins anew."""
+class LogStore(LiveStore[Followed]):
+    """All followed groups of one cluster. After an error it is not used again: another one begins anew."""
+
+    provenance = Provenance.RECORDED
 
     def __init__(self, cluster: Cluster, owner: str, groups: Sequence[str] | None = None) -> None:
-        self.cluster = cluster
-        self.owner = owner
+        super().__init__(cluster, owner)
         self.wanted = None if groups is None else frozenset(groups)
-        self.followed: dict[str, Followed] = {}
         self.positions: dict[int, Position] = {}
         """Behind what was taken, by partition."""
 
@@ -73,9 +70,6 @@ class LogStore:
 
         self.session_timeouts: Mapping[str, Mapping[str, int]] = {}
         """By group, as the cluster reports them; by the setting's name."""
-
-        self._warm: dict[str, Followed] = {}
-        """Those that have a recorder, the one that changed last at the end."""
 
         self.left_out: set[str] = set()
         self.entries = 0
@@ -92,10 +86,10 @@ class LogStore:
                 group = self._taken_up(row)
                 if group is not None:
                     waits = not group.has_begun and group.partition in self.again
-                    self.followed[row.group] = Followed(row, group, facts=dict(row.facts), waits=waits)
-            elif row.timeline is not None and row.timeline.status == Timeline.Status.RUNNING:
+                    self.groups[row.group] = Followed(row, group, facts=dict(row.facts), waits=waits)
+            else:
                 # It was polled: what is recorded from here on is another timeline.
-                end_timeline(row.timeline.pk, "The log is followed from here on, in a timeline of its own.")
+                end_timeline(row, "The log is followed from here on, in a timeline of its own.")
         wanted = sorted(self.wanted) if self.wanted is not None else None
         if stored.get("groups") == wanted:
             partitions = stored.get("partitions", {})
@@ -108,19 +102,10 @@ class LogStore:
         except (LookupError, TypeError, ValueError) as error:
             log.warning("The following of %s begins anew: %s", row.group, error)
             return None
-        timeline = row.timeline
-        if not group.has_begun:
+        if not group.has_begun or can_continue(row, group.next):
             return group
-        if timeline is None or timeline.status != Timeline.Status.RUNNING or timeline.last + 1 != group.next:
-            if timeline is not None and timeline.status == Timeline.Status.RUNNING:
-                end_timeline(timeline.pk, "Its recording could not be taken up again.")
-            self.again.add(group.partition)
-            return group.anew(group.began)
-        return group
-
-    def lag(self, lag: Mapping[str, int | None]) -> list[GroupRow]:
-        """Lags that were asked for; the rows in which they are new."""
-        return store_lags(self.followed, lag)
+        self.again.add(group.partition)
+        return group.anew(group.began)
 
     # -- records
 
@@ -167,25 +152,23 @@ class LogStore:
             left = rest
 
     def _of(self, group: str, partition: int) -> Followed | None:
-        known = self.followed.get(group)
+        known = self.groups.get(group)
         if known is not None:
             return known
         if self.wanted is not None and group not in self.wanted:
             return None
-        if len(self.followed) >= RECORDED_MOST or not is_recorded(group):
+        if len(self.groups) >= RECORDED_MOST or not is_recorded(group):
             if len(self.left_out) < RECORDED_MOST:
                 self.left_out.add(group)
             return None
         row, _ = WatchedGroup.objects.get_or_create(cluster=self.cluster, group=group)
         made = Followed(row, FollowedGroup(group=group, partition=partition), facts=dict(row.facts))
-        self.followed[group] = made
+        self.groups[group] = made
         return made
 
     def _add(self, followed: Followed, entries: Iterable[Entry], first: int) -> None:
         for entry in entries:
-            recorder = self._recorder(followed, before=entry.sequence)
-            recorder.add(entry)
-            self.entries += 1
+            self._fold(followed, entry)
             urgent = not is_commit(entry)
             if urgent and entry.kind is Kind.RECORD:
                 followed.stirred_ms = time.time_ns() // 1_000_000
@@ -194,43 +177,20 @@ class LogStore:
             self._store(followed)
         self._let_go_of_cold()
 
-    def _recorder(self, followed: Followed, before: int) -> Recorder:
-        if followed.recorder is None:
-            followed.recorder = self._restored(followed, before)
-        self._warm.pop(followed.row.group, None)
-        self._warm[followed.row.group] = followed
-        return followed.recorder
+    def _fold(self, followed: Followed, entry: Entry) -> None:
+        begins = entry.sequence == 1 or followed.row.timeline is None
+        self._recorder(followed, begins=begins).add(entry)
+        self.entries += 1
 
-    def _let_go_of_cold(self) -> None:
-        """Let go of the recorders beyond ``WARM_MOST``, of those that changed longest ago; what they hold is stored."""
-        while len(self._warm) > WARM_MOST:
-            name = next(iter(self._warm))
-            followed = self._warm[name]
-            if followed.held_first is not None:
-                self._store(followed)
-            self._warm.pop(name, None)
-            if followed.recorder is None:
-                continue
-            followed.left, followed.recorder = epochs_of(followed.recorder.frame), None
-            if followed.row.timeline_id is not None:
-                read_anew(followed.row)
-
-    def _restored(self, followed: Followed, before: int) -> Recorder:
-        """The recorder of a timeline that another process began, or that was let go."""
-        row = followed.row
-        if before == 1 or row.timeline is None:
-            return Recorder(group=row.group)
-        recorder = restored(row)
-        if followed.writer is not None:
-            return recorder
-        # The cluster's lease is held, so whoever wrote before is gone.
-        Timeline.objects.filter(pk=row.timeline.pk).update(lease_owner="")
-        followed.writer = storage.open_writer(row.timeline.pk, self.owner)
-        return recorder
+    def _leave(self, followed: Followed) -> None:
+        if followed.held_first is not None:
+            self._store(followed)
+        if followed.recorder is not None:
+            followed.left = epochs_of(followed.recorder.frame)
 
     def _caught_up(self, log: PartitionLog) -> None:
         if log.holes:
-            for followed in self.followed.values():
+            for followed in self.groups.values():
                 if followed.group.partition == log.partition:
                     self._add(followed, followed.group.caught_up(log), first=log.next)
                     # Who comes later begins later: these holes are told wherever they matter.
@@ -242,12 +202,12 @@ class LogStore:
 
     def has_due(self) -> bool:
         """Whether something waits that is to be stored by now."""
-        return bool(waited(list(self.followed.values())))
+        return bool(waited(list(self.groups.values())))
 
     def _store_due(self, at_end: set[int]) -> None:
-        for followed in waited(self.followed.values()):
+        for followed in waited(self.groups.values()):
             self._store(followed)
-        for followed in self.followed.values():
+        for followed in self.groups.values():
             if followed.held_first is not None and followed.urgent and followed.group.partition in at_end:
                 self._store(followed)
         self._let_go_of_cold()
@@ -259,7 +219,7 @@ class LogStore:
         self._broken, self._changed = True, []
         with transaction.atomic():
             registry.fence(self.cluster.pk, self.owner)
-            for followed in self.followed.values():
+            for followed in self.groups.values():
                 self._store(followed)
                 self._let_go_of_cold()
             self._store_positions()
@@ -268,8 +228,7 @@ class LogStore:
 
     def _store(self, followed: Followed) -> None:
         for entry in followed.group.settle():
-            self._recorder(followed, before=entry.sequence).add(entry)
-            self.entries += 1
+            self._fold(followed, entry)
         recorder = followed.recorder
         batch = recorder.flush(final=True) if recorder is not None else None
         followed.is_held_no_more()
@@ -278,9 +237,7 @@ class LogStore:
         row = followed.row
         try:
             with transaction.atomic():
-                if followed.writer is None:
-                    followed.writer = begin_timeline(self.cluster, self.owner, row, Provenance.RECORDED)
-                followed.writer.append(batch)
+                self._write_batch(followed, batch)
         except (storage.LeaseLost, storage.NoSuchTimeline):
             self._begin_anew(followed, followed.group.began)
             return
@@ -296,8 +253,8 @@ class LogStore:
         row.save(update_fields=fields)
         self._changed.append(row)
         # A group whose newest records alone are many would begin a timeline with each of them.
-        long = followed.writer.last >= settings.LIVE_ENTRIES_MOST or self._is_old(row)
-        if long and not followed.group.ended and followed.writer.last >= 2 * followed.group.kept:
+        long = batch.last >= settings.LIVE_ENTRIES_MOST or self._is_old(row)
+        if long and not followed.group.ended and batch.last >= 2 * followed.group.kept:
             self._roll(followed)
 
     @staticmethod
@@ -305,7 +262,7 @@ class LogStore:
         return row.timeline is not None and timezone.now() - row.timeline.created > TIMELINE_MOST
 
     def _store_positions(self) -> None:
-        held = held_from(self.followed.values())
+        held = held_from(self.groups.values())
         stored: dict[str, Position] = {}
         for partition, position in sorted(self.positions.items()):
             start = 0 if partition in self.again else min(position.next, held.get(partition, position.next))
@@ -320,10 +277,10 @@ class LogStore:
     def _finish(self, followed: Followed) -> None:
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
         self._store(followed)
-        self._end(followed, Timeline.Status.COMPLETE)
+        self._complete(followed)
         followed.group = followed.group.next_life()
         row = followed.row
-        row.condition, row.followed, row.checkpoint = Condition.DELETED.value, to_plain(followed.group), None
+        row.condition, row.followed = Condition.DELETED.value, to_plain(followed.group)
         followed.facts, followed.described = {"rebalanced_ms": followed.facts.get("rebalanced_ms", [])}, None
         row.facts = followed.facts
         row.save()
@@ -336,8 +293,7 @@ class LogStore:
         latest = newest(
             map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))), followed.group.group
         )
-        self._end(followed, Timeline.Status.COMPLETE)
-        followed.row.checkpoint = None
+        self._complete(followed)
         self._add(followed, followed.group.continued(latest), first=followed.group.reached)
         followed.row.followed = to_plain(followed.group)
         followed.row.save()
@@ -345,23 +301,13 @@ class LogStore:
 
     def _begin_anew(self, followed: Followed, reached: int) -> None:
         """Its timeline cannot be gone on with: the log is read again for the next one."""
-        followed.has_ended()
+        self._forget(followed)
         followed.is_held_no_more()
-        self._warm.pop(followed.row.group, None)
-        followed.row.timeline, followed.row.checkpoint = None, None
+        followed.row.timeline = None
         followed.group, followed.waits = followed.group.anew(reached), True
         followed.row.followed = to_plain(followed.group)
         followed.row.save()
         self.again.add(followed.group.partition)
-
-    def _end(self, followed: Followed, status: str, problem: str = "") -> None:
-        if followed.writer is not None:
-            try:
-                followed.writer.finish(status, problem)
-            except (storage.LeaseLost, storage.NoSuchTimeline):
-                log.info("The timeline of %s was ended by somebody else.", followed.row.group)
-        followed.has_ended()
-        self._warm.pop(followed.row.group, None)
 
     def cut(self, partition: int, end: int, now_ms: int) -> list[GroupRow]:
         """The log was truncated at ``end``: what was recorded of the offsets beyond is not so any more.
@@ -372,14 +318,14 @@ class LogStore:
         with transaction.atomic():
             registry.fence(self.cluster.pk, self.owner)
             text = f"The log was truncated: offsets from {end:,} on are gone, and what they told"
-            for followed in self.followed.values():
+            for followed in self.groups.values():
                 if followed.group.partition != partition or followed.group.reached <= end:
                     continue
                 group = followed.group
                 if group.has_begun and not group.ended:
                     self._add(followed, group.gap(text, followed.log_ms(now_ms)), first=end)
                     self._store(followed)
-                    self._end(followed, Timeline.Status.COMPLETE)
+                    self._complete(followed)
                 self._begin_anew(followed, group.began if group.began < end else 0)
                 self._changed.append(followed.row)
             self.again.add(partition)
@@ -390,13 +336,13 @@ class LogStore:
 
     def say(self, group: str, text: str, now_ms: int) -> None:
         """A gap of one group that was found otherwise than by reading the log."""
-        followed = self.followed[group]
+        followed = self.groups[group]
         if followed.group.has_begun:
             self._watched({group: followed.group.gap(text, followed.log_ms(now_ms))})
 
     def observe(self, some: Mapping[str, GroupDescription], now_ms: int) -> None:
         """Store what coordinators described at ``now_ms`` of classic groups between two generations."""
-        groups = {name: self.followed[name] for name in some}
+        groups = {name: self.groups[name] for name in some}
         self._watched(
             {name: each.group.observe(some[name], each.log_ms(now_ms)) for name, each in groups.items()}
         )
@@ -407,7 +353,7 @@ class LogStore:
         with transaction.atomic():
             registry.fence(self.cluster.pk, self.owner)
             for name, some in entries.items():
-                followed = self.followed[name]
+                followed = self.groups[name]
                 self._add(followed, some, first=followed.group.reached)
                 self._store(followed)
             self._store_positions()
@@ -418,14 +364,14 @@ class LogStore:
     def reads_again(self, partition: int) -> None:
         """The partition is read from its beginning now: timelines that wait for it begin."""
         self.again.discard(partition)
-        for followed in self.followed.values():
+        for followed in self.groups.values():
             if followed.group.partition == partition:
                 followed.waits = False
 
     def stirred(self) -> Collection[str]:
         """Groups of which the log has news that their coordinator was not asked about yet."""
-        return {name for name, each in list(self.followed.items()) if each.stirred_ms is not None}
+        return {name for name, each in list(self.groups.items()) if each.stirred_ms is not None}
 
     def names(self) -> Mapping[str, Followed]:
         """The groups that have a timeline now, by name."""
-        return {name: each for name, each in self.followed.items() if each.group.has_begun}
+        return {name: each for name, each in self.groups.items() if each.group.has_begun}

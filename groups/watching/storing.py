@@ -7,10 +7,9 @@ row, so that whoever takes the cluster after this process goes on where it ended
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -22,19 +21,16 @@ from groups.cluster_models import STATE_LENGTH_MOST, Cluster, WatchedGroup, is_r
 from groups.clusters.brokers import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
-from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import GroupDescription, Told
 from groups.history.polls.recording import Condition, PolledGroup
 from groups.history.state.plain import from_plain, to_plain
 from groups.jobs.announce import announce, cluster_group
-from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.columns import GroupRow
-from groups.watching.live_timelines import begin_timeline, end_timeline
+from groups.watching.live_group import LiveGroup, LiveStore, can_continue, end_timeline
 from groups.watching.pulling import Round
-from groups.watching.recorders import WARM_MOST, read_anew, restored
 from groups.watching.row_facts import facts_after, view_of_description
-from groups.watching.rows import ROWS_AT_ONCE, row_of, store_lags
+from groups.watching.rows import ROWS_AT_ONCE, row_of
 
 log = logging.getLogger(__name__)
 
@@ -56,20 +52,11 @@ UNWATCHED_TOLD_AFTER_MS: Final = 2_000
 
 
 @dataclass(slots=True)
-class Recording:
-    """One group under way: its row, its polls, its recorder and its timeline's writer."""
+class Recording(LiveGroup):
+    """One polled group under way. Polls are timed by the watcher's own clock."""
 
-    row: WatchedGroup
     polled: PolledGroup
-    recorder: Recorder | None = None
-    """Null while it is let go: the next entry has it made again."""
-
-    writer: storage.Writer | None = None
     listed: Listed | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    looked_ms: int | None = None
-    """When it was described before; null for never."""
-
     first: tuple[Told | ClusterError, int] | None = None
     """What was seen of it, and when, as long as its timeline has not begun."""
 
@@ -78,25 +65,21 @@ class Recording:
 
     @property
     def phase_began(self) -> int | None:
-        """The entry with which the rebalance under way was first observed, if it made no record."""
         return self.polled.phases.began
 
-    @property
-    def skew_ms(self) -> int:
-        """Polls are timed by the watcher's own clock."""
-        return 0
+    def has_ended(self) -> None:
+        LiveGroup.has_ended(self)
+        self.checkpointed = 0
 
 
-class Store:
-    """All recordings of one cluster; one process has it."""
+class Store(LiveStore[Recording]):
+    """All recordings of one cluster."""
+
+    provenance = Provenance.INFERRED
 
     def __init__(self, cluster: Cluster, owner: str) -> None:
-        self.cluster = cluster
-        self.owner = owner
-        self.recordings: dict[str, Recording] = {}
+        super().__init__(cluster, owner)
         self._resumed = False
-        self._warm: dict[str, Recording] = {}
-        """Those that have a recorder, the one that changed last at the end."""
 
     def take(self, seen: Round) -> list[GroupRow]:
         """Store one round; the rows that changed, as they are announced."""
@@ -105,7 +88,7 @@ class Store:
             self._resume(seen.at_ms)
         changed = self._take_new(seen)
         for name, row in seen.listing.groups.items():
-            recording = self.recordings.get(name)
+            recording = self.groups.get(name)
             if recording is None:
                 continue
             answer = seen.told.get(name)
@@ -120,23 +103,23 @@ class Store:
                 changed += self._told(recording, None, seen)
             elif name in seen.asked:
                 recording.polled.polled_ms = seen.at_ms
-        for name, recording in self.recordings.items():
+        for name, recording in self.groups.items():
             if name not in seen.listing.groups and not self._belongs_to_silent(recording, seen):
                 changed += self._missing(recording, seen)
         changed += self._begin_some(seen)
         if seen.lag is not None:
-            changed += store_lags(self.recordings, seen.lag)
+            changed += self.lag(seen.lag)
         rows = {row["group"]: row for row in changed}
         return list(rows.values())
 
     def found(self, name: str, answer: Told, seen: Round) -> list[GroupRow]:
         """What a coordinator answered about a group that is missing from the listing."""
-        recording = self.recordings.get(name)
+        recording = self.groups.get(name)
         return [] if recording is None else self._told(recording, answer, seen)
 
     def missing(self) -> list[str]:
         """Groups that are listed nowhere, and of which their coordinator must be asked."""
-        return [name for name, each in self.recordings.items() if each.row.condition == MISSING]
+        return [name for name, each in self.groups.items() if each.row.condition == MISSING]
 
     def _resume(self, at_ms: int) -> None:
         """Take up what another process recorded, and say for how long nobody looked."""
@@ -158,28 +141,19 @@ class Store:
             if polled.polled_ms is not None and looked_ms is not None:
                 polled.polled_ms = max(polled.polled_ms, looked_ms)
             recording = self._resumed_one(row, polled, at_ms)
-            self.recordings[row.group] = recording
+            self.groups[row.group] = recording
             row.polled = {}
 
     def _resumed_one(self, row: WatchedGroup, polled: PolledGroup, at_ms: int) -> Recording:
         fresh = Recording(row, PolledGroup(group=row.group), facts=dict(row.facts))
-        timeline = row.timeline
         if row.followed:
             # It was followed; what is polled from here on is another timeline, so that each says how it was watched.
             row.followed, row.checkpoint = {}, None
-            if timeline is not None and timeline.status == Timeline.Status.RUNNING:
-                end_timeline(
-                    timeline.pk, "The log could not be followed any more: the group is polled from here on."
-                )
+            end_timeline(row, "The log could not be followed any more: the group is polled from here on.")
             return fresh
-        if timeline is None or timeline.status != Timeline.Status.RUNNING or polled.next != timeline.last + 1:
-            if timeline is not None and timeline.status == Timeline.Status.RUNNING:
-                end_timeline(timeline.pk, "Its recording could not be taken up again.")
+        if not can_continue(row, polled.next):
             return fresh
-        # The cluster's lease is held, so whoever wrote before is gone.
-        Timeline.objects.filter(pk=timeline.pk).update(lease_owner="")
-        writer = storage.open_writer(timeline.pk, self.owner)
-        recording = Recording(row, polled, writer=writer, facts=dict(row.facts))
+        recording = Recording(row, polled, writer=self._take_up(row), facts=dict(row.facts))
         if polled.polled_ms is not None and polled.last is not None:
             length_ms = at_ms - polled.polled_ms
             if length_ms >= UNWATCHED_TOLD_AFTER_MS:
@@ -189,11 +163,11 @@ class Store:
 
     def _take_new(self, seen: Round) -> list[GroupRow]:
         """Groups that were described for the first time: all of their rows are there at once."""
-        room = max(0, RECORDED_MOST - len(self.recordings))
+        room = max(0, RECORDED_MOST - len(self.groups))
         new: list[Recording] = []
         for name, listed in seen.listing.groups.items():
             answer = seen.told.get(name)
-            if answer is None or name in self.recordings or not is_recorded(name):
+            if answer is None or name in self.groups or not is_recorded(name):
                 continue
             if len(new) == room:
                 break
@@ -210,15 +184,13 @@ class Store:
             unique_fields=["cluster", "group"],
             update_fields=["kind", "state", "condition", "facts", "changed"],
         )
-        self.recordings |= {each.row.group: each for each in new}
+        self.groups |= {each.row.group: each for each in new}
         return [row_of(each.row) for each in new]
 
     def _begin_some(self, seen: Round) -> list[GroupRow]:
         """Begin the timelines of some groups that have none yet, of those that rebalance first."""
         waiting = [
-            each
-            for each in self.recordings.values()
-            if each.first is not None and each.row.condition != MISSING
+            each for each in self.groups.values() if each.first is not None and each.row.condition != MISSING
         ]
         waiting.sort(key=lambda each: not each.facts.get("rebalancing"))
         changed = []
@@ -270,7 +242,9 @@ class Store:
             return []
         is_saved = bool(entries) and self._append(recording, entries)
         if recording.polled.condition is Condition.DELETED:
-            self._finish(recording)
+            # Its timeline is whole. One of the same name is another incarnation.
+            self._complete(recording)
+            recording.polled = PolledGroup(group=row.group, condition=Condition.DELETED)
         elif recording.writer is not None and recording.writer.last >= settings.LIVE_ENTRIES_MOST:
             self._roll(recording, seen)
         elif is_saved:
@@ -302,76 +276,39 @@ class Store:
     def _append(self, recording: Recording, entries: list[Entry]) -> bool:
         """Store entries and row together; false where there was nothing to store, or no place for it any more."""
         try:
-            recorder = self._recorder(recording)
+            recorder = self._recorder(recording, begins=recording.writer is None)
+            self._let_go_of_cold()
             for entry in entries:
                 recorder.add(entry)
             batch = recorder.flush(final=True)
             if batch is None:
                 return False
             with transaction.atomic():
-                if recording.writer is None:
-                    recording.writer = self._begin_timeline(recording.row)
-                recording.writer.append(batch)
+                self._write_batch(recording, batch)
                 self._save(recording)
         except (storage.LeaseLost, storage.NoSuchTimeline):
             # Somebody deleted the timeline: the next one begins with the group as it is, at the next change.
-            self._begins_anew(recording)
+            self._forget(recording)
+            recording.polled = PolledGroup(group=recording.row.group)
             recording.row.timeline = None
             return False
         return True
 
-    def _recorder(self, recording: Recording) -> Recorder:
-        """Its recorder, which is among those that are kept now."""
-        name = recording.row.group
-        if recording.recorder is None:
-            has_timeline = recording.writer is not None
-            recording.recorder = restored(recording.row) if has_timeline else Recorder(group=name)
-        self._warm.pop(name, None)
-        self._warm[name] = recording
-        if len(self._warm) > WARM_MOST:
-            self._let_go(self._warm.pop(next(iter(self._warm))))
-        return recording.recorder
-
-    @staticmethod
-    def _let_go(recording: Recording) -> None:
-        recorder, recording.recorder = recording.recorder, None
-        row = recording.row
+    def _leave(self, recording: Recording) -> None:
+        recorder, row = recording.recorder, recording.row
         if recorder is None or row.timeline_id is None:
             return
         if recorder.last - recording.checkpointed >= CHECKPOINT_ENTRIES:
             row.checkpoint, recording.checkpointed = recorder.checkpoint(), recorder.last
             row.save(update_fields=["checkpoint"])
-        read_anew(row)
-
-    def _begins_anew(self, recording: Recording, condition: Condition = Condition.SEEN) -> None:
-        """What comes next of this group is the beginning of a timeline."""
-        name = recording.row.group
-        recording.polled = PolledGroup(group=name, condition=condition)
-        recording.recorder = recording.writer = None
-        recording.row.checkpoint, recording.checkpointed = None, 0
-        self._warm.pop(name, None)
-
-    def _begin_timeline(self, row: WatchedGroup) -> storage.Writer:
-        return begin_timeline(self.cluster, self.owner, row, Provenance.INFERRED)
-
-    def _finish(self, recording: Recording) -> None:
-        """The group is gone: its timeline is whole. One of the same name is another incarnation."""
-        self._complete(recording)
-        self._begins_anew(recording, Condition.DELETED)
 
     def _roll(self, recording: Recording, seen: Round) -> None:
         """The timeline is long enough: the next one begins with the group as it is."""
         shown = recording.polled.last
         self._complete(recording)
-        self._begins_anew(recording)
+        recording.polled = PolledGroup(group=recording.row.group)
         if shown is not None:
             self._append(recording, self._entries(recording, shown, seen))
-
-    def _complete(self, recording: Recording) -> None:
-        if recording.writer is not None:
-            with contextlib.suppress(storage.LeaseLost, storage.NoSuchTimeline):
-                recording.writer.finish(Timeline.Status.COMPLETE)
-        recording.writer = None
 
     def announce(self, rows: list[GroupRow], seen: Mapping[str, Any]) -> None:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}

@@ -42,7 +42,7 @@ class Watch:
         at_ms = BEGIN_MS + round(second * 1000)
         self.store.take(round_of(at_ms, *told, **more))
         self.lookout._looked_s = None
-        found = self.lookout.look(self.store.recordings, at_ms)
+        found = self.lookout.look(self.store.groups, at_ms)
         return [
             ("over: " if each["ended_ms"] and each["kind"] != "finding" else "") + each["says"]
             for each in found

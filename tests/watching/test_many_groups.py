@@ -13,7 +13,7 @@ from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
 from groups.history.polls.description import GroupDescription, GroupKind
 from groups.models import Timeline
-from groups.watching import log_storing, storing
+from groups.watching import live_group, storing
 from groups.watching import registry as clusters
 from groups.watching.alerts import registry
 from groups.watching.alerts.looking import Lookout
@@ -127,14 +127,14 @@ def test_a_recorder_that_is_let_go_and_made_again_records_what_one_that_is_kept_
 ) -> None:
     told = []
     for most, checkpoint in ((200, 1_000), (1, 1_000), (1, 1)):
-        monkeypatch.setattr(storing, "WARM_MOST", most)
+        monkeypatch.setattr(live_group, "WARM_MOST", most)
         monkeypatch.setattr(storing, "CHECKPOINT_ENTRIES", checkpoint)
         mine = cluster_of(f"kept-{most}-{checkpoint}")
         store = Store(mine, OWNER)
         for second, shares in enumerate((WHOLE, HALVES, FREE, HALVES, WHOLE, {}, HALVES)):
             names = NAMES[: 3 + second % 3]
             store.take(round_of(at(10 * second), *described_all(shares, 3 + second, names)))
-            assert len([each for each in store.recordings.values() if each.recorder is not None]) <= most
+            assert len([each for each in store.groups.values() if each.recorder is not None]) <= most
         told.append(recorded(mine))
     assert told[0] == told[1] == told[2]
     assert len(told[0]) == 5
@@ -143,20 +143,20 @@ def test_a_recorder_that_is_let_go_and_made_again_records_what_one_that_is_kept_
 def test_an_alert_knows_what_was_open_in_a_group_whose_recorder_was_let_go(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "WARM_MOST", 1)
+    monkeypatch.setattr(live_group, "WARM_MOST", 1)
     registry.add(cluster, {"kind": "unassigned", "for_s": 30})
     store, lookout = Store(cluster, OWNER), Lookout(cluster)
 
     def says(second: float, *some: GroupDescription) -> list[str]:
         store.take(replace(round_of(at(second), *some), listing=listing))
         lookout._looked_s = None
-        return [each["says"] for each in lookout.look(store.recordings, at(second))]
+        return [each["says"] for each in lookout.look(store.groups, at(second))]
 
     listing = round_of(at(0), *described_all(HALVES, 3, ["orders", "other"])).listing
     says(0, *described_all(HALVES, 3, ["orders", "other"]))
     says(1, described("orders", FREE, epoch=4, state="Reconciling"))
     assert says(2, described("other", WHOLE, epoch=4)) == []
-    assert store.recordings["orders"].recorder is None
+    assert store.groups["orders"].recorder is None
     [said] = says(40, described("other", HALVES, epoch=5))
     assert said.startswith("orders-3 has been unassigned for ")
 
@@ -166,7 +166,7 @@ def test_a_followed_group_that_is_let_go_goes_on_as_if_it_had_been_kept_and_is_s
 ) -> None:
     told = []
     for most in (200, 1):
-        monkeypatch.setattr(log_storing, "WARM_MOST", most)
+        monkeypatch.setattr(live_group, "WARM_MOST", most)
         mine = cluster_of(f"followed-{most}")
         store = LogStore(mine, OWNER)
         store.begin()
@@ -175,7 +175,7 @@ def test_a_followed_group_that_is_let_go_goes_on_as_if_it_had_been_kept_and_is_s
             data = b"".join(batch(base + place, epoch(number, name)) for place, name in enumerate(NAMES[:3]))
             base += 3
             store.take([Taken(log, list(log.take(data)), True, log.position)], {"foo": TopicFacts(None, 3)})
-        assert len([each for each in store.followed.values() if each.recorder is not None]) == min(most, 3)
+        assert len([each for each in store.groups.values() if each.recorder is not None]) == min(most, 3)
         told.append(recorded(mine))
         checks = Checks(store)
         wrong = GroupDescription(

@@ -110,7 +110,7 @@ def test_rules_on_groups_and_on_the_cluster_leave_each_other_alone(cluster: Clus
     for second in (3, 9):
         store.take(round_of(at(second), described("orders", {}, epoch=3)))
         lookout._looked_s = None
-        told = lookout.look(store.recordings, at(second))
+        told = lookout.look(store.groups, at(second))
     assert [each["kind"] for each in told] == ["empty"]
     assert [each["kind"] for each in reach.answered(at(10))] == ["unreachable"]
     assert [each.rule.kind for each in Alert.objects.filter(ended_ms=None)] == ["empty"]

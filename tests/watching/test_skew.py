@@ -61,7 +61,7 @@ class Watch:
         skews = {0: self.skew_ms} if self.measured else {}
         self.checks.take(round_of(at_ms, told), at_end=True, skews=skews)
         self.lookout._looked_s = None
-        return [each["says"] for each in self.lookout.look(self.store.followed, at_ms)]
+        return [each["says"] for each in self.lookout.look(self.store.groups, at_ms)]
 
 
 def known_state(payload: RecordPayload) -> dict[str, Any]:

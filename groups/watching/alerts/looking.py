@@ -9,12 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final
 
 from groups.alert_models import Alert, AlertRule
-from groups.cluster_models import Cluster, WatchedGroup
+from groups.cluster_models import Cluster
 from groups.history.findings.finding import Finding
-from groups.history.passes.recorder import Recorder
 from groups.history.polls.recording import Condition
 from groups.watching.alerts.deliveries import tell
 from groups.watching.alerts.ledger import Ledger
@@ -32,34 +31,13 @@ from groups.watching.alerts.rules import (
     holds,
     long_enough,
 )
+from groups.watching.live_group import LiveGroup
 from groups.watching.together import APART_MS, GROUPS_LEAST, Losses
 
 LOOK_EVERY_S: Final = 0.5
 
 FINDING_FRESH_MS: Final = 600_000
 """A finding that is older than this when it is first seen is history: somebody took up the watching again."""
-
-
-class Watched(Protocol):
-    """A group under way, as the storing has it."""
-
-    @property
-    def row(self) -> WatchedGroup: ...
-
-    @property
-    def recorder(self) -> Recorder | None:
-        """Null where nothing of it was folded by this process: then its timeline's summary is as it was left."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-    @property
-    def phase_began(self) -> int | None:
-        """The entry with which the rebalance under way was first observed, if no record contains it."""
-
-    @property
-    def skew_ms(self) -> int | None:
-        """How far the clock of its timeline is ahead of the watcher's; null: not measured."""
 
 
 @dataclass(slots=True)
@@ -88,7 +66,7 @@ class Lookout:
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.cluster, frozenset(Kind) - OF_CLUSTER)
 
-    def look(self, groups: Mapping[str, Watched], at_ms: int) -> list[ShownAlert]:
+    def look(self, groups: Mapping[str, LiveGroup], at_ms: int) -> list[ShownAlert]:
         """Hold the rules against the groups; the alerts that began or ended are stored, sent, announced and given back."""
         now_s = time.monotonic()
         if self._looked_s is not None and now_s - self._looked_s < LOOK_EVERY_S:
@@ -103,7 +81,7 @@ class Lookout:
         restless = {group for _, group in (*self.ledger.open, *self._since)} | self._late
         self._late = set()
         for name, watched in groups.items():
-            mark = (watched.facts, watched.row.condition, watched.row.timeline_id, _last(watched))
+            mark = (watched.facts, watched.row.condition, watched.row.timeline_id, watched.last)
             before = self._looks.get(name)
             if name not in restless and before is not None and before == mark:
                 continue
@@ -131,7 +109,7 @@ class Lookout:
             for alert in Alert.objects.filter(cluster=self.cluster).exclude(key="")
         }
 
-    def _held_against(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
+    def _held_against(self, row: AlertRule, rule: Rule, look: Look, watched: LiveGroup) -> list[Alert]:
         place = (row.pk, look.group)
         if rule.kind is Kind.FINDING:
             return self._findings(row, rule, look, watched)
@@ -153,7 +131,7 @@ class Lookout:
             return []
         return [self._begins(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
 
-    def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
+    def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: LiveGroup) -> list[Alert]:
         created_ms = round(row.created.timestamp() * 1000)
         began = []
         for held in found(rule, look, max(created_ms, look.at_ms - FINDING_FRESH_MS)):
@@ -169,7 +147,7 @@ class Lookout:
             began.append(self._begins(row, look, held, watched, key=key))
         return began
 
-    def _begins(self, row: AlertRule, look: Look, held: Held, watched: Watched, key: str = "") -> Alert:
+    def _begins(self, row: AlertRule, look: Look, held: Held, watched: LiveGroup, key: str = "") -> Alert:
         together = self.losses.of(look.group) if row.kind in AFTER_A_LOSS else None
         if row.kind == Kind.FINDING and row.limits.get("finding") not in LOSS_FINDINGS:
             together = None
@@ -177,7 +155,7 @@ class Lookout:
         return self.ledger.begin(row, look.group, look.at_ms, held, timeline_id, key, together)
 
 
-def look_at(name: str, watched: Watched, at_ms: int) -> Look:
+def look_at(name: str, watched: LiveGroup, at_ms: int) -> Look:
     """The group as rules see it."""
     facts, row = watched.facts, watched.row
     recorder = watched.recorder
@@ -197,18 +175,11 @@ def look_at(name: str, watched: Watched, at_ms: int) -> Look:
         rebalancing_since_ms=_number(since),
         rebalanced_ms=[at for at in _list(facts.get("rebalanced_ms")) if isinstance(at, int)],
         free=_free(findings, watched.skew_ms),
-        last=_last(watched) or None,
+        last=watched.last or None,
         epoch_began=watched.phase_began or (epochs[-1]["sequence"] if epochs else None),
         findings=findings,
         skew_ms=watched.skew_ms or 0,
     )
-
-
-def _last(watched: Watched) -> int:
-    """The last entry of its timeline, as far as it is stored."""
-    if watched.recorder is not None:
-        return watched.recorder.last
-    return watched.row.timeline.last if watched.row.timeline is not None else 0
 
 
 def _free(findings: Sequence[Finding], skew_ms: int | None) -> Free | None:
