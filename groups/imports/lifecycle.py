@@ -153,6 +153,7 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
         reason = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
     silent = Import.Status.FAILED, "The import ended without saying that it was done."
+    remove_unpacked(import_id)
     return patiently(lambda: finish(import_id, *(outcome or silent), received))
 
 
@@ -166,6 +167,7 @@ def _receive(
         "store": settings.STORE_URL,
         "rights": settings.FILE_RIGHTS,
         "folder": found.id,
+        "scratch": str(unpacked(found.id)),
         "master": found.master or None,
         "groups": groups,
         "from_ms": found.options.get("from_ms"),
@@ -315,6 +317,15 @@ def uploads() -> Path:
     return Path(settings.UPLOAD_FOLDER or Path(settings.VAR) / "imports")
 
 
+def unpacked(import_id: str) -> Path:
+    """Where the archives of an import are unpacked while it is read."""
+    return uploads() / f"{import_id}.unpacked"
+
+
+def remove_unpacked(import_id: str) -> None:
+    shutil.rmtree(unpacked(import_id), ignore_errors=True)
+
+
 def remove_upload(import_id: str) -> None:
     folder = get(import_id).options.get("folder")
     # Only what an upload made is ever removed, whatever the row says.
@@ -327,5 +338,6 @@ def interrupt(import_id: str) -> None:
     """Report an import whose lease expired as failed, and remove what it had written. What was uploaded stays."""
     problem = f"Its worker ended, or could not reach the database for {LEASE_S} s."
     if leases.interrupt(import_id, Import.Status.FAILED, problem):
+        remove_unpacked(import_id)
         storage.collect(import_id)
         say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})

@@ -15,7 +15,8 @@ from groups.storage import importing
 log = logging.getLogger(__name__)
 
 NEXT_TRY: Final = (
-    "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log."
+    "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log, "
+    "or the folder packed as .tar.gz or .zip."
 )
 """What would have been right, where nothing that was given could be read."""
 

@@ -2,7 +2,7 @@
 
 ``python -m groups.pipeline.job`` reads a line::
 
-    {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "groups": null, "from_ms": null, "until_ms": null,
+    {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "scratch": "/…/imports/<import id>.unpacked", "groups": null, "from_ms": null, "until_ms": null,
      "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
@@ -24,10 +24,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from groups.packs.files import let_group_read
 from groups.pipeline import transformations
 from groups.pipeline.folding.context import Context, EarlierTimeline
 from groups.pipeline.progress import READING_SHARE, Counting, Progress, tasks_done
@@ -55,7 +57,10 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     progress = Progress(lines)
     topics = read_topics_file(request.get("topics") or {})
     progress.tell("Recognising")
-    listing = list_sources(request["paths"])
+    scratch = scratch_of(request)
+    listing = list_sources(request["paths"], scratch=scratch)
+    if scratch is not None and scratch.exists() and request.get("rights") == "group":
+        let_group_read(scratch)
     progress.bytes_read = sum(source.bytes for source in listing.sources if source.kind is FileKind.OFFSETS)
     expected = sum(source.records for source in listing.sources)
     progress.set("Recognised", len(listing.sources), len(listing.sources), "sources")
@@ -67,6 +72,11 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     progress.tell("Starting Spark")
     session = warm.session(request.get("master") or None)
     lines.say(import_with(session, listing, topics, request, progress, expected))
+
+
+def scratch_of(request: Mapping[str, Any]) -> Path | None:
+    """The folder that archives are unpacked into; who asks removes it."""
+    return Path(request["scratch"]) if request.get("scratch") else None
 
 
 def import_with(

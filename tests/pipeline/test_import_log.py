@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -96,6 +97,19 @@ def test_bad_input_beside_good_is_told_and_all_that_can_be_read_is_read(
     assert all(sorted(row) == ["file", "offset", "reason"] for row in report["records"]["skipped"])
     [orders] = [told for told in report["timelines"] if told["group"] == "orders"]
     assert len(orders["gaps"]) == 1
+
+
+def test_a_folder_and_its_archives_are_the_same_timelines(manage: Manage, tmp_path: Path) -> None:
+    folder = sample_group().write(tmp_path / "given", partition=17).parent
+    packed = [shutil.make_archive(str(tmp_path / "packed"), form, folder.parent) for form in ("gztar", "zip")]
+
+    done = [manage("import_log", path) for path in (folder, *packed)]
+
+    [first, *others] = [json.loads(each.stdout) for each in done]
+    assert [each.returncode for each in done] == [0, 0, 0]
+    assert [each["timelines"] for each in others] == [first["timelines"]] * 2
+    assert all("was imported before: it has the same entries" in each.stderr for each in done[1:])
+    assert all(each["records"]["skipped"] == [] for each in others)
 
 
 def test_generated_logs_import_whole_without_a_gap_or_a_contradiction(manage: Manage, tmp_path: Path) -> None:

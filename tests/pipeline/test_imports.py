@@ -361,3 +361,28 @@ def test_a_stage_that_begins_is_announced(announced: list[dict[str, Any]]) -> No
     assert [said["stage"] for said in progress][:1] == ["Reading"]
     assert {(said["bytes"], said["remaining_s"]) for said in progress} == {(900, None)}
     assert [said["status"] for said in announced if said["type"] == "status"] == ["running", "complete"]
+
+
+@pytest.mark.parametrize("word", ["log", "notes.txt"])
+def test_what_archives_were_unpacked_to_is_removed_with_the_end_of_their_import(word: str) -> None:
+    found = create(word)
+    unpacked = lifecycle.unpacked(found.id)
+    unpacked.mkdir(parents=True)
+    (unpacked / "segment").write_bytes(b"some")
+
+    lifecycle.perform(found.id)
+
+    assert not unpacked.exists()
+
+
+def test_what_archives_were_unpacked_to_is_removed_where_a_worker_ended() -> None:
+    found = create()
+    unpacked = lifecycle.unpacked(found.id)
+    unpacked.mkdir(parents=True)
+    Import.objects.filter(pk=found.id).update(
+        status=Import.Status.RUNNING, lease_until=timezone.now() - timedelta(hours=1)
+    )
+
+    lifecycle.interrupt(found.id)
+
+    assert not unpacked.exists()

@@ -21,14 +21,14 @@ from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import how_to_install, missing_packages
 
 SOURCES = ("auto", "segments")
-"""What the paths hold. Every file is recognised by its content; ``segments`` says the only kind there is yet."""
+"""What the paths hold. Every file is recognised by its content, whichever of the two is given."""
 
 TIMELINE_FIELDS = ("id", "group", "protocol", "entries", "first_ms", "last_ms", "gaps")
 SKIPPED_FIELDS = ("file", "offset", "reason")
 
 
 class Command(TerminalCommand):
-    help = "Import segments of __consumer_offsets (files or folders) as timelines; a JSON report on standard output."
+    help = "Import segments of __consumer_offsets (files, folders, archives) as timelines; a JSON report on standard output."
 
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
@@ -36,7 +36,10 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
         parser.add_argument(
-            "paths", nargs="+", metavar="PATH", help="segment files, or folders that hold them"
+            "paths",
+            nargs="+",
+            metavar="PATH",
+            help="segment files, folders that hold them, or either packed (.tar, .tar.gz, .zip, .gz, .zst)",
         )
         parser.add_argument(
             "--group",

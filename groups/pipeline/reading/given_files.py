@@ -59,9 +59,13 @@ def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            if name.startswith(".") or name in COMPANION_NAMES or name.endswith((*COMPANIONS, ".md")):
-                continue
-            yield Path(parent) / name
+            if not is_companion(name):
+                yield Path(parent) / name
+
+
+def is_companion(name: str) -> bool:
+    """Whether a file is one that Kafka, a desktop or a reader keeps next to segments, by its name."""
+    return name.startswith(".") or name in COMPANION_NAMES or name.endswith((*COMPANIONS, ".md"))
 
 
 def _shown(file: Path) -> str:

@@ -28,6 +28,8 @@ class Source:
     state: str = ""
     repeats: str | None = None
     """The file whose offsets these are again, where one was given twice."""
+    origin: str = ""
+    """What the file was made of before it could be read, for people; empty for one that was given as it is."""
 
     @property
     def missing_offsets(self) -> int:
@@ -37,10 +39,12 @@ class Source:
         return max(0, self.last_offset - self.first_offset + 1 - self.records)
 
     def words(self) -> str:
-        """What the file is, as the page says it."""
-        if self.kind is FileKind.OFFSETS:
-            return f"segment, {self.compression}" if self.compression else "segment"
+        """What the file is, as the page shows it."""
+        return ", ".join(part for part in (self._kind_words(), self.compression, self.origin) if part)
+
+    def _kind_words(self) -> str:
         return {
+            FileKind.OFFSETS: "segment",
             FileKind.METADATA: "cluster metadata",
             FileKind.OTHER_TOPIC: "another topic's segment",
             FileKind.NO_RECORDS: "segment without records",

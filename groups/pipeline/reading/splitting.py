@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from groups.pipeline.reading.given_files import given_files
+from groups.pipeline.reading.opening import opened_files
 from groups.pipeline.reading.recognising import HEADER_BYTES, FileKind, recognise
 from groups.pipeline.reading.sources import Gap, Problem, Source, gaps_between, mark_repeats
 
@@ -56,26 +56,27 @@ class Listing:
     gaps: tuple[Gap, ...]
 
 
-def list_sources(paths: Sequence[str], *, split_bytes: int = SPLIT_BYTES) -> Listing:
-    """Everything under ``paths`` (files or folders), recognised by content."""
+def list_sources(
+    paths: Sequence[str], *, split_bytes: int = SPLIT_BYTES, scratch: Path | None = None
+) -> Listing:
+    """Everything under ``paths`` (files, folders, archives), recognised by content; archives are unpacked into ``scratch``."""
     sources: list[Source] = []
     splits: list[Split] = []
     problems: list[Problem] = []
-    for file, shown, named in given_files(paths):
-        if isinstance(file, str):
-            problems.append(Problem(file=shown, offset=None, reason=file))
+    for file in opened_files(paths, scratch):
+        if isinstance(file, Problem):
+            problems.append(file)
             continue
         try:
-            source, cut, why = look_into(file, shown, number=len(sources), split_bytes=split_bytes)
+            source, cut, why = look_into(file.path, file.shown, number=len(sources), split_bytes=split_bytes)
         except OSError as error:
-            problems.append(
-                Problem(file=shown, offset=None, reason=f"cannot be read: {error.strerror or error}")
-            )
+            reason = f"cannot be read: {error.strerror or error}"
+            problems.append(Problem(file=file.shown, offset=None, reason=reason))
             continue
-        if source.kind not in READ and not named and source.kind is FileKind.EMPTY:
+        if source.kind not in READ and not file.named and source.kind is FileKind.EMPTY:
             # A fresh segment that nothing was written to yet is part of every folder that a broker keeps.
             why = None
-        sources.append(source)
+        sources.append(replace(source, origin=file.origin))
         splits += cut
         if why is not None:
             problems.append(why)

@@ -51,12 +51,19 @@ def cases() -> Iterator[Case]:
         reason="magic|before 0.11|old",
         keeps=("hit",),
     )
-    yield Case(
-        name="foreign-tar-of-a-segment",
-        make=lambda place: place.put(tarred(good_segment(place.name("hit")).bytes())),
-        reason=NOT,
-        keeps=("hit",),
-    )
+    for name, pack in PACKED.items():
+        yield Case(
+            name=f"packed-{name}-of-a-segment",
+            make=lambda place, pack=pack: place.put(pack(good_segment(place.name("hit")).bytes())),
+            reason=None,
+            keeps=("hit",),
+        )
+        yield Case(
+            name=f"packed-{name}-cut-off",
+            make=lambda place, pack=pack: place.put(pack(encrypted(8, 400_000))[:-20_000]),
+            reason="damaged or cut short",
+            alone=2,
+        )
     yield Case(
         name="foreign-segment-with-newlines-translated",
         make=lambda place: place.put(translated(good_segment(place.name("hit")).bytes())),
@@ -82,11 +89,11 @@ def png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"")
 
 
-def zipped() -> bytes:
+def zipped(segment: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         entry = zipfile.ZipInfo("00000000000000000000.log")
-        archive.writestr(entry, segment(), zipfile.ZIP_DEFLATED)
+        archive.writestr(entry, segment, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
@@ -143,9 +150,6 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "png": png,
     "gif": lambda: b"GIF89a\1\0\1\0\0\0\0;",
     "pdf": lambda: b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n",
-    "zip-of-a-segment": zipped,
-    "gz-of-a-segment": lambda: gzip.compress(segment(), mtime=0),
-    "zst-of-a-segment": lambda: compress(Compression.ZSTD, segment()),
     "base64-of-a-segment": lambda: base64.encodebytes(segment()),
     "hex-of-a-segment": lambda: segment().hex().encode(),
     "segment-with-bytes-swapped": lambda: bytes(
@@ -166,6 +170,13 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "producer-snapshot": lambda: struct.pack(">hI", 1, 0) + bytes(60),
 }
 
+
+PACKED: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "tar": tarred,
+    "zip": zipped,
+    "gz": lambda data: gzip.compress(data, mtime=0),
+    "zst": lambda data: compress(Compression.ZSTD, data),
+}
 
 UNWRITTEN: Final = {"empty", "one-zero", "zeros-of-4-kilobytes", "zeros-of-10-megabytes"}
 
