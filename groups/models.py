@@ -12,7 +12,7 @@ from django.db import models
 
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster, WatchedGroup
-from groups.packs.headline import GROUP_LENGTH_MOST, read_verdict
+from groups.packs.listed_summary import GROUP_LENGTH_MOST, read_verdict
 
 __all__ = [
     "Alert",
@@ -68,7 +68,7 @@ class Timeline(models.Model):
     """Digest of the simulator that made the entries: only the same one makes the same entries again."""
 
     summary: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """The whole of it, or its headline (``groups.packs.headline``) where the entries stand in packs. ``in_short`` has the verdict, too."""
+    """The whole of it, or what lists show of it (``groups.packs.listed_summary``) where the entries stand in packs. ``in_short`` has the verdict, too."""
 
     verdict = models.BinaryField(null=True)
     """Of a timeline whose entries are in packs (``headline.packed_verdict``); null: it stands in the summary."""

@@ -25,7 +25,7 @@ from explorer.sharing.one_file import Link as ShownLink
 from explorer.sharing.page import page_of, shown
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
-from groups.packs.headline import headline_text
+from groups.packs.listed_summary import headline_text
 from groups.reserve import makes_room
 from groups.storage import new_id
 from groups.storage.handing_on import CannotHandOn, incident

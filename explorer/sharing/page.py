@@ -16,7 +16,7 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.history.story.problems import troubles
 from groups.incidents.pieces import Piece, members_most
 from groups.models import Timeline
-from groups.packs.headline import headline_clauses
+from groups.packs.listed_summary import headline_clauses
 from groups.places import VERSION
 from groups.storage.handing_on import Incident
 

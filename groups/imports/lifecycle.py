@@ -29,7 +29,7 @@ from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
 from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
 from groups.jobs.patience import patiently
 from groups.models import TITLE_LENGTH_MOST, Import
-from groups.packs.headline import plain
+from groups.packs.listed_summary import plain
 from groups.reserve import makes_room
 from groups.shown import shown_name
 from groups.storage import importing

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.packs.headline import plain
+from groups.packs.listed_summary import plain
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.times import Times, in_words
 from groups.storage import importing

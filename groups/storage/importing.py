@@ -17,7 +17,7 @@ from django.utils import timezone
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
-from groups.packs.headline import listed_name, plain
+from groups.packs.listed_summary import listed_name, plain
 from groups.shown import shown_name
 from groups.storage.deleting import ROWS_AT_ONCE, collect
 from groups.storage.writing import new_id

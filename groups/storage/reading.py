@@ -20,7 +20,7 @@ from groups.history.metrics.shapes import MetricsSheet
 from groups.history.state.group import Semantics, initial_state
 from groups.history.state.plain import from_plain
 from groups.models import Batch, Folded, Timeline
-from groups.packs.headline import read_verdict
+from groups.packs.listed_summary import read_verdict
 from groups.packs.opening import join
 from groups.storage.chunk import Chunk
 from groups.storage.errors import NoSuchTimeline

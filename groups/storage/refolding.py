@@ -21,8 +21,8 @@ from groups.models import Digested, Folded, Timeline
 from groups.packs.blocks import entries_of
 from groups.packs.chained import CheckpointWriter
 from groups.packs.files import open_files
-from groups.packs.headline import headline, packed_verdict, plain
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex, read_index
+from groups.packs.listed_summary import listed_summary, packed_verdict, plain
 from groups.packs.packs import PackWriter, Place, read_blob
 from groups.storage import digests
 from groups.storage.deleting import collect
@@ -136,7 +136,7 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
     except BaseException:
         packs.drop()
         raise
-    short = headline(summary)
+    short = listed_summary(summary)
     verdict = packed_verdict(short.pop("verdict"))
     needed = {chunk["entries"][0] for chunk in chunks} | {pack.name}
     with transaction.atomic():

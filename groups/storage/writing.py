@@ -31,7 +31,7 @@ from groups.jobs.database_time import from_now
 from groups.jobs.serving import RUNS, why_not_served
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
-from groups.packs.headline import GROUP_LENGTH_MOST
+from groups.packs.listed_summary import GROUP_LENGTH_MOST
 from groups.reserve import makes_room
 from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap

@@ -9,7 +9,7 @@ import pytest
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.verdict import verdict
 from groups.history.verdict.headline import QUIET_WORDS_MOST, WORDS_MOST, Size
-from groups.packs.headline import headline_text, packed_verdict, read_verdict
+from groups.packs.listed_summary import headline_text, packed_verdict, read_verdict
 from tests.history.corpus import CorpusLog, corpus, recorded
 from tests.tiers import spread
 

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from groups.history.passes.indexing import Indexer
-from groups.packs.headline import headline
+from groups.packs.listed_summary import listed_summary
 from tests.benchmarks.generated.mixes import many_groups
 from tests.history.corpus import CorpusLog, logs_of_segments
 from tests.incidents.facts import read_facts
@@ -26,7 +26,7 @@ def weight(log: CorpusLog) -> int:
     indexer = Indexer(group=log.group)
     for entry in log.entries:
         indexer.add(entry)
-    return int(headline(indexer.summary())["weight"])
+    return int(listed_summary(indexer.summary())["weight"])
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.models import Timeline
-from groups.packs.headline import headline_clauses
+from groups.packs.listed_summary import headline_clauses
 from groups.shown import nameless_advice
 from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
 

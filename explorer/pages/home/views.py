@@ -20,7 +20,7 @@ from explorer.web.inlined import inlined
 from explorer.web.times import stamp
 from groups import storage
 from groups.models import Timeline
-from groups.packs.headline import headline_text
+from groups.packs.listed_summary import headline_text
 from groups.shown import or_title
 from simulations import courses
 

@@ -13,7 +13,7 @@ from explorer.web.times import time_element
 from groups.imports.lifecycle import can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
-from groups.packs.headline import headline, headline_text
+from groups.packs.listed_summary import headline_text, listed_summary
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.topics.naming import SAYS
 from groups.shown import shown_name
@@ -157,7 +157,7 @@ def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
     # Timelines of releases before packs have their whole summary in the row.
-    summary = timeline.in_short() if "weight" in timeline.summary else headline(timeline.summary)
+    summary = timeline.in_short() if "weight" in timeline.summary else listed_summary(timeline.summary)
     shown = named_summary(summary, timeline.topic_names)
     return {
         "id": timeline.id,

@@ -57,7 +57,7 @@ class Context:
     files: tuple[str, ...] = ()
     ends: Mapping[Log, Ends] = field(default_factory=dict)
     earlier: Mapping[str, tuple[EarlierTimeline, ...]] = field(default_factory=dict)
-    """By the group's name as it is listed (``headline.listed_name``)."""
+    """By the group's name as it is listed (``listed_summary.listed_name``)."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Of the groups' consumers, by Kafka's names, as somebody gave them."""
     from_ms: int | None = None

@@ -13,8 +13,8 @@ from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, writ
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
 from groups.packs.chained import CheckpointWriter
-from groups.packs.headline import headline, listed_name, packed_verdict
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex
+from groups.packs.listed_summary import listed_name, listed_summary, packed_verdict
 from groups.packs.packs import SMALL_BYTES, PackWriter
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
@@ -169,7 +169,7 @@ class TimelineFolding:
             commits=self.progress.told(tables),
         )
         text = orjson.dumps(index)
-        short = headline(summary)
+        short = listed_summary(summary)
         verdict = packed_verdict(short.pop("verdict"))
         return {
             "group": self.group,

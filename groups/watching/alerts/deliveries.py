@@ -21,7 +21,7 @@ from django.utils import timezone
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.jobs.announce import announce, cluster_group
-from groups.packs.headline import headline_text
+from groups.packs.listed_summary import headline_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
 from groups.watching.alerts.webhook import Answer, post

@@ -80,7 +80,7 @@ def headline_text(summary: Mapping[str, Any]) -> str:
     return "".join(clause["text"] for clause in headline_clauses(summary))
 
 
-def headline(summary: Mapping[str, Any]) -> dict[str, Any]:
+def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``group``, ``protocol``, ``state``, the span, ``entries``, ``verdict``; ``epochs_ms`` and ``no_owner_ms`` (when
     epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``)."""
     findings = summary.get("findings") or []
