@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
@@ -54,6 +54,9 @@ TOPICS_LEAST_S: Final = 1.0
 """The cluster's topics are asked for at most so often, however many new ones records speak of."""
 
 TOPICS_EVERY_S: Final = 30.0
+
+TRANSACTIONS_EVERY_S: Final = 1.0
+"""Open transactions of the partitions of one broker are looked through so often."""
 
 FAILED_FOR_S: Final = 2.0
 """How long another replica is preferred to a broker that failed."""
@@ -164,6 +167,9 @@ class Follower:
     _look: asyncio.Event = field(default_factory=asyncio.Event)
     _failed_s: dict[int, float] = field(default_factory=dict)
     _topics_s: float = float("-inf")
+    _transactions_s: dict[int, float] = field(default_factory=dict)
+    """By broker, when the open transactions of its partitions were looked through."""
+
     _error: BaseException | None = None
 
     async def run(self) -> None:
@@ -315,6 +321,7 @@ class Follower:
                 rows = await sync_to_async(self.store.take)(taken, dict(self.topics))
                 if rows:
                     await self.on_rows(rows)
+            await self._hold(mine, node)
             for each in answers:
                 await self._refused(session.connection, each)
         finally:
@@ -335,12 +342,26 @@ class Follower:
         records = list(partition_log.take(fetched.data))
         if records and waited:
             # Of what came while somebody waited for it, the newest was written just now.
-            written_ms = max(record.at_ms for record in records[-1].records)
-            self.clocks.setdefault(place.replicas.leader, Skew()).take(written_ms, received_ms)
+            self.clocks.setdefault(place.replicas.leader, Skew()).take(records[-1].written_ms, received_ms)
         at_end = partition_log.next >= fetched.high_watermark
         return (
             Taken(partition_log, records, at_end, partition_log.position) if fetched.data or at_end else None
         )
+
+    async def _hold(self, mine: Mapping[int, Place], node: int) -> None:
+        """Note the transactions that are open in the partitions that were read to their end."""
+        now_s = time.monotonic()
+        if now_s - self._transactions_s.get(node, float("-inf")) < TRANSACTIONS_EVERY_S:
+            return
+        self._transactions_s[node] = now_s
+        logs = {partition: self.logs[partition] for partition, place in mine.items() if place.end is not None}
+        some = {
+            partition: log.open_transactions()
+            for partition, log in logs.items()
+            if log.begins is None and log.next >= (mine[partition].end or 0)
+        }
+        if rows := await sync_to_async(self.store.hold)(some, time.time_ns() // 1_000_000):
+            await self.on_rows(rows)
 
     async def _refused(self, connection: Connection, fetched: Fetched) -> None:
         """What is to be done where no records came."""

@@ -24,6 +24,7 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
+from groups.history.following.transactions import OPEN_LEAST_MS, OpenTransaction
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
@@ -129,6 +130,8 @@ class LogStore(LiveStore[Followed]):
         return [row_of(row) for row in rows.values()]
 
     def _records(self, records: GroupRecords, log: PartitionLog, topics: Topics) -> None:
+        if records.aborted and records.group not in self.groups:
+            return
         left: GroupRecords | None = records
         while left is not None:
             followed = self._of(left.group, log.partition)
@@ -346,6 +349,26 @@ class LogStore(LiveStore[Followed]):
         self._watched(
             {name: each.group.observe(some[name], each.log_ms(now_ms)) for name, each in groups.items()}
         )
+
+    def hold(self, some: Mapping[int, Mapping[str, list[OpenTransaction]]], now_ms: int) -> list[GroupRow]:
+        """Store notes of the transactions that are open at ``now_ms``, and of ends that the log has no more; rows that changed.
+
+        ``some`` are, by partition of the log, all that are open in it, by group. Each partition was read to its end.
+        """
+        noted = [name for name, each in self.groups.items() if each.group.held]
+        entries: dict[str, list[Entry]] = {}
+        for partition, open_now in some.items():
+            for name in sorted({*noted, *open_now}):
+                held = open_now.get(name, [])
+                if name not in self.groups and not any(now_ms - one.from_ms >= OPEN_LEAST_MS for one in held):
+                    continue
+                followed = self._of(name, partition)
+                if followed is not None and not followed.waits and followed.group.partition == partition:
+                    entries[name] = followed.group.hold(held, followed.log_ms(now_ms))
+        if entries := {name: each for name, each in entries.items() if each}:
+            self._watched(entries)
+            return [row_of(row) for row in self._changed]
+        return []
 
     def _watched(self, entries: Mapping[str, list[Entry]]) -> None:
         """Store entries that come from the watching itself, and not from the log."""

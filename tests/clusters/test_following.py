@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AclOperation, ResourceType
 
 from groups import storage
@@ -15,6 +16,7 @@ from groups.watching import registry
 from tests.broker.members import CLASSIC, Member
 from tests.clusters.secure import READ_ONLY, Secure
 from tests.clusters.watched import (
+    LIMIT_S,
     Watch,
     assert_says,
     cluster,
@@ -86,6 +88,41 @@ def test_who_goes_on_reads_what_was_written_meanwhile_and_nothing_twice(
         until(lambda: joined(first.timeline_id) == ["a", "b", "c"])
     entries = entries_of(first.timeline_id)
     assert not [each for each in entries if each["payload"].get("note") == "gap"]
+
+
+def test_a_transaction_that_stays_open_is_on_the_board_until_it_ends_though_the_watcher_restarts(
+    secure: Secure, cluster: Cluster, topic: str
+) -> None:
+    group = f"g-{topic}"
+    broker = {"bootstrap.servers": secure.properties("plaintext")["bootstrap.servers"]}
+    producer = Producer({**broker, "transactional.id": topic, "transaction.timeout.ms": 600_000})
+    producer.init_transactions(LIMIT_S)
+    consumer = Consumer({**broker, "group.id": group})
+    producer.begin_transaction()
+    offsets = [TopicPartition(topic, 1, 70)]
+    producer.send_offsets_to_transaction(offsets, consumer.consumer_group_metadata(), LIMIT_S)
+    with Watch(cluster, groups=[group]):
+        first = until(lambda: transaction_of(group))
+    assert (first["partitions"], first["committed"], first["open"]) == ([f"{topic}-1"], [70], True)
+    with Watch(cluster, "another", groups=[group]):
+        until(lambda: registry.get(cluster.pk).seen["follow"]["at_end"])
+        producer.commit_transaction(LIMIT_S)
+        ended = until(lambda: (found := transaction_of(group)) and not found["open"] and found)
+    consumer.close()
+    assert (ended["producer"], ended["from_ms"]) == (first["producer"], first["from_ms"])
+    entries = entries_of(row(group).timeline_id)  # type: ignore[union-attr]
+    assert [each["payload"]["note"] for each in entries if "producer" in each["payload"]] == [
+        "transaction",
+        "transaction_ended",
+    ]
+
+
+def transaction_of(group: str) -> Any:
+    """The finding of the group's one open transaction, which may have ended; null before it is noted."""
+    found = row(group)
+    summary = storage.summary(found.timeline) if found is not None and found.timeline is not None else None
+    found_open = [each for each in (summary or {}).get("findings", ()) if each["kind"] == "open_transaction"]
+    return found_open[0] if found_open else None
 
 
 def test_without_the_right_it_is_polled_and_says_which_line_grants_it_and_is_followed_once_it_is_granted(

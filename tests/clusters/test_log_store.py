@@ -16,15 +16,17 @@ from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry
 from groups.history.following.partition import PartitionLog
 from groups.history.following.topics import TopicFacts
+from groups.history.following.transactions import OPEN_LEAST_MS
 from groups.history.passes.recorder import Recorder
 from groups.models import Folded, Timeline
 from groups.storage import digest_answers, rows_log
 from groups.watching import followed, registry, retention
 from groups.watching.log_storing import LogStore, Taken
+from groups.wire.logs.control import ControlType
 from tests.clusters.day import Day, rebalances_of
 from tests.history.test_followed_commits import busy, followable
 from tests.history.test_followed_commits import followed as runs_of
-from tests.history.test_following import batch, commit, epoch, gone, target
+from tests.history.test_following import batch, commit, epoch, gone, marker, target, transactional
 
 pytestmark = pytest.mark.django_db
 
@@ -180,6 +182,49 @@ def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_befor
     assert (frame["group_epoch"], frame["target"]) == (2, {"A": {"foo": [0, 1]}})
     folded = [Entry.from_json(each) for each in storage.every_entry(timeline)]
     assert [each.sequence for each in folded] == list(range(1, timeline.last + 1))
+
+
+def test_an_open_transaction_is_noted_once_and_ended_once_though_another_process_goes_on(
+    cluster: Cluster, store: LogStore
+) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1), target()), transactional(2, 7, commit(5)))
+    assert store.hold({0: log.open_transactions()}, now_ms=1_002 + OPEN_LEAST_MS - 1) == []
+    [row] = store.hold({0: log.open_transactions()}, now_ms=1_002 + OPEN_LEAST_MS)
+    assert row["group"] == "g"
+    again = LogStore(cluster, "one")
+    log = PartitionLog.going_on(0, again.begin()[0])
+    assert not log.is_what_it_was()
+    take(again, log, transactional(2, 7, commit(5)))
+    assert again.hold({0: log.open_transactions()}, now_ms=60_000) == []
+    take(again, log, marker(3, 7, ControlType.COMMIT))
+    assert again.hold({0: log.open_transactions()}, now_ms=61_000) == []
+    noted = [each["payload"]["note"] for each in entries() if each["payload"].get("producer") == 7]
+    assert noted == ["transaction", "transaction_ended"]
+    [found] = [each for each in findings() if each["kind"] == "open_transaction"]
+    assert (found["open"], found["partitions"]) == (False, ["foo-0"])
+
+
+def findings(group: str = "g") -> list[Any]:
+    return list(storage.summary(Timeline.objects.get(group=group))["findings"])
+
+
+def test_a_group_of_which_the_log_has_nothing_but_an_open_transaction_has_a_timeline_once_it_is_long(
+    store: LogStore,
+) -> None:
+    log = PartitionLog(partition=0)
+    take(
+        store,
+        log,
+        transactional(0, 7, commit(5)),
+        transactional(1, 8, commit(5, "h")),
+        marker(2, 8, ControlType.ABORT),
+    )
+    assert store.hold({0: log.open_transactions()}, now_ms=2_000) == []
+    assert not WatchedGroup.objects.exists()
+    store.hold({0: log.open_transactions()}, now_ms=60_000)
+    assert [each["payload"]["note"] for each in entries()] == ["transaction"]
+    assert not Timeline.objects.filter(group="h").exists()
 
 
 def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_can_be_opened(

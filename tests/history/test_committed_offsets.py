@@ -239,6 +239,33 @@ def test_an_open_transaction_is_the_worst_thing_and_is_told_with_its_producer_si
 
 
 @pytest.mark.parametrize(
+    ("committed", "how"),
+    [(True, ", which was then committed"), (False, ", which was then aborted"), (None, "")],
+)
+def test_an_open_transaction_that_ended_is_no_longer_open_and_says_how_long_it_held_the_partition(
+    committed: bool | None, how: str
+) -> None:
+    story = two_reading(150_000)
+    note = {"note": "transaction", "producer": 4001, "from_ms": 35_000, "from_offset": 19, "partition": 7}
+    story.at(45_000, lambda log: log.note(**note, partitions={"foo": [2]}, committed=[70]))
+    story.at(80_000, lambda log: log.note(note="transaction_ended", producer=4001, committed=committed))
+    story.at(81_000, lambda log: log.note(note="transaction_ended", producer=4002, committed=True))
+    [one] = [each for each in story.summary()["findings"] if each["kind"] == "open_transaction"]
+    assert (one["open"], one["severity"], one["length_ms"], len(one["sequences"])) == (
+        False,
+        "warning",
+        45_000,
+        2,
+    )
+    assert one["says"].replace("\u202f", " ") == (
+        f"Producer 4001 held foo-2 (at offset 70) in an open transaction for 45.0 s{how}: "
+        "until then consumers that ask for stable offsets waited (UNSTABLE_OFFSET_COMMIT)"
+    )
+    assert "From 35.0 s on producer 4001 held foo-2" in story.verdict()
+    assert story.summary()["verdict"]["headline"]["text"].endswith("; over.")
+
+
+@pytest.mark.parametrize(
     "broken", [{"producer": "x"}, {"from_ms": None}, {"partitions": [1]}, {"committed": 7}]
 )
 def test_a_note_of_a_transaction_that_is_not_as_it_should_be_is_passed_over(broken: dict[str, Any]) -> None:

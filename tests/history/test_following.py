@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry, Kind
+from groups.history.findings.log_notes import ABORTED_MOST
 from groups.history.following.group import FollowedGroup, newest
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog, Position
 from groups.history.following.topics import TopicFacts
+from groups.history.following.transactions import OPEN_LEAST_MS, PRODUCERS_MOST
 from groups.history.passes.recorder import Recorder
 from groups.history.state.plain import from_plain, to_plain
 from groups.wire.logs.control import ControlRecord, ControlType, encode_control
@@ -160,7 +163,8 @@ def test_records_of_a_transaction_hold_when_its_marker_comes_and_never_if_it_was
     assert offsets(log.take(data)) == [("g", 0)]
     assert log.next == 3
     assert log.resume == 1, "whoever goes on reads the open transactions again"
-    assert offsets(log.take(marker(3, 8, ControlType.ABORT))) == []
+    [aborted] = log.take(marker(3, 8, ControlType.ABORT))
+    assert (aborted.aborted, aborted.producer, aborted.first) == (True, 8, 2)
     [held] = log.take(marker(4, 7, ControlType.COMMIT))
     assert (held.first, held.settled) == (1, 4)
     assert log.resume == 5
@@ -178,6 +182,88 @@ def test_a_transaction_that_is_read_again_is_taken_though_later_records_were_sto
     after = followed(again, data + marker(3, 7, ControlType.COMMIT), from_plain(FollowedGroup, kept))
     assert [entry.offset for entry in before if entry.kind is Kind.RECORD] == [0, 2]
     assert [entry.payload["from_offset"] for entry in after if entry.kind is Kind.COMMITS] == [1]
+
+
+def notes(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    return [
+        dict(entry.payload) for entry in entries if entry.kind is Kind.NOTE and "producer" in entry.payload
+    ]
+
+
+HELD = {
+    "note": "transaction",
+    "producer": 7,
+    "from_ms": 1_001,
+    "from_offset": 1,
+    "partition": 0,
+    "partitions": {"foo": [0]},
+    "committed": [5],
+}
+
+
+def held(log: PartitionLog, group: FollowedGroup, at_ms: int) -> list[dict[str, Any]]:
+    return notes(group.hold(log.open_transactions().get(group.group, ()), at_ms))
+
+
+def test_each_request_of_a_transaction_is_in_force_when_its_marker_comes() -> None:
+    data = batch(0, epoch(1)) + transactional(1, 7, commit(5)) + transactional(2, 7, commit(6, partition=1))
+    entries = followed(PartitionLog(partition=0), data + marker(3, 7, ControlType.COMMIT))
+    [commits] = [entry.payload for entry in entries if entry.kind is Kind.COMMITS]
+    assert [(line["partition"], line["offsets"]) for line in commits["commits"]] == [(0, [5]), (1, [6])]
+
+
+@pytest.mark.parametrize(("type_", "committed"), [(ControlType.COMMIT, True), (ControlType.ABORT, False)])
+def test_a_transaction_that_stays_open_is_noted_once_and_its_end_once_though_another_process_goes_on(
+    type_: ControlType, committed: bool
+) -> None:
+    data = batch(0, epoch(1)) + transactional(1, 7, commit(5))
+    log, group = PartitionLog(partition=0), FollowedGroup(group="g", partition=0)
+    followed(log, data, group)
+    assert held(log, group, 1_001 + OPEN_LEAST_MS - 1) == [], "it is at work"
+    assert held(log, group, 1_001 + OPEN_LEAST_MS) == [HELD]
+    again, kept = PartitionLog.going_on(0, log.position), from_plain(FollowedGroup, to_plain(group))
+    assert not again.is_what_it_was()
+    followed(again, data, kept)
+    assert held(again, kept, 90_000) == []
+    more = transactional(2, 7, commit(6, partition=2))
+    followed(again, more, kept)
+    assert [each["partitions"] for each in held(again, kept, 91_000)] == [{"foo": [0, 2]}]
+    end = followed(again, marker(3, 7, type_), kept)
+    ended, *rest = notes(end)
+    assert ended == {"note": "transaction_ended", "producer": 7, "committed": committed}
+    assert [each["committed"] for each in rest] == ([] if committed else [[5], [6]])
+    assert [entry.kind for entry in end].count(Kind.COMMITS) == committed
+    assert held(again, kept, 92_000) == notes(followed(again, marker(4, 7, type_), kept)) == []
+
+
+def test_an_open_transaction_whose_end_the_log_no_longer_has_is_ended_as_unknown() -> None:
+    log, group = PartitionLog(partition=0), FollowedGroup(group="g", partition=0)
+    followed(log, batch(0, epoch(1)) + transactional(1, 7, commit(5)), group)
+    held(log, group, 60_000)
+    assert notes(group.hold([], 70_000)) == [{"note": "transaction_ended", "producer": 7, "committed": None}]
+
+
+def test_the_next_timeline_has_a_note_of_a_transaction_that_is_still_open() -> None:
+    log, group = PartitionLog(partition=0), FollowedGroup(group="g", partition=0)
+    before = followed(log, batch(0, epoch(1)) + transactional(1, 7, commit(5)), group)
+    held(log, group, 60_000)
+    assert notes(group.continued(newest(before, "g"))) == [HELD]
+
+
+def test_open_transactions_and_aborted_commits_are_noted_up_to_a_bound() -> None:
+    log, group = PartitionLog(partition=0), FollowedGroup(group="g", partition=0)
+    followed(log, batch(0, epoch(1)), group)
+    at = 1
+    for producer in range(PRODUCERS_MOST + 5):
+        followed(log, transactional(at, producer, commit(5)), group)
+        at += 1
+    assert len(held(log, group, 60_000)) == len(group.held) == PRODUCERS_MOST
+    entries: list[Entry] = []
+    for producer in range(ABORTED_MOST + 5):
+        entries += followed(log, marker(at, producer, ControlType.ABORT), group)
+        at += 1
+    assert [each["note"] for each in notes(entries)].count("aborted") == ABORTED_MOST
+    assert group.held == []
 
 
 def test_another_leader_of_the_partition_is_told_before_its_first_record() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groups.pipeline.folding.transactions import ABORTED_MOST, OPEN_LEAST_MS
+from groups.history.findings.log_notes import ABORTED_MOST
+from groups.history.following.transactions import OPEN_LEAST_MS
 from groups.wire.logs.control import ControlType
 from tests.pipeline.folds import Folds, fold
 from tests.pipeline.segments import FOO, Group, Segment

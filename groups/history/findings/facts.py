@@ -184,6 +184,7 @@ class Facts:
         held = {
             (topic, number)
             for one in self.notes.transactions
+            if "to_ms" not in one
             for topic, numbers in one["partitions"].items()
             for number in numbers
         }

@@ -20,7 +20,11 @@ GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
 
 TRANSACTION: Final = "transaction"
+ENDED: Final = "transaction_ended"
 ABORTED: Final = "aborted"
+
+ABORTED_MOST: Final = 100
+"""Requests with aborted commits that are kept of a group: each becomes an entry."""
 
 SETTINGS_MAX: Final = 1_000
 """Settings that are remembered; Kafka has fewer."""
@@ -65,7 +69,8 @@ class KnownAnomaly(TypedDict):
 class OpenTransaction(TypedDict):
     """Commits that a producer's transaction holds back: partitions by topic, their offsets in that order.
 
-    ``log_partition`` and ``from_offset`` are the partition of ``__consumer_offsets`` and the transaction's first offset in it.
+    ``log_partition`` and ``from_offset`` are the partition of ``__consumer_offsets`` and the transaction's first offset in it. Without
+    ``to_ms`` it is still open.
     """
 
     producer: int
@@ -75,6 +80,11 @@ class OpenTransaction(TypedDict):
     partitions: dict[str, list[int]]
     committed: list[int]
     sequence: int
+    to_ms: NotRequired[int]
+    ended: NotRequired[int]
+    """The step of its end."""
+    is_committed: NotRequired[bool | None]
+    """Null where its marker was not seen."""
 
 
 class AbortedCommits(TypedDict):
@@ -169,11 +179,7 @@ class LogNotes:
         producer, from_ms, partitions, committed = (
             told.get(name) for name in ("producer", "from_ms", "partitions", "committed")
         )
-        if (
-            not isinstance(producer, int)
-            or not isinstance(from_ms, int)
-            or len(self.transactions) >= GAPS_TOLD_MAX
-        ):
+        if not isinstance(producer, int) or not isinstance(from_ms, int):
             return
         if not isinstance(partitions, dict) or not isinstance(committed, list):
             return
@@ -183,6 +189,13 @@ class LogNotes:
             if isinstance(numbers, list)
         }
         offsets = [offset for offset in committed if isinstance(offset, int)]
+        known = self._open_of(producer)
+        if known is not None:
+            # It holds more partitions than before.
+            known["partitions"], known["committed"] = held, offsets
+            return
+        if len(self.transactions) >= GAPS_TOLD_MAX:
+            return
         self.transactions.append(
             {
                 "producer": producer,
@@ -194,6 +207,19 @@ class LogNotes:
                 "sequence": step.sequence,
             }
         )
+
+    def _open_of(self, producer: object) -> OpenTransaction | None:
+        """The transaction of a producer that has no end so far."""
+        some = (one for one in self.transactions if one["producer"] == producer and "to_ms" not in one)
+        return next(some, None)
+
+    def _ends(self, step: Step, last: Entry) -> None:
+        """A note that a producer's transaction ended; of one that was not noted as open nothing is kept."""
+        known = self._open_of(last.payload.get("producer"))
+        if known is not None:
+            committed = last.payload.get("committed")
+            known["to_ms"], known["ended"] = last.at_ms, step.sequence
+            known["is_committed"] = committed if isinstance(committed, bool) else None
 
     def _aborts(self, step: Step, last: Entry) -> None:
         """A note of aborted commits; one that is not as it should be is passed over."""
@@ -237,6 +263,8 @@ class LogNotes:
             self.commits_sequence = step.sequence
         elif last.kind is Kind.NOTE and last.payload.get("note") == TRANSACTION:
             self._holds(step, last)
+        elif last.kind is Kind.NOTE and last.payload.get("note") == ENDED:
+            self._ends(step, last)
         elif last.kind is Kind.NOTE and last.payload.get("note") == ABORTED:
             self._aborts(step, last)
         elif is_gap(last):

@@ -11,9 +11,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
+from groups.history.findings.log_notes import ABORTED_MOST
 from groups.history.following.commits import Commits, is_commit_unit, is_readable_commit, records_of
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
+from groups.history.following.transactions import (
+    OPEN_LEAST_MS,
+    PRODUCERS_MOST,
+    OpenNote,
+    OpenTransaction,
+    aborted_note,
+    committed_by,
+    ended_note,
+    open_note,
+)
 from groups.history.passes.units import COORDINATOR, LogRecord, units
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.phases import Phases
@@ -64,6 +75,12 @@ class FollowedGroup:
     kept: int = 0
     """Entries at the timeline's beginning that make the group what it was at the end of the one before."""
 
+    held: list[OpenNote] = field(default_factory=list)
+    """Notes of open transactions that the timeline contains, without an end so far; ``PRODUCERS_MOST`` at most."""
+
+    aborted: int = 0
+    """Notes of aborted commits that the timeline contains; ``ABORTED_MOST`` at most."""
+
     commits: Commits = field(default_factory=Commits, init=False)
     """Those that wait to become one entry; they are not stored with the group."""
 
@@ -77,6 +94,8 @@ class FollowedGroup:
 
     def take(self, told: GroupRecords, log: PartitionLog, topics: Topics) -> list[Entry]:
         """The entries that these records make. It stops where the group ends: the rest is ``left`` for its next life."""
+        if told.aborted:
+            return self._abort(told)
         first = told.records[0]
         entries: list[Entry] = []
         if not self.has_begun and not self.commits.lines:
@@ -89,6 +108,7 @@ class FollowedGroup:
         self.leader_epoch = told.leader_epoch
         self._mention(told.records)
         entries += self.name(topics, first.at_ms)
+        entries += self._end_of(told)
         for unit in units(told.records):
             if is_commit_unit(unit, self.group):
                 entries += self.settle() if not self.commits.takes(unit) else ()
@@ -147,6 +167,57 @@ class FollowedGroup:
         observed = self.phases.take(told, self.next + bool(self.commits.lines), None)
         return [] if observed is None else self._by_watcher(Kind.OBSERVATION, at_ms, observed)
 
+    def hold(self, some: Iterable[OpenTransaction], at_ms: int) -> list[Entry]:
+        """Notes of transactions that are open at ``at_ms`` and have been for a while; of those noted before, the end of each other one.
+
+        ``some`` are all that are open: the end of one that is not among them is not in the log any more.
+        """
+        open_now = {one.producer: one for one in some}
+        noted = {note["producer"]: note for note in self.held}
+        entries: list[Entry] = []
+        for producer in noted.keys() - open_now.keys():
+            entries += self._ends(producer, None, at_ms)
+        for producer, one in open_now.items():
+            known, note = noted.get(producer), open_note(one, self.partition)
+            is_due = at_ms - one.from_ms >= OPEN_LEAST_MS and len(self.held) < PRODUCERS_MOST
+            if known is None and is_due:
+                if not self.has_begun and not self.commits.lines:
+                    self.began = one.from_offset
+                self.held.append(note)
+            elif known is not None and known["partitions"] != note["partitions"]:
+                self.held[self.held.index(known)] = note
+            else:
+                continue
+            entries += self._note(at_ms, {**note})
+        return entries
+
+    def _end_of(self, some: GroupRecords) -> list[Entry]:
+        """The end of the transaction of these records, if the timeline has a note that it is open."""
+        if some.producer is None or some.ended_ms is None:
+            return []
+        return self._ends(some.producer, not some.aborted, some.ended_ms)
+
+    def _ends(self, producer: int, committed: bool | None, at_ms: int) -> list[Entry]:
+        left = [note for note in self.held if note["producer"] != producer]
+        if len(left) == len(self.held):
+            return []
+        self.held = left
+        return self._note(at_ms, ended_note(producer, committed))
+
+    def _abort(self, some: GroupRecords) -> list[Entry]:
+        """Notes of commits that were aborted with their transaction, one for each request; none begins a timeline."""
+        self.reached = some.settled + 1
+        if not self.has_begun and not self.commits.lines:
+            return []
+        entries = self._end_of(some)
+        for unit in units(some.records):
+            committed = committed_by(unit)
+            if committed and some.producer is not None and self.aborted < ABORTED_MOST:
+                self.aborted += 1
+                note = aborted_note(some.producer, unit[0].at_ms, None, committed)
+                entries += self._note(some.written_ms, note)
+        return entries
+
     def set(self, settings: Mapping[str, int]) -> list[Entry]:
         """The group's settings, as its cluster reports them; empty if the timeline contains them."""
         changed = {} if self.ended or not self.has_begun else changed_settings(self.settings, settings)
@@ -182,7 +253,7 @@ class FollowedGroup:
         kept = list(latest)
         told = self.topics
         settings = self.settings
-        self.next, self.topics, self.settings = FIRST_SEQUENCE, {}, {}
+        self.next, self.topics, self.settings, self.aborted = FIRST_SEQUENCE, {}, {}, 0
         if not kept:
             return []
         hole = {
@@ -206,6 +277,8 @@ class FollowedGroup:
         entries += self.set(settings)
         self.commits.add(sorted(commits, key=lambda record: record.at_ms))
         entries += self.settle()
+        for note in self.held:
+            entries += self._note(self.at_ms, {**note})
         self.kept = len(entries)
         return entries
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from groups.history.following.transactions import PRODUCERS_MOST, OpenTransaction, committed_by
 from groups.history.passes.units import LogRecord
 from groups.wire.errors import BatchError, RecordError
 from groups.wire.group_of_key import group_of_unknown_key
@@ -41,15 +42,23 @@ class Hole(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecords:
-    """Records of one group in one batch. They hold from offset ``settled`` on: their last, or their transaction's marker.
+    """Records of one group in one batch, or in one transaction. They hold from offset ``settled`` on: their last, or the marker.
 
-    ``first`` is the offset from which the log must be read again to see them again.
+    ``ended_ms`` is that marker's time, ``producer`` its producer. Aborted records are in no force, and change nothing. ``first`` is the offset from which the log must be read again to see them again.
     """
 
     group: str
     settled: int
     leader_epoch: int
     records: tuple[LogRecord, ...]
+    producer: int | None = None
+    ended_ms: int | None = None
+    aborted: bool = False
+
+    @property
+    def written_ms(self) -> int:
+        """When the newest of what made them settled was written."""
+        return self.ended_ms if self.ended_ms is not None else max(each.at_ms for each in self.records)
 
     @property
     def first(self) -> int:
@@ -124,6 +133,23 @@ class PartitionLog:
         """From where the log must be read again to miss nothing: the oldest open transaction's first record."""
         begins = self.next if self.begins is None else self.begins
         return min([self.next, begins, *(waiting[0][2].offset for waiting in self._open.values())])
+
+    def open_transactions(self) -> dict[str, list[OpenTransaction]]:
+        """By group the transactions that have no end in what was read, the oldest first."""
+        found: dict[str, list[OpenTransaction]] = {}
+        for producer, waiting in self._open.items():
+            by_group: dict[str, list[LogRecord]] = {}
+            for group, _, each in waiting:
+                by_group.setdefault(group, []).append(each)
+            for group, some in by_group.items():
+                committed = committed_by(some)
+                if committed:
+                    one = OpenTransaction(producer, some[0].at_ms, some[0].offset, committed)
+                    found.setdefault(group, []).append(one)
+        return {
+            group: sorted(some, key=lambda one: one.from_offset)[:PRODUCERS_MOST]
+            for group, some in found.items()
+        }
 
     def hole_from(self, offset: int, until: int | None = None) -> Hole | None:
         """The holes that reach ``offset`` or beyond, and begin before ``until``, as one; null where there is none."""
@@ -234,15 +260,20 @@ class PartitionLog:
                 continue
             if type_ not in (ControlType.COMMIT, ControlType.ABORT):
                 continue
-            waiting = self._open.pop(batch.producer_id, [])
-            if type_ is ControlType.ABORT:
-                continue
-            by_batch: dict[tuple[str, int, int], list[LogRecord]] = {}
-            for group, epoch, each in waiting:
-                by_batch.setdefault((group, epoch, each.batch), []).append(each)
-            for (group, epoch, _), some in by_batch.items():
+            by_group: dict[str, list[LogRecord]] = {}
+            epochs: dict[str, int] = {}
+            for group, epoch, each in self._open.pop(batch.producer_id, []):
+                by_group.setdefault(group, []).append(each)
+                epochs[group] = epoch
+            for group, some in by_group.items():
                 yield GroupRecords(
-                    group=group, settled=record.offset, leader_epoch=epoch, records=tuple(some)
+                    group=group,
+                    settled=record.offset,
+                    leader_epoch=epochs[group],
+                    records=tuple(some),
+                    producer=batch.producer_id,
+                    ended_ms=record.timestamp_ms,
+                    aborted=type_ is ControlType.ABORT,
                 )
 
     def _bound_open(self) -> None:

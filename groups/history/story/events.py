@@ -24,7 +24,7 @@ from groups.history.story.joining import (
     tell_observation,
 )
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
-from groups.history.story.transactions import transaction_words
+from groups.history.story.transactions import ended_words, transaction_words
 from groups.history.words import Partition, counted, duration, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
@@ -311,9 +311,7 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     if note == "broker":
         return Sentence("note", COORDINATOR, _broker_words(entry.payload))
     if note == "transaction_ended":
-        ends = "committed" if entry.payload.get("committed") else "aborted"
-        producer = entry.payload.get("producer")
-        return Sentence("note", COORDINATOR, f"The transaction of producer {producer} is {ends}")
+        return Sentence("note", COORDINATOR, ended_words(entry.payload))
     if note in ("transaction", "aborted"):
         return Sentence("note", COORDINATOR, transaction_words(entry.payload))
     if note == "gap":

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
 
+from groups.history.findings.log_notes import ABORTED_MOST
+from groups.history.following.transactions import (
+    COMMITS_MOST,
+    OPEN_LEAST_MS,
+    PRODUCERS_MOST,
+    OpenTransaction,
+    aborted_note,
+    open_note,
+)
 from groups.pipeline.reading.group_blocks import NO_PRODUCER, GroupBlock
 from groups.pipeline.reading.transactions import aborted_by
 from groups.pipeline.topics.naming import Note
-
-PRODUCERS_MOST: Final = 100
-"""Producers with an open transaction that are kept of a group; each has one transaction at a time."""
-
-COMMITS_MOST: Final = 1_000
-"""Commits that are kept of one producer."""
-
-ABORTED_MOST: Final = 100
-"""Requests with aborted commits that are kept of a group: each becomes an entry, the rest is counted."""
-
-OPEN_LEAST_MS: Final = 10_000
-"""A shorter transaction at the end of a log is at work; Kafka ends one by itself after a minute (transaction.timeout.ms)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +85,8 @@ class Transactions:
         """A note for each request whose commits were aborted, at its place."""
         for _, (producer, held) in sorted(self._aborted.items()):
             committed = {one.place: one.committed for one in held}
-            payload = {
-                "note": "aborted",
-                "producer": producer,
-                "from_ms": held[0].at_ms,
-                "of": len(self._aborted) + len(self._more_aborted),
-                "partitions": _partitions(committed),
-                "committed": [offset for _, offset in sorted(committed.items())],
-            }
+            of = len(self._aborted) + len(self._more_aborted)
+            payload = aborted_note(producer, held[0].at_ms, of, committed)
             yield Note(offset=held[0].offset, at_ms=None, topics={}, source="", payload=payload)
 
     def _is_open(self, offset: int) -> bool:
@@ -117,20 +107,5 @@ class Transactions:
             if last_ms - from_ms < OPEN_LEAST_MS:
                 continue
             committed = {one.place: one.committed for one in left}
-            payload: dict[str, Any] = {
-                "note": "transaction",
-                "producer": producer,
-                "from_ms": from_ms,
-                "from_offset": first,
-                "partition": self._partition,
-                "partitions": _partitions(committed),
-                "committed": [offset for _, offset in sorted(committed.items())],
-            }
+            payload = open_note(OpenTransaction(producer, from_ms, first, committed), self._partition)
             yield Note(offset=first, at_ms=None, topics={}, source="", payload=payload)
-
-
-def _partitions(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    partitions: dict[str, list[int]] = {}
-    for topic, partition in sorted(places):
-        partitions.setdefault(topic, []).append(partition)
-    return partitions

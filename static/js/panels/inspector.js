@@ -398,6 +398,10 @@ function sentence(entry, who, name) {
       return [
         `Producer ${payload.producer} holds ${partitions} in an open transaction, from offset ${payload.from_offset} on: its commits are not in force.`,
       ];
+    if (payload.note === 'transaction_ended') {
+      const ends = payload.committed === null ? 'has ended' : payload.committed ? 'is committed' : 'is aborted';
+      return [`The transaction of producer ${payload.producer} ${ends}.`];
+    }
     if (payload.note === 'aborted')
       return [`Producer ${payload.producer} aborted its transaction: its commits of ${partitions} are not in force.`];
     if (payload.note === 'coordinator')
