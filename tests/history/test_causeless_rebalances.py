@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Kind
+from tests.history.corpus import corpus, recorded
 from tests.history.logs import STABLE, Log, Records
 from tests.history.test_departures import drawn, of_clients
 
@@ -124,3 +125,45 @@ def test_epochs_of_a_consumer_group_without_another_hash_or_member_have_no_cause
     )
     log.at(60_000).write(R.member("A", ["foo", "bar"]), R.epoch(6, 7), R.target_epoch(6, 1))
     assert found(log)[0]["count"] == 4
+
+
+def asked(times: int, second: str) -> Log:
+    """Epochs without a cause, of a group in which A asks for range and B for ``second``."""
+    log = Log()
+    log.at(0).write(
+        R.member("A", serverAssignor="range"),
+        R.member("B", serverAssignor=second),
+        R.epoch(1, 7),
+        R.target("A", 0),
+        R.target("B", 1),
+        R.target_epoch(1, 1),
+        R.current("A", 1, 0, STABLE, {0: 1}),
+        R.current("B", 1, 0, STABLE, {1: 1}),
+    )
+    for turn in range(times):
+        epoch = 2 + turn
+        log.at(5_000 + turn * 5_000).write(
+            R.epoch(epoch, 7), R.target_epoch(epoch, 1), R.current("A", epoch, epoch - 1, STABLE, {0: 1})
+        )
+    return log
+
+
+@pytest.mark.parametrize(
+    ("times", "second", "is_found"),
+    [(1, "uniform", False), (2, "uniform", True), (2, "range", False), (3, "range", True)],
+)
+def test_in_a_tie_of_assignors_the_second_heartbeat_shows_it_and_else_the_third_epoch(
+    times: int, second: str, is_found: bool
+) -> None:
+    assert bool(found(asked(times, second))) == is_found
+
+
+def test_no_recorded_log_of_the_corpus_has_rebalances_without_a_cause_but_that_of_the_tie() -> None:
+    logs = [log for log in corpus() if log.name.startswith(("sample ", "recorded "))]
+    assert len(logs) > 10
+    named = {
+        log.name
+        for log in logs
+        if any(one["kind"] == "causeless_rebalances" for one in recorded(log).batch.summary["findings"])
+    }
+    assert named == {"recorded tie tied"}

@@ -149,6 +149,20 @@ def test_many_rebalances_in_a_while_are_a_storm_that_ends_when_they_are_past(wat
     assert over.startswith("over: ")
 
 
+def test_rebalances_without_a_cause_are_told_until_none_comes_any_more(watch: Watch) -> None:
+    add(watch, "causeless")
+    for turn in range(3):
+        assert watch.sees(5 * turn, described("orders", HALVES, epoch=3 + turn)) == []
+    [said] = watch.sees(15, described("orders", HALVES, epoch=6))
+    assert said.startswith("orders: Rebalances without a cause: 3 group epochs (4–6) every 5.0")
+    assert watch.sees(20, described("orders", HALVES, epoch=7)) == []
+    assert Alert.objects.get().says.startswith("orders: Rebalances without a cause: 4 group epochs (4–7)")
+    assert watch.sees(34, described("orders", HALVES, epoch=7)) == []
+    [over] = watch.sees(36, described("orders", HALVES, epoch=7))
+    assert over.startswith("over: orders: Rebalances without a cause")
+    assert watch.sees(60, described("orders", WHOLE, epoch=8)) == []
+
+
 def test_a_group_without_members_and_a_lag_must_last_before_they_are_told(watch: Watch) -> None:
     add(watch, "empty", for_s=10)
     add(watch, "lag", count=100, for_s=5)

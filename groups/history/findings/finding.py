@@ -28,6 +28,7 @@ class Finding(BasicFinding, total=False):
     from_ms: int
     to_ms: int | None
     length_ms: int | None
+    every_ms: int
     count: int
     forming: bool
     open: bool

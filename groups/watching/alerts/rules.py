@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from groups.history.findings.finding import Finding
+from groups.history.findings.patterns.causeless_rebalances import PATTERN as CAUSELESS_PATTERN
 from groups.history.findings.registry import incident_kinds, rows
 from groups.history.words import THIN_SPACE, counted, duration
 from groups.shown import shown_name
@@ -19,6 +20,7 @@ class Kind(StrEnum):
     UNASSIGNED = "unassigned"
     STUCK = "stuck"
     STORM = "storm"
+    CAUSELESS = "causeless"
     EMPTY = "empty"
     LAG = "lag"
     UNREADABLE = "unreadable"
@@ -46,6 +48,7 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
     Kind.STUCK: {"for_s": Limit(120, 1, DAY_S)},
     # A group keeps the times of its last 60 rebalances.
     Kind.STORM: {"count": Limit(5, 1, 59), "within_s": Limit(600, 10, DAY_S)},
+    Kind.CAUSELESS: {},
     Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
     Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
     Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
@@ -53,6 +56,11 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
     Kind.FINDING: {},
 }
 """``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds."""
+
+QUIET_PERIODS: Final = 3
+"""Rebalances without a cause are over after as many of their periods without another one, at the least ``QUIET_LEAST_MS``."""
+
+QUIET_LEAST_MS: Final = 15_000
 
 OF_CLUSTER: Final = frozenset({Kind.UNREACHABLE})
 """Rules on the cluster itself: they are about no group."""
@@ -116,6 +124,8 @@ class Rule:
                 return f"Rebalancing for {length}"
             case Kind.STORM:
                 return f"More than {counted(self.count, 'rebalance')} in {_length(self.within_s)}"
+            case Kind.CAUSELESS:
+                return "Rebalances without a cause"
             case Kind.EMPTY:
                 return f"No member for {length}"
             case Kind.LAG:
@@ -251,12 +261,27 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             if len(recent) > rule.count:
                 says = f"{shown_name(look.group)} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
                 return Held(says=says, since_ms=recent[0], sequence=look.epoch_began or look.last)
+        case Kind.CAUSELESS:
+            return _causeless(look, begun)
         case Kind.EMPTY if look.members == 0:
             says = f"{shown_name(look.group)} has had no member for {duration(look.at_ms - begun)}"
             return Held(says=says, since_ms=begun, sequence=look.last)
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
             says = f"{shown_name(look.group)} lags by {look.lag:,} records"
             return Held(says=says, since_ms=begun, sequence=look.last, number=look.lag)
+    return None
+
+
+def _causeless(look: Look, begun_ms: int) -> Held | None:
+    for finding in look.findings:
+        if finding["kind"] == CAUSELESS_PATTERN.kind:
+            last_ms = _moved(finding.get("to_ms"), look.skew_ms)
+            quiet_ms = max(QUIET_LEAST_MS, QUIET_PERIODS * (finding.get("every_ms") or 0))
+            if last_ms is None or look.at_ms - last_ms > quiet_ms:
+                return None
+            says = f"{shown_name(look.group)}: {finding['says']}"
+            sequence = look.epoch_began or look.last
+            return Held(says=says, since_ms=begun_ms, sequence=sequence, number=finding.get("count"))
     return None
 
 

@@ -39,6 +39,7 @@ export const FIELDS = {
   unassigned: { for_s: 30 },
   stuck: { for_s: 120 },
   storm: { count: 5, within_s: 600 },
+  causeless: {},
   empty: { for_s: 60 },
   lag: { count: 10_000, for_s: 60 },
   unreadable: { for_s: 60 },

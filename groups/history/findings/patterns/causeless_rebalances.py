@@ -55,7 +55,7 @@ PATTERN: Final = Pattern(
     severity=Severity.WARNING,
     rank=97,
     sources=((RECORDS,),),
-    look_for="three generations or more, or group epochs, of the same members, subscriptions and topics",
+    look_for="three generations or more, or group epochs (two where two server-side assignors tie), of the same members, subscriptions and topics",
     causes=(
         "a client that subscribes again in its loop, or is rebuilt under the same member id",
         "a leader that joins again: it saw other metadata than before, or polls too late",
@@ -82,6 +82,9 @@ PATTERN: Final = Pattern(
 
 TIMES_LEAST: Final = 3
 """One is a leader that saw a topic grow; three are a pattern."""
+
+TIED_TIMES_LEAST: Final = 2
+"""In a tie of assignors one may be its beginning; nothing else raises the epoch of such a group twice."""
 
 DAY_MS: Final = 24 * 60 * 60 * 1000
 
@@ -202,7 +205,7 @@ def _topics(members: Mapping[str, ClassicMember]) -> Mapping[str, int]:
 def found_causeless(facts: Facts) -> list[Finding]:
     """``causeless_rebalances``: all of a log as one."""
     watch = facts.watch(CauselessRebalances)
-    if watch.count < TIMES_LEAST:
+    if watch.count < (TIED_TIMES_LEAST if watch.tied else TIMES_LEAST):
         return []
     times = [at_ms for at_ms, _ in watch.kept]
     every_ms = usual_ms(times)
