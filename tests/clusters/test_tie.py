@@ -90,7 +90,7 @@ def test_a_tie_of_assignors_is_an_alert_on_4_4_and_a_majority_two_of_each_and_4_
         first, second = stack.enter_context(members(new, TIED, "ru", "java"))
         at_rest = {}
         for cluster, (node, group, assignors) in zip((followed, followed, older), quiet, strict=True):
-            until(lambda on=cluster, name=group, count=len(assignors): rests(on, name, count))
+            until(lambda on=cluster, name=group, asked=assignors: rests(on, name, len(asked)))
             at_rest[group] = (node, epoch(node, group))
         for cluster in (followed, polled):
             until(lambda on=cluster: Alert.objects.filter(cluster=on, group=TIED).exists())

@@ -39,6 +39,8 @@ from tests.house import ROOT
 
 SAMPLES: Final = ROOT / "groups" / "samples"
 RECORDED_CLIENTS: Final = ROOT / "simulations" / "samples" / "recorded-clients" / "segments"
+ROLLED_TIE: Final = ROOT / "tests" / "broker" / "fixtures" / "rolled-tie" / "segments"
+"""A broker rolled from 4.3.1 to 4.4.0 and back, with two members that tie (``tests.broker.rolled_tie``)."""
 FOUND: Final = ROOT / "tests" / "simulations" / "fixtures" / "found"
 
 FUZZ_SEEDS: Final = range(1, 9)
@@ -136,6 +138,7 @@ def _recorded() -> Iterator[CorpusLog]:
     for sample in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
         yield from logs_of_segments(f"sample {sample.name}", sample / "segments")
     yield from logs_of_segments("recorded clients", RECORDED_CLIENTS)
+    yield from logs_of_segments("recorded tie", ROLLED_TIE)
 
 
 def logs_of_segments(name: str, data: Path) -> Iterator[CorpusLog]:

@@ -279,9 +279,12 @@ def _causeless(look: Look, begun_ms: int) -> Held | None:
             quiet_ms = max(QUIET_LEAST_MS, QUIET_PERIODS * (finding.get("every_ms") or 0))
             if last_ms is None or look.at_ms - last_ms > quiet_ms:
                 return None
-            says = f"{shown_name(look.group)}: {finding['says']}"
-            sequence = look.epoch_began or look.last
-            return Held(says=says, since_ms=begun_ms, sequence=sequence, number=finding.get("count"))
+            return Held(
+                says=f"{shown_name(look.group)}: {finding['says']}",
+                since_ms=begun_ms,
+                sequence=look.epoch_began or look.last,
+                number=finding.get("count"),
+            )
     return None
 
 
