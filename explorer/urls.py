@@ -7,6 +7,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("explorer.pages.home.urls")),
     path("", include("explorer.pages.board.urls")),
+    path("", include("explorer.pages.kept.urls")),
     path("", include("explorer.pages.compare.urls")),
     path("", include("explorer.pages.imports.urls")),
     path("", include("explorer.pages.runs.urls")),

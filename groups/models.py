@@ -79,8 +79,11 @@ class Timeline(models.Model):
     packs: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     """Every pack that is read for the timeline."""
 
+    headline = models.TextField(blank=True, default="")
+    """The text of the verdict's headline, by which timelines are searched (``groups.storage.listed``)."""
+
     weight = models.BigIntegerField(default=0)
-    """How much happened in it (``headline``): by this an import's groups are listed."""
+    """How grave its worst problem is (``history.story.problems.gravity``): lists are sorted by it."""
 
     folder = models.CharField(max_length=ID_LENGTH_MOST, blank=True, db_index=True)
     """The store's folder in which its packs are: the id of the import that wrote them."""

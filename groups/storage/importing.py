@@ -17,9 +17,10 @@ from django.utils import timezone
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
-from groups.packs.listed_summary import listed_name, plain
+from groups.packs.listed_summary import listed_name, plain, read_verdict
 from groups.shown import shown_name
 from groups.storage.deleting import ROWS_AT_ONCE, collect
+from groups.storage.listed import listed_columns
 from groups.storage.writing import new_id
 
 EARLIER_MOST: Final = 50_000
@@ -97,7 +98,8 @@ def _fill(timeline: Timeline, import_id: str, report: Mapping[str, Any]) -> None
     timeline.status = Timeline.Status.COMPLETE
     timeline.summary = headline | {"offsets": report["offsets"]}
     timeline.verdict = b64decode(report["verdict"])
-    timeline.weight = headline["weight"]
+    columns = listed_columns({**headline, "verdict": read_verdict(timeline.verdict)})
+    timeline.headline, timeline.weight = columns["headline"], columns["weight"]
     timeline.last = report["entries"]
     timeline.entry_format, timeline.fold_version = ENTRY_FORMAT, FOLD_VERSION
     timeline.index_place = list(report["index"])

@@ -26,6 +26,7 @@ from groups.packs.listed_summary import listed_summary, packed_verdict, plain
 from groups.packs.packs import PackWriter, Place, read_blob
 from groups.storage import digests
 from groups.storage.deleting import collect
+from groups.storage.listed import listed_columns
 from groups.storage.logs import log_of
 from groups.storage.reading import every_entry
 from groups.storage.stored_log import StoredLog
@@ -95,7 +96,7 @@ def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
     if final is not None:
         _store(timeline.pk, final)
     with transaction.atomic():
-        made = {"summary": final.summary} if final is not None else {}
+        made = {"summary": final.summary, **listed_columns(final.summary)} if final is not None else {}
         if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
             return False
         rows.filter(fold_version__lt=FOLD_VERSION).delete()
@@ -137,13 +138,14 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
         packs.drop()
         raise
     short = listed_summary(summary)
+    columns = listed_columns(short)
     verdict = packed_verdict(short.pop("verdict"))
     needed = {chunk["entries"][0] for chunk in chunks} | {pack.name}
     with transaction.atomic():
         made = {
             "summary": plain(short) | {"offsets": timeline.summary.get("offsets")},
             "verdict": verdict,
-            "weight": short["weight"],
+            **columns,
             "index_place": list(pack.place(place)),
             "packs": sorted(needed),
         }

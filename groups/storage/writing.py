@@ -35,6 +35,7 @@ from groups.packs.listed_summary import GROUP_LENGTH_MOST
 from groups.reserve import makes_room
 from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
+from groups.storage.listed import listed_columns
 from groups.storage.names import named_json, named_summary
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ class Writer:
             .update(
                 last=batch.last,
                 summary=batch.summary,
+                **listed_columns(batch.summary),
                 group=str(batch.summary.get("group") or "")[:GROUP_LENGTH_MOST],
                 protocol=str(batch.summary.get("protocol") or ""),
                 lease_until=_lease_end(),
@@ -214,6 +216,8 @@ def replace_timeline(timeline_id: str, batches: Iterable[RecordedBatch], **facts
             _store(timeline_id, batch)
             timeline.last = batch.last
             timeline.summary = dict(batch.summary)
+        for column, value in listed_columns(timeline.summary).items():
+            setattr(timeline, column, value)
         timeline.group = str(timeline.summary.get("group") or timeline.group)[:GROUP_LENGTH_MOST]
         timeline.protocol = str(timeline.summary.get("protocol") or timeline.protocol)
         timeline.status = Timeline.Status.COMPLETE

@@ -46,6 +46,9 @@ def browser() -> Iterator[Browser]:
     """
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
+        # A launch that fails would leave its folders behind.
+        if not shutil.which(path or playwright.chromium.executable_path):
+            missing("Chromium is not installed (Debian: apt-get install chromium)")
         try:
             running = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         except Error as error:

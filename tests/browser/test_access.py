@@ -26,6 +26,7 @@ PAGES = (
         "/lessons/write",
         "/inspect",
         "/sweeps",
+        "/timelines",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
     *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),

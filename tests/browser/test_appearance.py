@@ -14,7 +14,15 @@ Open = Callable[..., Page]
 PHONE = {"width": 390, "height": 844}
 TABLET = {"width": 820, "height": 1180}
 BASIC = "kip848-basic"
-PAGES = ["/", "/help/", "/import/", "/simulate/", "/t/kip848-basic?play=1", "/t/kip848-six-partitions?play=1"]
+PAGES = [
+    "/",
+    "/help/",
+    "/import/",
+    "/timelines?source=case-study",
+    "/simulate/",
+    "/t/kip848-basic?play=1",
+    "/t/kip848-six-partitions?play=1",
+]
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -28,7 +36,17 @@ def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: st
 
 @pytest.mark.parametrize(
     "address",
-    ["/", "/help/", "/compare", "/rehearsal", "/clusters", "/sweeps", "/inspect", "/t/kip848-basic?at=0"],
+    [
+        "/",
+        "/help/",
+        "/compare",
+        "/rehearsal",
+        "/clusters",
+        "/sweeps",
+        "/inspect",
+        "/timelines",
+        "/t/kip848-basic?at=0",
+    ],
 )
 def test_nothing_is_wider_than_a_tablet_and_every_page_leads_to_the_others(
     open_page: Open, address: str

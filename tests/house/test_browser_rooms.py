@@ -28,6 +28,7 @@ KNOWS = {
     "compare": "frame shared",
     "figures": "frame shared",
     "import": "frame shared",
+    "kept": "frame shared",
     "laboratory": "frame shared",
     "live": "frame shared",
     "sharing": "frame shared",
@@ -37,7 +38,7 @@ KNOWS = {
     "panels": "bytes figures frame shared sharing timeline",
     "lesson": "board frame panels shared timeline",
     "stage": "board frame live map panels shared source timeline",
-    "pages": "board bytes clusters compare frame import laboratory lesson live panels shared sharing source stage sweep timeline",
+    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels shared sharing source stage sweep timeline",
 }
 """Room → the rooms that it imports; a new arrow is a decision, and one that is gone leaves the table."""
 

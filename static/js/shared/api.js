@@ -57,10 +57,10 @@ async function askLines(url) {
 }
 
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
-export const tell = (url, method, body) => ask(url, told(method, body));
+export const tell = (url, method, body) => ask(url, telling(method, body));
 
-/** @param {string} method @param {unknown} body @returns {RequestInit} */
-function told(method, body) {
+/** What `fetch` takes to tell the server something. @param {string} method @param {unknown} body @returns {RequestInit} */
+export function telling(method, body) {
   const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
   return {
     method,
@@ -71,7 +71,7 @@ function told(method, body) {
 
 /** A file that is made for what is asked: its name, and itself. @param {string} url @param {unknown} body */
 export async function file(url, body) {
-  const answer = await fetch(url, told('POST', body));
+  const answer = await fetch(url, telling('POST', body));
   if (!answer.ok) {
     const why = await answer.json().catch(() => null);
     throw new Refused(answer.status, why?.error?.message ?? `The server answered ${answer.status}.`);
