@@ -44,7 +44,7 @@ app.steps["consumer"].add(Attendance)
 
 
 @signals.celeryd_init.connect  # type: ignore[untyped-decorator]
-def keep_to_itself(**told: Any) -> None:
+def keep_to_itself(**known: Any) -> None:
     """What a worker writes is its own alone, as a server's is."""
     os.umask(0o077)
 
@@ -54,14 +54,14 @@ _begun_s: dict[str, float] = {}
 
 
 @signals.task_prerun.connect  # type: ignore[untyped-decorator]
-def log_begun(task_id: str, task: Task, args: Sequence[Any], **told: Any) -> None:
+def log_begun(task_id: str, task: Task, args: Sequence[Any], **known: Any) -> None:
     _begun_s[task_id] = time.monotonic()
     log.info("Task %s %s began.", task.name, _of(args))
 
 
 @signals.task_postrun.connect  # type: ignore[untyped-decorator]
 def log_ended(
-    task_id: str, task: Task, args: Sequence[Any], retval: Any, state: str | None, **told: Any
+    task_id: str, task: Task, args: Sequence[Any], retval: Any, state: str | None, **known: Any
 ) -> None:
     """A task returns how many records it went through (of a run its entries, of a sweep its cases), or nothing where it had nothing to do."""
     took_s = time.monotonic() - _begun_s.pop(task_id, time.monotonic())

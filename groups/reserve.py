@@ -51,7 +51,7 @@ def is_full(error: BaseException) -> bool:
     cause = error.__cause__ or error
     if getattr(cause, "sqlite_errorname", "") in FULL_SQLITE:
         return True
-    return isinstance(error, DatabaseError) and any(told in str(error) for told in FULL_TOLD)
+    return isinstance(error, DatabaseError) and any(known in str(error) for known in FULL_TOLD)
 
 
 @dataclass(frozen=True, slots=True)

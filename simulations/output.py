@@ -55,16 +55,16 @@ def change_lines(entries: Iterable[Entry], state: State, by: str) -> Iterator[by
         if not (entry.settled or by == "entry"):
             continue
         frame = maker.frame(state)
-        told: dict[str, object] = {**frame, "settled": entry.settled}
+        known: dict[str, object] = {**frame, "settled": entry.settled}
         is_whole = before is None or bytes_since >= whole_bytes
         if before is not None and not is_whole:
-            told = {
+            known = {
                 "sequence": entry.sequence,
                 "at_ms": entry.at_ms,
                 "settled": entry.settled,
                 "changes": diff(before, frame),
             }
-        line = orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(known, option=orjson.OPT_APPEND_NEWLINE)
         whole_bytes, bytes_since = (len(line), 0) if is_whole else (whole_bytes, bytes_since + len(line))
         before = frame
         yield line
@@ -89,16 +89,16 @@ def record_lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
 def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summary:
     """The run as lists and heads of pages show it: cast, epochs, findings, verdict, and what it cost its records."""
     recorder = Recorder(group=group, semantics=semantics, digests=False)
-    told: Summary | None = None
+    known: Summary | None = None
     for entry in entries:
         recorder.add(entry)
         if recorder.full and (batch := recorder.flush()) is not None:
-            told = batch.summary
+            known = batch.summary
     if (batch := recorder.flush(final=True)) is not None:
-        told = batch.summary
+        known = batch.summary
     # A run tells at least of its topics.
-    assert told is not None
-    return told
+    assert known is not None
+    return known
 
 
 def segment(entries: Iterable[Entry]) -> Iterator[bytes]:

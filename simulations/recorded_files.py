@@ -146,12 +146,12 @@ def _metadata(source: Source, files: Files) -> Iterator[tuple[int, int, list[dic
     for batch in _batches(source, files):
         if batch.is_control:
             continue
-        told = (
+        known = (
             (record.timestamp_ms, decode_metadata_record(record.value, with_environment=True))
             for record in batch.records
         )
         # One timestamp a batch, but in a checkpoint each record may have its own.
         for at_ms, records in groupby(
-            (each for each in told if each[1] is not None), key=lambda each: each[0]
+            (each for each in known if each[1] is not None), key=lambda each: each[0]
         ):
             yield at_ms, batch.next_offset - 1, [record for _, record in records if record is not None]

@@ -202,6 +202,6 @@ def _bin(values: list[float], place: int, *, alone: bool, unit: str) -> list[_Do
     for turn, value in enumerate(values[:SIDE_BY_SIDE_MOST]):
         # 0, then one below and one above, two below and two above.
         y = place + (-1 if turn % 2 else 1) * ((turn + 1) // 2) * APART
-        told = f"{value:.3g}{unit}" if many <= SIDE_BY_SIDE_MOST else f"{many} seeds near {common:.3g}{unit}"
-        dots.append(_Dot(value, y, "", told))
+        known = f"{value:.3g}{unit}" if many <= SIDE_BY_SIDE_MOST else f"{many} seeds near {common:.3g}{unit}"
+        dots.append(_Dot(value, y, "", known))
     return dots

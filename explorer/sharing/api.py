@@ -126,8 +126,8 @@ def export_laboratory(request: HttpRequest) -> HttpResponse:
 def _made(link: Link, token: str) -> HttpResponse:
     address = reverse("share-door", args=[token])
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
-    told = {**links.told(link), "type": "link", "url": address, "embed_url": embed}
-    return json_response(told, status=201)
+    known = {**links.told(link), "type": "link", "url": address, "embed_url": embed}
+    return json_response(known, status=201)
 
 
 def withdraw(request: HttpRequest, link_id: str) -> HttpResponse:

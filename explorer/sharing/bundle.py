@@ -118,8 +118,8 @@ def _linked(path: str, text: str, numbers: dict[str, int]) -> str:
         raise CannotBundle(
             f"{path}: {wrong[0].strip()!r} is a kind of import or export that no other module has"
         )
-    told = ", ".join(name if name == inner else f"{name}: {inner}" for name, inner in exports.items())
-    return f"{bare}return {{ {told} }};" if exports else bare
+    known = ", ".join(name if name == inner else f"{name}: {inner}" for name, inner in exports.items())
+    return f"{bare}return {{ {known} }};" if exports else bare
 
 
 def _bare(text: str) -> str:

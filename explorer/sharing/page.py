@@ -134,13 +134,13 @@ def page_of(
 
 
 def origin_of(facts: Shown) -> Origin:
-    says = {
+    text = {
         Timeline.Source.CASE_STUDY: "Simulated",
         Timeline.Source.SIMULATION: "Simulated",
         Timeline.Source.IMPORT: "From a log",
         Timeline.Source.LIVE: "Live, until it was shared",
     }[Timeline.Source(facts.source)]
-    return Origin(says=says, title="What this incident was made of.")
+    return Origin(says=text, title="What this incident was made of.")
 
 
 def _made(facts: Shown, incident: Incident, made: datetime) -> str:
@@ -155,11 +155,11 @@ def moments_as_text(incident: Incident) -> dict[str, Any]:
     moments = [moment for piece in incident.pieces for moment in piece.moments]
     clock = bool(moments) and moments[0]["at_ms"] >= CLOCK_FROM_MS
     first_ms = moments[0]["at_ms"] if moments else 0
-    told = [
+    known = [
         TextMoment(_when(moment["at_ms"], first_ms, clock=clock), moment["says"])
         for moment in moments[:MOMENTS_AS_TEXT]
     ]
-    return {"moments": told, "moments_left": max(0, len(moments) - MOMENTS_AS_TEXT)}
+    return {"moments": known, "moments_left": max(0, len(moments) - MOMENTS_AS_TEXT)}
 
 
 CLOCK_FROM_MS: Final = 86_400_000 * 365

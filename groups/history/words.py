@@ -92,11 +92,11 @@ def listed_partitions(names: Sequence[str], noun: str = "partition") -> str:
     """``foo-1, -2 and bar-0``; ``12 partitions`` where there are too many to read."""
     if not names or len(names) > PARTITIONS_NAMED_MAX:
         return counted(len(names), noun)
-    told: list[str] = []
+    known: list[str] = []
     for before, name in zip(("", *names), names, strict=False):
         topic, mark, number = name.rpartition("-")
-        told.append(f"-{number}" if mark and before.rpartition("-")[0] == topic else name)
-    return listed(told)
+        known.append(f"-{number}" if mark and before.rpartition("-")[0] == topic else name)
+    return listed(known)
 
 
 CLOCK_LEAST_MS: Final = 10**11

@@ -81,10 +81,10 @@ class Bounds:
         """``4.4 or later: …``; what is known, in words."""
         if self.contradict:
             return f"records of two releases: {self.since} or later, as {self.since_why}; older than {self.before}, as {self.before_why}"
-        told = [f"{self.since} or later, as {self.since_why}"] if self.since is not None else []
+        known = [f"{self.since} or later, as {self.since_why}"] if self.since is not None else []
         if self.before is not None:
-            told.append(f"older than {self.before}, as {self.before_why}")
-        return "; ".join(told) or "the release cannot be known from it"
+            known.append(f"older than {self.before}, as {self.before_why}")
+        return "; ".join(known) or "the release cannot be known from it"
 
     @property
     def named(self) -> str:

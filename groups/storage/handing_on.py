@@ -153,16 +153,16 @@ def entries_of(timeline: Timeline, last: int, redactor: Redactor | None = None) 
 def _as_stored(timeline: Timeline, stretch: Stretch) -> Incident:
     pieces = _stored_pieces(timeline, stretch.first, stretch.last)
     whole = stretch.last >= timeline.last
-    told = named(summary(timeline) if whole else summary_at(timeline, stretch.last), timeline.topic_names)
+    known = named(summary(timeline) if whole else summary_at(timeline, stretch.last), timeline.topic_names)
     kept = cut(pieces, stretch)
     digests = {}
-    if is_crowd(told, kept):
+    if is_crowd(known, kept):
         digests = {
             of: orjson.loads(digest_answer(timeline, of, stretch.first, stretch.last, COLUMNS_MOST)[0])
             for of in DIGESTS
         }
     return Incident(
-        group=timeline.group, stretch=stretch, pieces=kept, summary=_within(told, kept), digests=digests,
+        group=timeline.group, stretch=stretch, pieces=kept, summary=_within(known, kept), digests=digests,
         redactor=None,
     )  # fmt: skip
 
@@ -243,33 +243,33 @@ def _digests(batches: Sequence[RecordedBatch], stretch: Stretch) -> dict[str, di
     }
 
 
-def _within(told: Mapping[str, Any], pieces: Sequence[Piece]) -> dict[str, Any]:
+def _within(known: Mapping[str, Any], pieces: Sequence[Piece]) -> dict[str, Any]:
     """The summary of a stretch: of what was found, what happened in it. Who was there before keeps its name and colour."""
     first, last = pieces[0].first, pieces[-1].last
     if first <= 1:
-        return dict(told)
+        return dict(known)
     entries = [entry for piece in (pieces[0], pieces[-1]) for entry in piece.entries]
     first_ms, last_ms = entries[0]["at_ms"], entries[-1]["at_ms"]
     findings = [
         found
-        for found in told.get("findings") or ()
+        for found in known.get("findings") or ()
         if found["sequences"] and all(first <= sequence <= last for sequence in found["sequences"])
     ]
     return {
-        **told,
-        "cast": _cast_within(told.get("cast") or (), pieces),
+        **known,
+        "cast": _cast_within(known.get("cast") or (), pieces),
         "first_ms": first_ms,
         "last_ms": last_ms,
         "entries": last - first + 1,
-        "epochs": [epoch for epoch in told.get("epochs") or () if first <= epoch["sequence"] <= last],
-        "gaps": [gap for gap in told.get("gaps") or () if first <= (gap.get("sequence") or 0) <= last],
+        "epochs": [epoch for epoch in known.get("epochs") or () if first <= epoch["sequence"] <= last],
+        "gaps": [gap for gap in known.get("gaps") or () if first <= (gap.get("sequence") or 0) <= last],
         "findings": findings,
         "silences": [],
         "verdict": verdict(
             findings,
             first_ms=first_ms,
             last_ms=last_ms,
-            size=Size(partitions=partitions_most(told) or None),
+            size=Size(partitions=partitions_most(known) or None),
         ),
     }
 

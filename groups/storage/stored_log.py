@@ -99,7 +99,7 @@ class StoredLog:
                 left -= 1
                 there = opened(self.timeline, chunk)
             if there is not None:
-                found[number] = [from_plain(Packed, told) for told in orjson.loads(there.digests)]
+                found[number] = [from_plain(Packed, known) for known in orjson.loads(there.digests)]
         level = level_for(
             (
                 Stretch(

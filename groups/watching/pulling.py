@@ -135,7 +135,7 @@ class Puller:
         await self._ask_settings(rows, begun_s)
         stirred = self.stirred()
         due = rows if full else [row for row in rows if row.group in stirred or self._is_due(row)]
-        told = await self._described(due)
+        known = await self._described(due)
         self._unstable = {row.group for row in rows if row.state in UNSTABLE} | {
             name for name, (_, is_rebalancing) in self._known.items() if is_rebalancing
         }
@@ -153,7 +153,7 @@ class Puller:
             took_ms=round(took_s * 1000),
             full=full,
             listing=listing,
-            told=told,
+            told=known,
             asked=frozenset(row.group for row in due),
             lag=lag,
             partitions=dict(self._partitions),
@@ -193,11 +193,11 @@ class Puller:
                 return
             self._answers[place] = answer.data[4:]
             wanted = frozenset(groups)
-            for told in answers:
-                if told.group not in wanted:
+            for known in answers:
+                if known.group not in wanted:
                     # An answer about what was not asked for is passed over.
                     continue
-                each = with_names(told, self._names) if isinstance(told, GroupDescription) else told
+                each = with_names(known, self._names) if isinstance(known, GroupDescription) else known
                 found[each.group] = each
                 if isinstance(each, GroupDescription):
                     self._known[each.group] = (each.state, each.is_rebalancing)

@@ -52,9 +52,9 @@ def explore_shared(
             _send(pipes, [[packed[index] for packed in handed] for index in range(processes)])
             orders = _received(pipes)
             _send(pipes, [orders] * processes)
-            told = _received(pipes)
-            goes_on = any(frontier for frontier, _, _ in told)
-            transitions, states = sum(taken for _, taken, _ in told), told[0][2]
+            known = _received(pipes)
+            goes_on = any(frontier for frontier, _, _ in known)
+            transitions, states = sum(taken for _, taken, _ in known), known[0][2]
             depth += goes_on
             within = states <= states_max
             _send(pipes, [goes_on and within] * processes)

@@ -89,16 +89,16 @@ def _read_members(value: object, at: str, topics: int) -> tuple[Member, ...]:
     members = []
     for place, each in enumerate(_list(value, at, MEMBERS_MOST)):
         here = f"{at}.{place}"
-        told = _object(each, here, MEMBER_KEYS)
-        subscribed = told.get("topics")
+        known = _object(each, here, MEMBER_KEYS)
+        subscribed = known.get("topics")
         members.append(
             Member(
                 topics=tuple(range(topics))
                 if subscribed is None
                 else tuple(_wholes(subscribed, f"{here}.topics", TOPICS_MOST)),
-                rack=_text(told.get("rack"), f"{here}.rack"),
-                name=_text(told.get("name"), f"{here}.name"),
-                member_id=_text(told.get("id"), f"{here}.id"),
+                rack=_text(known.get("rack"), f"{here}.rack"),
+                name=_text(known.get("name"), f"{here}.name"),
+                member_id=_text(known.get("id"), f"{here}.id"),
             )
         )
     return tuple(members)
@@ -113,8 +113,8 @@ def _read_topic(value: object, at: str) -> CaseTopic:
 
 
 def _read_grown(value: object) -> tuple[int, int]:
-    told = _object(value, "grown", ("topic", "by"))
-    return _whole(told.get("topic"), "grown.topic"), _whole(told.get("by"), "grown.by")
+    known = _object(value, "grown", ("topic", "by"))
+    return _whole(known.get("topic"), "grown.topic"), _whole(known.get("by"), "grown.by")
 
 
 def _object(value: object, at: str, keys: Sequence[str]) -> Mapping[str, object]:

@@ -211,9 +211,9 @@ def _partition_counts(frame: Frame, held: Target) -> tuple[dict[str, int], list[
             seen[topic] = max(seen.get(topic, 0), partitions[-1] + 1)
     known = frame.get("topics") or {}
     for topic in sorted({*known, *seen}):
-        told = known[topic].get("partitions") if topic in known else None
-        count = told if told is not None else seen.get(topic, 0)
-        if told is None and count:
+        given = known[topic].get("partitions") if topic in known else None
+        count = given if given is not None else seen.get(topic, 0)
+        if given is None and count:
             unknown.append(topic)
         if count:
             counts[topic] = count

@@ -44,7 +44,7 @@ def assignor_map(question: Question) -> list[AssignorRow]:
     """All of Kafka's, and those of one's own that the group lists."""
     used = {name for member in question.classic for name in member.assignors}
     return [
-        {"client": client, "server": server, "says": says, "used": client in used}
-        for client, server, says in _ROWS
+        {"client": client, "server": server, "says": text, "used": client in used}
+        for client, server, text in _ROWS
         if server is not None or client in used
     ]

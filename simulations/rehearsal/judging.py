@@ -182,20 +182,20 @@ def asked(question: Question) -> QuestionDocument:
 
 
 def _member(member: GroupMember) -> MemberDocument:
-    told: MemberDocument = {
+    known: MemberDocument = {
         "subscribe": list(member.topics),
         "protocol": member.protocol,
         "client": member.client,
     }
     if member.is_classic:
-        told["assignors"] = list(member.assignors)
+        known["assignors"] = list(member.assignors)
     if member.remote_assignor is not None:
-        told["remote_assignor"] = member.remote_assignor
+        known["remote_assignor"] = member.remote_assignor
     if member.instance_id is not None:
-        told["instance_id"] = member.instance_id
-    told["session_timeout_ms"] = member.session_timeout_ms
-    told["rebalance_timeout_ms"] = member.rebalance_timeout_ms
-    return told
+        known["instance_id"] = member.instance_id
+    known["session_timeout_ms"] = member.session_timeout_ms
+    known["rebalance_timeout_ms"] = member.rebalance_timeout_ms
+    return known
 
 
 def _played_as(question: Question) -> str:

@@ -35,8 +35,8 @@ def document_of_frame(
     protocol = frame.get("protocol")
     members = frame["members"]
     if protocol not in ("classic", "consumer"):
-        told = f"a {protocol} group" if protocol else "a group that is not known yet"
-        raise RehearsalError(f"this moment shows {told}; a classic group is rehearsed", "at")
+        known = f"a {protocol} group" if protocol else "a group that is not known yet"
+        raise RehearsalError(f"this moment shows {known}; a classic group is rehearsed", "at")
     if not members:
         raise RehearsalError("nobody is in the group at this moment; choose one with members", "at")
     classic = [member_id for member_id, member in members.items() if member.get("protocol") == "classic"]
@@ -107,7 +107,7 @@ def _member(
     client: str | None,
 ) -> MemberDocument:
     classic = member.get("protocol") == "classic"
-    told: MemberDocument = {
+    known: MemberDocument = {
         "protocol": "classic" if classic else "consumer",
         "subscribe": [topic for topic in member.get("subscribed") or () if topic in counts]
         or [topic for topic in member.get("assigned") or () if topic in counts]
@@ -115,16 +115,16 @@ def _member(
         "client": (client or "3.8") if classic else "4.3",
     }
     if classic:
-        told["assignors"] = list(assignors)
+        known["assignors"] = list(assignors)
     instance_id = member.get("instance_id")
     if instance_id is not None and NAME.fullmatch(str(instance_id)):
-        told["instance_id"] = instance_id
+        known["instance_id"] = instance_id
     session_ms, rebalance_ms = member.get("session_timeout_ms"), member.get("rebalance_timeout_ms")
     if session_ms is not None and SESSION_LEAST_MS <= session_ms <= TIMEOUT_MOST_MS:
-        told["session_timeout_ms"] = session_ms
+        known["session_timeout_ms"] = session_ms
     if rebalance_ms is not None and 1 <= rebalance_ms <= TIMEOUT_MOST_MS:
-        told["rebalance_timeout_ms"] = rebalance_ms
-    return told
+        known["rebalance_timeout_ms"] = rebalance_ms
+    return known
 
 
 def _assignors(frame: Frame, assumed: list[str]) -> list[str]:
@@ -159,8 +159,8 @@ def _names(members: Mapping[str, MemberFrame], cast: Sequence[NamedMember]) -> d
 def _partition_counts(frame: Frame) -> dict[str, int]:
     """Partitions of each topic that somebody subscribes to or has, as far as they are told or seen."""
     counts: dict[str, int] = {}
-    for topic, told in (frame.get("topics") or {}).items():
-        counts[topic] = told.get("partitions") or 0
+    for topic, known in (frame.get("topics") or {}).items():
+        counts[topic] = known.get("partitions") or 0
     used: set[str] = set()
     for member in frame["members"].values():
         used.update(member.get("subscribed") or ())

@@ -160,10 +160,10 @@ def _topics(node: Node) -> dict[str, int]:
         if not NAME.fullmatch(name):
             raise part.wrong(f"a topic is named with letters, digits, '.', '_' and '-', not {name!r}")
         if part.kind == "a mapping":
-            told = part.mapping(("partitions",))
-            if "partitions" not in told:
+            known = part.mapping(("partitions",))
+            if "partitions" not in known:
                 raise part.wrong("a topic needs partitions")
-            part = told["partitions"]
+            part = known["partitions"]
         topics[name] = part.integer(1, PARTITIONS_MOST)
     if not topics:
         raise node.wrong("a group needs at least one topic")
@@ -216,8 +216,8 @@ def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ..
     taken: dict[tuple[str, int], str] = {}
     owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
     for name, part in keys["members"].mapping(classic).items():
-        told = part.mapping(("owned",))
-        owned[name] = _owned(told["owned"], name, topics, taken) if "owned" in told else {}
+        known = part.mapping(("owned",))
+        owned[name] = _owned(known["owned"], name, topics, taken) if "owned" in known else {}
     missing = [name for name in classic if name not in owned]
     if missing:
         raise keys["members"].wrong(f"the start lacks {missing[0]}; every classic member is in it")

@@ -132,23 +132,23 @@ def start_of(begun: Begun) -> StartDocument:
 
 
 def _member(member: GroupMember) -> ScenarioMember:
-    told: ScenarioMember = {
+    known: ScenarioMember = {
         "protocol": member.protocol,
         "subscribe": list(member.topics),
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
     }
     if member.instance_id is not None:
-        told["instance_id"] = member.instance_id
+        known["instance_id"] = member.instance_id
     if member.remote_assignor is not None:
-        told["assignor"] = member.remote_assignor
+        known["assignor"] = member.remote_assignor
     if member.is_classic:
-        told |= {
+        known |= {
             "client": member.release,
             "assignors": list(member.assignors),
             "session_timeout_ms": member.session_timeout_ms,
             "heartbeat_interval_ms": min(3_000, member.session_timeout_ms // 3),
         }
-    return told
+    return known
 
 
 def _with(settings: Settings, question: Question, name: str) -> BounceSettings:

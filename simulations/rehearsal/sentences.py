@@ -31,7 +31,7 @@ def headline(
     planned = played[0]
     if not planned.way.bounces:
         return [f"{question.group} has nothing to do: every member rebalances cooperatively already."]
-    told = [of_way(question, planned, outcomes[WayName.PLANNED])]
+    known = [of_way(question, planned, outcomes[WayName.PLANNED])]
     stops = [each for each in warnings if each["level"] == "stops"]
     warned = [each for each in warnings if each["level"] == "warning"]
     counted = [
@@ -39,15 +39,15 @@ def headline(
         *([_count(len(warned), "warning")] if warned else []),
     ]
     if counted:
-        told.append(f"{_upper(' and '.join(counted))}.")
+        known.append(f"{_upper(' and '.join(counted))}.")
     hasty = outcomes.get(WayName.HASTY)
     if hasty == "unsafe":
-        told.append("One way is unsafe: two members read the same partition.")
+        known.append("One way is unsafe: two members read the same partition.")
     elif hasty == "refused" and outcomes[WayName.PLANNED] == "done":
-        told.append(
+        known.append(
             "One bounce in place of two is refused." if question.to != CONSUMER else "All at once is refused."
         )
-    return told
+    return known
 
 
 def of_way(question: Question, played: Played, outcome: str) -> str:
@@ -138,50 +138,50 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     """What happened in one stage."""
     if bounce is None or before is None:
         return []
-    told = _of_brokers(question, bounce, stage)
+    known = _of_brokers(question, bounce, stage)
     if stage.restless:
-        told.append("The group is not at rest at the end: its epoch still rises, and nothing else changes.")
+        known.append("The group is not at rest at the end: its epoch still rises, and nothing else changes.")
     if stage.conversion == EMPTY:
-        told.append(
+        known.append(
             "The group was empty when the first new client joined, and begins anew as one of the consumer protocol."
         )
     elif stage.conversion == ONLINE:
         generation = last_generation(stage, before)
-        told.append(
+        known.append(
             f"Converted when {_list(bounce.members)} joined: generation {generation} became group epoch {generation}."
         )
     elif before.protocol == Protocol.CONSUMER and stage.protocol == Protocol.CLASSIC:
-        told.append("The last new client left: the group is classic again, and its members join anew.")
+        known.append("The last new client left: the group is classic again, and its members join anew.")
     elif len(stage.epochs) > 1:
         what = "generations" if stage.protocol == Protocol.CLASSIC else "group epochs"
-        told.append(
+        known.append(
             f"{_upper(_number(len(stage.epochs)))} {what}, {stage.epochs[0][1]} to {stage.epochs[-1][1]}."
         )
     elif not stage.epochs and not stage.refusals:
-        told.append("No rebalance.")
+        known.append("No rebalance.")
     if (
         stage.assignor
         and before.assignor
         and stage.assignor != before.assignor
         and stage.protocol == "classic"
     ):
-        told.append(f"The group goes by {stage.assignor} from here on.")
+        known.append(f"The group goes by {stage.assignor} from here on.")
     for refusal in stage.refusals:
         message = f": “{refusal.message}”" if refusal.message else ""
-        told.append(f"{refusal.member} is refused with {refusal.error}{message}")
+        known.append(f"{refusal.member} is refused with {refusal.error}{message}")
     for violation in stage.violations[:1]:
-        told.append(violation.says)
+        known.append(violation.says)
     if stage.stopped:
         each = [f"{name} {_times(count)}" for name, count in list(stage.stopped.items())[:4]]
         more = f" and {len(stage.stopped) - 4} more" if len(stage.stopped) > 4 else ""
-        told.append(f"Stopped reading: {', '.join(each)}{more}.")
+        known.append(f"Stopped reading: {', '.join(each)}{more}.")
     if stage.without_reader_ms:
-        told.append(
+        known.append(
             f"Without a reader: {stage.without_reader_ms / 1000:.1f} s added up, {stage.longest_ms / 1000:.1f} s the longest."
         )
     if stage.unread:
-        told.append(f"{_upper(_count(stage.unread, 'partition'))} without a reader at the end.")
-    return told
+        known.append(f"{_upper(_count(stage.unread, 'partition'))} without a reader at the end.")
+    return known
 
 
 def _of_brokers(question: Question, bounce: Bounce, stage: Stage) -> list[str]:
@@ -263,8 +263,8 @@ def policies(question: Question) -> list[dict[str, str]]:
         "INCONSISTENT_GROUP_PROTOCOL.",
     }
     return [
-        {"policy": name, "says": says, "chosen": "yes" if name == question.migration_policy else ""}
-        for name, says in texts.items()
+        {"policy": name, "says": text, "chosen": "yes" if name == question.migration_policy else ""}
+        for name, text in texts.items()
     ]
 
 

@@ -52,8 +52,8 @@ class Keeping(FileUploadHandler):
         self.files: list[KeptFile] = []
         self.out: BinaryIO | None = None
 
-    def new_file(self, *told: Any, **facts: Any) -> None:
-        super().new_file(*told, **facts)
+    def new_file(self, *known: Any, **facts: Any) -> None:
+        super().new_file(*known, **facts)
         if self.folder is None:
             self.folder = lifecycle.uploads() / f"{COMING}{secrets.token_hex(8)}"
             self.folder.mkdir(mode=0o700, parents=True)

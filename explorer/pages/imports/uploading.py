@@ -56,7 +56,7 @@ def start_sample(name: str | None = None) -> Import:
     if chosen is None:
         names = ", ".join(sample["name"] for sample in samples) or "none"
         raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
-    lead = next((told["group"] for told in chosen.get("groups", ())), "")
+    lead = next((known["group"] for known in chosen.get("groups", ())), "")
     return _queue(
         title=str(chosen["title"]),
         paths=chosen["paths"],

@@ -86,8 +86,8 @@ def of_studies() -> dict[str, str]:
     """Case study → the first lesson that is told of it, or of the same case by the proposal's rules."""
     found: dict[str, str] = {}
     for name in courses.names():
-        if (told := study_of(name)) is not None:
-            found.setdefault(told, name)
+        if (known := study_of(name)) is not None:
+            found.setdefault(known, name)
     for study in studies.names():
         twin = PROPOSED + study.removeprefix(RELEASED)
         if study.startswith(RELEASED) and twin in found:

@@ -65,11 +65,11 @@ class Rehearsed:
 
 def given_in(query: str) -> dict[str, str]:
     """The fields of an address that say something; the example's where it names no group and no timeline."""
-    told = QueryDict(query)
-    for key in told:
+    known = QueryDict(query)
+    for key in known:
         if key not in FIELDS:
             raise BadRequest(f"{key[:40]!r} is no field; there are {', '.join(FIELDS)}.", field=key[:40])
-    given = {key: value.strip() for key, value in told.items() if isinstance(value, str) and value.strip()}
+    given = {key: value.strip() for key, value in known.items() if isinstance(value, str) and value.strip()}
     if any("\0" in value for value in given.values()):
         raise BadRequest("No name has the character U+0000 in it.", field="group")
     if "timeline" in given or "members" in given or "topics" in given:
@@ -126,20 +126,20 @@ def way_in(value: object) -> WayName:
 
 def rehearsed(request: HttpRequest, asked: Asked) -> Rehearsed:
     """The sheet."""
-    told, _, sheet = _answer(request, asked).partition(b"\t")
-    return Rehearsed(str(orjson.loads(told)["title"]), sheet)
+    known, _, sheet = _answer(request, asked).partition(b"\t")
+    return Rehearsed(str(orjson.loads(known)["title"]), sheet)
 
 
 def scenario_of(request: HttpRequest, asked: Asked, way: WayName) -> str:
     """The scenario that plays a way."""
-    told: dict[str, str] = orjson.loads(_answer(request, {**asked, "way": str(way)}))
-    return told["scenario"]
+    known: dict[str, str] = orjson.loads(_answer(request, {**asked, "way": str(way)}))
+    return known["scenario"]
 
 
 def plan_of(request: HttpRequest, asked: Asked) -> str:
     """The plan as Markdown."""
-    told: dict[str, str] = orjson.loads(_answer(request, {**asked, "markdown": True}))
-    return told["markdown"]
+    known: dict[str, str] = orjson.loads(_answer(request, {**asked, "markdown": True}))
+    return known["markdown"]
 
 
 def _answer(request: HttpRequest, asked: Asked) -> bytes:
@@ -147,9 +147,9 @@ def _answer(request: HttpRequest, asked: Asked) -> bytes:
         f"{CHILDREN_MOST} upgrades are being rehearsed, as many as this server does at once. Try again soon."
     )
     line = answer_of(children, request, asked, busy=busy, name="The rehearsal")
-    told: dict[str, Any] = orjson.loads(line.partition(b"\t")[0])
-    if "error" in told:
-        problem, field = str(told["error"]), str(told["field"])
+    known: dict[str, Any] = orjson.loads(line.partition(b"\t")[0])
+    if "error" in known:
+        problem, field = str(known["error"]), str(known["field"])
         raise BadRequest(
             f"{field}: {problem}." if field else f"{problem[:1].upper()}{problem[1:]}.", field=field
         )

@@ -169,23 +169,23 @@ def partition_answer(digest: Digest, topics: list[str] | None = None) -> Partiti
     counts: dict[str, int] = {}
     for topic, partition in rows:
         counts[topic] = max(counts.get(topic, 0), partition + 1)
-    told: list[TopicRows] = []
+    known: list[TopicRows] = []
     at = 0
     for topic in sorted(counts) if topics is None else [topic for topic in topics if topic in counts]:
         drawn = min(counts[topic], PARTITIONS_MOST - at)
         if not drawn:
             break
-        told.append({"topic": topic, "first_row": at, "partitions": drawn})
+        known.append({"topic": topic, "first_row": at, "partitions": drawn})
         at += drawn
     runs_by_row = [
-        rows.get((each["topic"], partition), []) for each in told for partition in range(each["partitions"])
+        rows.get((each["topic"], partition), []) for each in known for partition in range(each["partitions"])
     ]
     runs = [run for row in runs_by_row for run in row]
     ids = list(dict.fromkeys(value.owner for _, value in runs if value.owner is not None))
     place: dict[str | None, int] = {member_id: at for at, member_id in enumerate(ids)} | {None: -1}
     return {
         "columns": _columns(digest),
-        "topics": told,
+        "topics": known,
         "ids": ids,
         "offsets": _offsets(runs_by_row),
         "start": [column for column, _ in runs],
@@ -221,8 +221,8 @@ def group_answer(digest: Digest) -> GroupAnswer:
             )
         ],
         "violations": [
-            {"sequence": columns.first[at], "at_ms": columns.from_ms[at], "says": says}
-            for at, says in tracks.violations
+            {"sequence": columns.first[at], "at_ms": columns.from_ms[at], "says": text}
+            for at, text in tracks.violations
         ],
         "events": [_event(event) for event in events],
         "more": sum(event.count for event in digest.events[:-EVENTS_MOST])

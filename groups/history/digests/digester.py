@@ -265,8 +265,8 @@ class Digester:
                     (CLIENT, self._revoking),
                     (ASSIGNED, self._reads if self._held is self._reads else {}),
                 ):
-                    told = held.get(member_id)
-                    self._ownership.hold(member_id, bit, *((told, None) if was else (None, told)))
+                    known = held.get(member_id)
+                    self._ownership.hold(member_id, bit, *((known, None) if was else (None, known)))
             for name in ("assigned", "pending_revocation", "subscribed"):
                 self._field(member_id, name, [], (before or {}).get(name), (after or {}).get(name))
 

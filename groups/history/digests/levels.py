@@ -115,7 +115,7 @@ def later(part: Digest, after: int, moments: Iterable[Moment]) -> Digest:
         states=[(at - skip, state) for at, state in tracks.states if at >= skip],
         epochs=[(at - skip, epoch) for at, epoch in tracks.epochs if at >= skip],
         coordinators=[(at - skip, name, until) for at, name, until in tracks.coordinators if at >= skip],
-        violations=[(at - skip, says) for at, says in tracks.violations if at >= skip],
+        violations=[(at - skip, text) for at, text in tracks.violations if at >= skip],
     )
     left.events = events.collapsed(moments)
     return left
@@ -132,7 +132,7 @@ def _append_tracks(whole: Tracks, part: Tracks, offset: int, skip: int) -> None:
     for column, name, until in part.coordinators:
         if not skip or column > 0:
             whole.coordinators.append((offset + column, name, until))
-    whole.violations += [(offset + column, says) for column, says in part.violations]
+    whole.violations += [(offset + column, text) for column, text in part.violations]
 
 
 def window(digest: Digest, first: int, last: int) -> Digest:
@@ -150,7 +150,7 @@ def window(digest: Digest, first: int, last: int) -> Digest:
         states=_cut_track(tracks.states, begin, end),
         epochs=_cut_track(tracks.epochs, begin, end),
         coordinators=_cut_track(tracks.coordinators, begin, end),
-        violations=[(column - begin, says) for column, says in tracks.violations if begin <= column < end],
+        violations=[(column - begin, text) for column, text in tracks.violations if begin <= column < end],
     )
     cut.events = [
         event for event in digest.events if event.last >= cut.columns.first[0] and event.first <= last

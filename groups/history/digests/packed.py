@@ -111,16 +111,16 @@ def _group(digest: Digest) -> _Group:
     }
 
 
-def _read_group(told: _Group, *, begins: bool) -> Digest:
+def _read_group(known: _Group, *, begins: bool) -> Digest:
     digest = Digest(begins=begins)
-    digest.columns = Columns(**told["columns"])
+    digest.columns = Columns(**known["columns"])
     digest.tracks = Tracks(
-        states=[(at, state) for at, state in told["states"]],
-        epochs=[(at, epoch) for at, epoch in told["epochs"]],
-        coordinators=[(at, name, until) for at, name, until in told["coordinators"]],
-        violations=[(at, says) for at, says in told["violations"]],
+        states=[(at, state) for at, state in known["states"]],
+        epochs=[(at, epoch) for at, epoch in known["epochs"]],
+        coordinators=[(at, name, until) for at, name, until in known["coordinators"]],
+        violations=[(at, text) for at, text in known["violations"]],
     )
-    digest.events = [EventGroup(*event) for event in told["events"]]
+    digest.events = [EventGroup(*event) for event in known["events"]]
     return digest
 
 
@@ -148,13 +148,13 @@ def _places(
     }
 
 
-def _changes(told: _Places, keys: Sequence[Key], values: Sequence[Value]) -> list[tuple[int, Key, Value]]:
+def _changes(known: _Places, keys: Sequence[Key], values: Sequence[Value]) -> list[tuple[int, Key, Value]]:
     """The inverse, without a step of Python for each change."""
     return list(
         zip(
-            told["at"],
-            map(keys.__getitem__, told["row"]),
-            map(values.__getitem__, told["value"]),
+            known["at"],
+            map(keys.__getitem__, known["row"]),
+            map(values.__getitem__, known["value"]),
             strict=True,
         )
     )
@@ -165,12 +165,12 @@ def _facts(facts: Facts | None) -> tuple[str | None, str | None, str | None, str
 
 
 def _read_members(text: bytes, facts: dict[str, Facts]) -> list[tuple[int, str, MemberValue]]:
-    told: _Members = orjson.loads(text)
-    ids = told["ids"]
-    for member_id, each in zip(ids, told["facts"], strict=True):
+    known: _Members = orjson.loads(text)
+    ids = known["ids"]
+    for member_id, each in zip(ids, known["facts"], strict=True):
         if each is not None:
             facts[member_id] = Facts(*each)
-    return _changes(told, ids, [MemberValue(*value) for value in told["values"]])
+    return _changes(known, ids, [MemberValue(*value) for value in known["values"]])
 
 
 def _partitions(changes: Sequence[tuple[int, PartitionKey, PartitionValue]]) -> _Partitions:
@@ -187,10 +187,10 @@ def _partitions(changes: Sequence[tuple[int, PartitionKey, PartitionValue]]) -> 
 
 
 def _read_partitions(text: bytes, _facts: dict[str, Facts]) -> list[tuple[int, PartitionKey, PartitionValue]]:
-    told: _Partitions = orjson.loads(text)
-    topics = told["topics"]
-    keys: list[PartitionKey] = list(zip((topics[at] for at in told["topic"]), told["number"], strict=True))
-    return _changes(told, keys, [PartitionValue(*value) for value in told["values"]])
+    known: _Partitions = orjson.loads(text)
+    topics = known["topics"]
+    keys: list[PartitionKey] = list(zip((topics[at] for at in known["topic"]), known["number"], strict=True))
+    return _changes(known, keys, [PartitionValue(*value) for value in known["values"]])
 
 
 def _rows(

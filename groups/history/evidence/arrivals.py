@@ -23,19 +23,19 @@ def joining_members(before: State, after: State, entries: Iterable[Entry]) -> fr
         return (
             frozenset(after.classic.members) if whole or after.classic.generation in (0, 1) else frozenset()
         )
-    told: set[str] = set()
+    known: set[str] = set()
     first: dict[str, int] = {}
     for entry in entries:
         record_type, member_id, value = member_record(entry)
         if value is None:
             continue
         if record_type == MEMBER_METADATA:
-            told.add(member_id)
+            known.add(member_id)
         elif record_type == CURRENT_ASSIGNMENT:
             first.setdefault(member_id, value.get("previousMemberEpoch", 0))
     if after.semantics is Semantics.KIP:
-        return frozenset(told - first.keys())
-    return frozenset(member_id for member_id in told if first.get(member_id, 1) <= 0)
+        return frozenset(known - first.keys())
+    return frozenset(member_id for member_id in known if first.get(member_id, 1) <= 0)
 
 
 def replaced_members(

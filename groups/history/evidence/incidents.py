@@ -210,10 +210,10 @@ class Incidents:
                     at_ms=step.after.at_ms,
                 )
 
-    def _keep(self, kind: str, sequence: int, **told: Unpack[IncidentFields]) -> None:
+    def _keep(self, kind: str, sequence: int, **known: Unpack[IncidentFields]) -> None:
         self.counts[kind] += 1
         if len(self.kept[kind]) < KEPT_MAX:
-            self.kept[kind].append({"sequence": sequence, **told})
+            self.kept[kind].append({"sequence": sequence, **known})
 
 
 def _process(state: State, member_id: str) -> tuple[str, str] | None:

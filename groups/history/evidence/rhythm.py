@@ -332,10 +332,10 @@ class Rhythm:
     def since_last_commit(self, member_id: str, at_ms: int) -> tuple[int, int] | None:
         """How long a member has not committed, and the longest pause of its rhythm; ``None`` if it has none."""
         paces = [self.paces[place] for place in self._held.get(member_id, ())]
-        told = [pace for pace in paces if pace.has_rhythm]
-        if not told:
+        known = [pace for pace in paces if pace.has_rhythm]
+        if not known:
             return None
-        return at_ms - max(pace.heard_ms for pace in paces), min(pace.limit_ms for pace in told)
+        return at_ms - max(pace.heard_ms for pace in paces), min(pace.limit_ms for pace in known)
 
     def last_commit_ms(self, member_id: str) -> int | None:
         """When a member last committed what it holds, with a rhythm or without."""

@@ -226,8 +226,8 @@ class FollowedGroup:
 
     def gap(self, says: str, at_ms: int) -> list[Entry]:
         """What could not be seen, in a sentence."""
-        told = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
-        return self._note(at_ms, {**told, "says": says})
+        known = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
+        return self._note(at_ms, {**known, "says": says})
 
     def name(self, topics: Topics, at_ms: int) -> list[Entry]:
         """A note of topics that the group speaks of and that were not told so yet; empty where all is told."""
@@ -239,11 +239,11 @@ class FollowedGroup:
         if not changed:
             return []
         self.topics |= changed
-        told = {
+        given = {
             name: {"id": facts.topic_id, "partitions": facts.partitions}
             for name, facts in sorted(changed.items())
         }
-        return self._note(at_ms, {"note": "topics", "topics": told, "source": "cluster"})
+        return self._note(at_ms, {"note": "topics", "topics": given, "source": "cluster"})
 
     def continued(self, latest: Iterable[Entry]) -> list[Entry]:
         """The first entries of the next timeline: the newest record of each key, from the entries of the one before.
@@ -251,7 +251,7 @@ class FollowedGroup:
         Replaying them gives the group as it is, as Kafka itself does with a log that was compacted.
         """
         kept = list(latest)
-        told = self.topics
+        known = self.topics
         settings = self.settings
         self.next, self.topics, self.settings, self.aborted = FIRST_SEQUENCE, {}, {}, 0
         if not kept:
@@ -266,7 +266,7 @@ class FollowedGroup:
             "continued": True,
             "says": "The timeline before this one was long enough: this one begins with the newest record of each key",
         }
-        entries = [*self._note(kept[0].at_ms, hole), *self.name(told, kept[0].at_ms)]
+        entries = [*self._note(kept[0].at_ms, hole), *self.name(known, kept[0].at_ms)]
         records: list[Entry] = []
         commits: list[Entry] = []
         for record in kept:

@@ -245,10 +245,10 @@ class PartitionLog:
                 key = payload["key"]
                 group = key["group"] if "group" in key else key["groupId"]
             if group is not None:
-                told = LogRecord(
+                known = LogRecord(
                     offset=record.offset, batch=batch.base_offset, at_ms=record.timestamp_ms, payload=payload
                 )
-                found.setdefault(str(group), []).append(told)
+                found.setdefault(str(group), []).append(known)
         return found
 
     def _markers(self, batch: RecordBatch, records: list[Record]) -> Iterator[GroupRecords]:
@@ -280,8 +280,8 @@ class PartitionLog:
         while sum(map(len, self._open.values())) > OPEN_RECORDS_MOST:
             largest = max(self._open, key=lambda producer: len(self._open[producer]))
             waiting = self._open.pop(largest)
-            says = f"a transaction of more records than are kept ({OPEN_RECORDS_MOST:,})"
-            self._hole(waiting[0][2].offset, waiting[-1][2].offset, says)
+            text = f"a transaction of more records than are kept ({OPEN_RECORDS_MOST:,})"
+            self._hole(waiting[0][2].offset, waiting[-1][2].offset, text)
 
     def _continues(self, offset: int) -> None:
         """Whether the log goes on where it was left; what lies between is gone."""

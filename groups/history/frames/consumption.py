@@ -56,12 +56,12 @@ def totals(told: ConsumptionFrame, at_ms: int) -> ConsumptionSummary:
     }
 
 
-def _read_since(told: ConsumptionFrame, at_ms: int) -> int:
+def _read_since(known: ConsumptionFrame, at_ms: int) -> int:
     """Records that were read twice since the last note: where several fetch from a partition, all that they read but what is new."""
     twice = 0
-    for name, partitions in told["partitions"].items():
+    for name, partitions in known["partitions"].items():
         for partition in partitions.values():
-            grown = told["rates"][name] * max(at_ms - partition["begin_ms"], 0) // SECOND_MS
+            grown = known["rates"][name] * max(at_ms - partition["begin_ms"], 0) // SECOND_MS
             end, read = partition["begin_offset"] + grown, partition["read"] or 0
             fetching = [each["position"] for each in partition["readers"].values() if each["fetches"]]
             if len(fetching) > 1 and end > read:

@@ -100,10 +100,10 @@ class FrameMaker:
             new["coordinator"] = last["coordinator"] if same else coordinator_part(state.coordinator)
         if state.consumption is not None:
             before = old.consumption if old is not None else None
-            told = last.get("consumption")
-            same = told is not None and before is state.consumption
+            known = last.get("consumption")
+            same = known is not None and before is state.consumption
             new["consumption"] = (
-                told if told is not None and same else consumption_part(state.consumption, before, told)
+                known if known is not None and same else consumption_part(state.consumption, before, known)
             )
         self._state, self._frame = state, new
         return new
@@ -115,8 +115,8 @@ class FrameMaker:
         members = self._rejoining(members, state, old)
         new["state"] = group_state(state, members)
         new["group_epoch"] = group.group_epoch if group.epoch_recorded or not state.partial else None
-        told = group.target_epoch_recorded or not state.partial
-        new["assignment_epoch"] = group.assignment_epoch if told else None
+        known = group.target_epoch_recorded or not state.partial
+        new["assignment_epoch"] = group.assignment_epoch if known else None
         if unchanged:
             new["target"], new["topics"] = last["target"], last["topics"]
         else:

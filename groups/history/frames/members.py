@@ -141,8 +141,8 @@ def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions
 def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> _Epochs:
     if _is_unknown(state, member):
         return _Epochs(epoch=None, previous_epoch=None, state=None)
-    told = _member_state(member, waits=waits)
-    return _Epochs(epoch=member.epoch, previous_epoch=member.previous_epoch, state=told)
+    known = _member_state(member, waits=waits)
+    return _Epochs(epoch=member.epoch, previous_epoch=member.previous_epoch, state=known)
 
 
 def _is_unknown(state: State, member: ModernMember) -> bool:

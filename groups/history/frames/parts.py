@@ -80,13 +80,13 @@ def topology_part(topology: Topology | None) -> TopologyFrame | None:
         "epoch": topology.epoch,
         "subtopologies": {
             subtopology: {
-                "source_topics": _strings(told.get("sourceTopics")),
-                "source_topic_regex": _strings(told.get("sourceTopicRegex")),
-                "repartition_source_topics": _internal(told.get("repartitionSourceTopics")),
-                "repartition_sink_topics": _strings(told.get("repartitionSinkTopics")),
-                "state_changelog_topics": _internal(told.get("stateChangelogTopics")),
+                "source_topics": _strings(known.get("sourceTopics")),
+                "source_topic_regex": _strings(known.get("sourceTopicRegex")),
+                "repartition_source_topics": _internal(known.get("repartitionSourceTopics")),
+                "repartition_sink_topics": _strings(known.get("repartitionSinkTopics")),
+                "state_changelog_topics": _internal(known.get("stateChangelogTopics")),
             }
-            for subtopology, told in topology.subtopologies.items()
+            for subtopology, known in topology.subtopologies.items()
         },
     }
 

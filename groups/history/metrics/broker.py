@@ -80,9 +80,9 @@ class BrokerMetrics:
 
     def _generation_record(self, entry: Entry, value: object) -> None:
         """A generation with members is one whose leader has assigned; it is written again when a static member moves."""
-        told = mapping(value)
-        generation = told.get("generation")
-        if told.get("members") and generation != self._generation:
+        known = mapping(value)
+        generation = known.get("generation")
+        if known.get("members") and generation != self._generation:
             self._completed += 1
             self._completed_rate.record(1, entry.at_ms)
         self._generation = generation if isinstance(generation, int) else None

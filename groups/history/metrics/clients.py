@@ -23,8 +23,8 @@ LATENCIES: Final[Mapping[str, str]] = {
 _Owned = frozenset[tuple[str, int]]
 
 
-def _places(told: Iterable[tuple[str, int]]) -> _Owned:
-    return frozenset((topic, number) for topic, number in told)
+def _places(known: Iterable[tuple[str, int]]) -> _Owned:
+    return frozenset((topic, number) for topic, number in known)
 
 
 @document
@@ -92,8 +92,8 @@ class ClientMetrics:
         assignment = body.get("assignment")
         if assignment is None or self._began_ms is not None:
             return
-        told = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions")) or ()
-        if _owned(told) != self._acknowledged:
+        known = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions")) or ()
+        if _owned(known) != self._acknowledged:
             self._began_ms = entry.at_ms
 
     def _joined(self, entry: Entry) -> None:

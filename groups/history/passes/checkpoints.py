@@ -52,18 +52,18 @@ class Checkpoint:
     @classmethod
     def from_bytes(cls, checkpoint: bytes) -> Checkpoint:
         """The inverse of ``to_bytes``; ``ValueError`` for a checkpoint of another fold, or for no checkpoint at all."""
-        told = orjson.loads(checkpoint)
-        version = told.get("fold_version") if isinstance(told, dict) else None
+        known = orjson.loads(checkpoint)
+        version = known.get("fold_version") if isinstance(known, dict) else None
         if version != FOLD_VERSION:
             raise ValueError(
                 f"a checkpoint of fold version {FOLD_VERSION} is needed, this one is of {version}"
             )
         return cls(
-            state=from_plain(State, told["state"]),
-            finder=from_plain(Finder, told["findings"]),
-            metrics=from_plain(Metrics, told["metrics"]),
-            causes=Causes(from_plain(Cause, cause) for cause in told["causes"]),
-            first_ms=told["first_ms"],
+            state=from_plain(State, known["state"]),
+            finder=from_plain(Finder, known["findings"]),
+            metrics=from_plain(Metrics, known["metrics"]),
+            causes=Causes(from_plain(Cause, cause) for cause in known["causes"]),
+            first_ms=known["first_ms"],
         )
 
 

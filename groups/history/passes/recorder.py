@@ -74,7 +74,7 @@ class RecordedBatch:
     @classmethod
     def from_line(cls, line: Mapping[str, object]) -> RecordedBatch:
         """The inverse of ``to_line``, from the parsed line."""
-        return from_plain(cls, {name: told for name, told in line.items() if name != "type"})
+        return from_plain(cls, {name: known for name, known in line.items() if name != "type"})
 
 
 class Recorder(Pass):

@@ -244,13 +244,13 @@ def _tasks(tasks: StreamsTasks) -> Value:
     }
 
 
-def _topology(told: DescribedTopology) -> Value:
+def _topology(known: DescribedTopology) -> Value:
     """A described topology, which names the topics that a regular expression found and has no copartition groups."""
     return {
-        "epoch": told["epoch"],
+        "epoch": known["epoch"],
         "subtopologies": [
             {**subtopology, "sourceTopicRegex": [], "copartitionGroups": []}
-            for subtopology in told.get("subtopologies") or ()
+            for subtopology in known.get("subtopologies") or ()
         ],
     }
 

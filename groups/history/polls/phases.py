@@ -56,5 +56,5 @@ class Phases:
         }
 
 
-def _ids(told: GroupDescription) -> list[str]:
-    return sorted(each.member_id for each in told.members)
+def _ids(known: GroupDescription) -> list[str]:
+    return sorted(each.member_id for each in known.members)

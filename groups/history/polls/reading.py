@@ -146,12 +146,12 @@ def _streams_member(member: StreamsDescribedMember) -> MemberDescription:
     )
 
 
-def _tasks(told: DescribedTaskSets) -> StreamsTasks:
+def _tasks(known: DescribedTaskSets) -> StreamsTasks:
     def of(tasks: Iterable[DescribedTasks]) -> Partitions:
         return {task["subtopologyId"]: tuple(sorted(task["partitions"])) for task in tasks}
 
     return StreamsTasks(
-        active=of(told["activeTasks"]), standby=of(told["standbyTasks"]), warmup=of(told["warmupTasks"])
+        active=of(known["activeTasks"]), standby=of(known["standbyTasks"]), warmup=of(known["warmupTasks"])
     )
 
 

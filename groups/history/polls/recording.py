@@ -114,17 +114,17 @@ class PolledGroup:
         """Says that nobody watched until now."""
         return [self._note(at_ms, says)]
 
-    def _taken(self, told: Told, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
-        if isinstance(told, Undescribed):
-            return self._undescribed(told, at_ms)
-        self.shown = told
-        if self._went_back(told) and not self._is_old(Condition.EPOCH_BACK, at_ms):
+    def _taken(self, known: Told, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
+        if isinstance(known, Undescribed):
+            return self._undescribed(known, at_ms)
+        self.shown = known
+        if self._went_back(known) and not self._is_old(Condition.EPOCH_BACK, at_ms):
             return self._becomes(Condition.EPOCH_BACK, at_ms)
         entries = self._becomes(Condition.SEEN, at_ms)
-        records = records_between(self.last, told)
-        topics = self._topics(told, at_ms, partitions) if records or told.state in BETWEEN else []
+        records = records_between(self.last, known)
+        topics = self._topics(known, at_ms, partitions) if records or known.state in BETWEEN else []
         if not records:
-            phase = self.phases.take(told, self.next, self.polled_ms)
+            phase = self.phases.take(known, self.next, self.polled_ms)
             if phase is not None:
                 entries += [*topics, self._entry(Kind.OBSERVATION, at_ms, WATCHER, phase)]
             return entries
@@ -133,19 +133,19 @@ class PolledGroup:
             Kind.OBSERVATION,
             at_ms,
             WATCHER,
-            {"observation": "described", "state": told.state, "polled_before_ms": self.polled_ms},
+            {"observation": "described", "state": known.state, "polled_before_ms": self.polled_ms},
         )
-        self.last = told
+        self.last = known
         return [*entries, *topics, observed, *self._unit(records, at_ms, observed.sequence)]
 
-    def _undescribed(self, told: Undescribed, at_ms: int) -> list[Entry]:
-        if told.code == GROUP_ID_NOT_FOUND:
+    def _undescribed(self, known: Undescribed, at_ms: int) -> list[Entry]:
+        if known.code == GROUP_ID_NOT_FOUND:
             return self._deleted(at_ms)
-        if told.code == TOPIC_AUTHORIZATION_FAILED:
+        if known.code == TOPIC_AUTHORIZATION_FAILED:
             return self._becomes(Condition.UNREADABLE, at_ms)
-        if told.code == GROUP_AUTHORIZATION_FAILED:
+        if known.code == GROUP_AUTHORIZATION_FAILED:
             return self._becomes(Condition.FORBIDDEN, at_ms)
-        if told.code in MOVING:
+        if known.code in MOVING:
             return self._becomes(Condition.MOVING, at_ms)
         return []
 
@@ -166,11 +166,16 @@ class PolledGroup:
         )
         return [observed, *self._unit(ended, at_ms, observed.sequence)]
 
-    def _went_back(self, told: GroupDescription) -> bool:
+    def _went_back(self, known: GroupDescription) -> bool:
         last = self.last
-        if last is None or last.kind is not told.kind or last.group_epoch is None or told.group_epoch is None:
+        if (
+            last is None
+            or last.kind is not known.kind
+            or last.group_epoch is None
+            or known.group_epoch is None
+        ):
             return False
-        return told.group_epoch < last.group_epoch
+        return known.group_epoch < last.group_epoch
 
     def _is_old(self, condition: Condition, at_ms: int) -> bool:
         return (
@@ -198,17 +203,17 @@ class PolledGroup:
         self.told = True
         return [self._note(at_ms, _SAYS[condition])]
 
-    def _note(self, at_ms: int, says: str) -> Entry:
+    def _note(self, at_ms: int, text: str) -> Entry:
         gap = {"note": "gap", "partition": None, "from_offset": None, "to_offset": None}
-        return self._entry(Kind.NOTE, at_ms, WATCHER, {**gap, "says": says})
+        return self._entry(Kind.NOTE, at_ms, WATCHER, {**gap, "says": text})
 
-    def _topics(self, told: GroupDescription, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
+    def _topics(self, known: GroupDescription, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
         """A note of topics that were not told yet, or changed: names of ids, and counts."""
-        names = {name for member in told.members for name in (*member.subscribed, *member.assignment)}
+        names = {name for member in known.members for name in (*member.subscribed, *member.assignment)}
         new = {
-            name: (told.topic_ids.get(name), partitions.get(name))
-            for name in sorted(names | set(told.topic_ids))
-            if name in told.topic_ids or name in partitions
+            name: (known.topic_ids.get(name), partitions.get(name))
+            for name in sorted(names | set(known.topic_ids))
+            if name in known.topic_ids or name in partitions
         }
         changed = {name: facts for name, facts in new.items() if self.topics.get(name) != facts}
         if not changed:

@@ -75,14 +75,14 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
 def joining_member(state: State, fields: Fields, client: Fields) -> tuple[State, ClassicMember]:
     """A member as its JoinGroup tells it; ``fields`` are the request's, ``client`` those that it was sent with."""
     protocols = fields.get("protocols") or ()
-    told = {
+    known = {
         "memberId": client["memberId"],
         "groupInstanceId": fields.get("groupInstanceId"),
         "rebalanceTimeout": fields.get("rebalanceTimeoutMs", fields.get("sessionTimeoutMs", -1)),
         "sessionTimeout": fields.get("sessionTimeoutMs", -1),
         "subscription": protocols[0]["metadata"] if protocols else "",
     }
-    return _member(state, state.classic, told, text(fields.get("protocolType")) or "")
+    return _member(state, state.classic, known, text(fields.get("protocolType")) or "")
 
 
 def _member(

@@ -80,9 +80,9 @@ def reads(state: State, entry: Entry) -> State:
             old = topic.partitions.get(number)
             if old is None:
                 continue
-            told = committed.get(number)
+            known = committed.get(number)
             new = (
-                _begun(old, topic.rate, entry.at_ms, member_id, fetches, told.offset if told else None)
+                _begun(old, topic.rate, entry.at_ms, member_id, fetches, known.offset if known else None)
                 if number in mine
                 else _left(old, topic.rate, entry.at_ms, member_id)
             )

@@ -154,11 +154,11 @@ def no_room(state: State, named: int, new: Parts) -> State | None:
     """The state with an anomaly if target and assignments would name more partitions with ``new`` than is believed, or topics that
     there is no room for: such a target or assignment is left out. ``None`` if there is room."""
     if named > NAMED_A_GROUP_MAX:
-        says = (
+        text = (
             f"With this record the group's target and assignments would name {named:,} partitions; "
             f"at most {NAMED_A_GROUP_MAX:,} are believed."
         )
-        return state.note(PARTITION_COUNT, says)
+        return state.note(PARTITION_COUNT, text)
     seen = state.seen_topic_ids
     if len(seen) < TOPICS_A_GROUP_MAX or state.protocol is _STREAMS:
         return None

@@ -49,9 +49,9 @@ def replay(state: State, entry: Entry) -> State:
         return sealed(handler(before, entry) if handler is not None else before)
     except _MALFORMED as error:
         # What a handler that stopped half-way has changed was its draft's.
-        says = f"This {entry.kind} cannot be read: {type(error).__name__}: {error}"
+        text = f"This {entry.kind} cannot be read: {type(error).__name__}: {error}"
         before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
-        return sealed(before.note(UNREADABLE, says))
+        return sealed(before.note(UNREADABLE, text))
 
 
 def replay_unit(state: State, entries: Sequence[Entry]) -> tuple[State, tuple[Anomaly, ...]]:

@@ -81,16 +81,16 @@ def _made(kind: _Made) -> Callable[[_Made], _Made]:
     """
     if kind.__dictoffset__:
         return _made_without_slots(kind)
-    told = [(each.name, object) for each in fields(kind) if each.init]
+    known = [(each.name, object) for each in fields(kind) if each.init]
     anew = [
         (each.name, object, field(init=False, default_factory=each.default_factory))
         for each in fields(kind)
         if not each.init and each.default_factory is not MISSING
     ]
-    plain: _Made = make_dataclass(f"{kind.__name__}Fields", [*told, *anew])
+    plain: _Made = make_dataclass(f"{kind.__name__}Fields", [*known, *anew])
     body = {"__slots__": (), "__setattr__": object.__setattr__, "__init__": plain.__init__}
     drafts: _Made = type(f"{kind.__name__}Draft", (kind,), body)
-    values = attrgetter(*(name for name, _ in told))
+    values = attrgetter(*(name for name, _ in known))
 
     def copier(given: _Made) -> _Made:
         return drafts(*values(given))

@@ -295,8 +295,8 @@ def _with_topics(state: State, known: int, new: list[str]) -> tuple[State, list[
     """Those of ``new`` for which there is room beside so many that are known, and an anomaly if not for all."""
     if known + len(new) <= TOPICS_A_GROUP_MAX:
         return state, new
-    says = f"With {new[-1]} the group would have {known + len(new):,} topics; at most {TOPICS_A_GROUP_MAX:,} are believed."
-    return state.note(PARTITION_COUNT, says), new[: TOPICS_A_GROUP_MAX - known]
+    text = f"With {new[-1]} the group would have {known + len(new):,} topics; at most {TOPICS_A_GROUP_MAX:,} are believed."
+    return state.note(PARTITION_COUNT, text), new[: TOPICS_A_GROUP_MAX - known]
 
 
 def with_topic(
@@ -349,10 +349,10 @@ def _believed(state: State, topic: str, partitions: int | None) -> tuple[State, 
     """A count of partitions, or ``None`` and an anomaly for one that no topic has."""
     if partitions is None or 0 <= partitions <= PARTITIONS_A_TOPIC_MAX:
         return state, partitions
-    says = (
+    text = (
         f"{topic} is said to have {partitions:,} partitions; at most {PARTITIONS_A_TOPIC_MAX:,} are believed."
     )
-    return state.note(PARTITION_COUNT, says), None
+    return state.note(PARTITION_COUNT, text), None
 
 
 def _with_room(
@@ -364,11 +364,11 @@ def _with_room(
     others += sum(count for each, count in counted if each != topic_id and each not in state.names)
     if others + partitions <= PARTITIONS_A_GROUP_MAX:
         return state, partitions
-    says = (
+    text = (
         f"With the {partitions:,} partitions of {name or topic_id} the group's topics would have {others + partitions:,}; "
         f"at most {PARTITIONS_A_GROUP_MAX:,} are believed."
     )
-    return state.note(PARTITION_COUNT, says), None
+    return state.note(PARTITION_COUNT, text), None
 
 
 def without_topic(state: State, name: str) -> State:

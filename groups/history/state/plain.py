@@ -122,7 +122,7 @@ def _class(of: type) -> _Codec:
         return _list_of(of) if of in LISTED else _object_of(of)
     if issubclass(of, tuple) and hasattr(of, "_fields"):
         hints = get_type_hints(of, include_extras=True)
-        return _sequence(lambda told: of(*told), [hints[name] for name in of._fields])
+        return _sequence(lambda known: of(*known), [hints[name] for name in of._fields])
     raise TypeError(f"{of} cannot be written as plain JSON")
 
 
@@ -139,7 +139,7 @@ def _as(other: As) -> _Codec:
     (write, read), make, back = _codec(other.kind), other.write, other.read
     return _Codec(
         make if write is _same else lambda value: write(make(value)),
-        back if read is _same else lambda told: back(read(told)),
+        back if read is _same else lambda known: back(read(known)),
     )
 
 
@@ -159,7 +159,7 @@ def _list(of: object) -> _Codec:
     write, read = each = _codec(of)
     if each is _AS_IT_IS:
         return _Codec(list, list)
-    return _Codec(lambda some: list(map(write, some)), lambda told: list(map(read, told)))
+    return _Codec(lambda some: list(map(write, some)), lambda known: list(map(read, known)))
 
 
 def _sequence(make: Callable[[Sequence[_Value]], _Value], inner: Sequence[object]) -> _Codec:
@@ -173,8 +173,8 @@ def _sequence(make: Callable[[Sequence[_Value]], _Value], inner: Sequence[object
         lambda some: [
             value if each is None else each(value) for each, value in zip(writers, some, strict=True)
         ],
-        lambda told: make(
-            [value if each is None else each(value) for each, value in zip(readers, told, strict=True)]
+        lambda known: make(
+            [value if each is None else each(value) for each, value in zip(readers, known, strict=True)]
         ),
     )
 
@@ -210,7 +210,7 @@ def _rows(key: object, value: object) -> _Codec:
     count = len(get_args(key))
     return _Codec(
         lambda some: [[*one, *values.write(held)] for one, held in some.items()],
-        lambda told: {keys.read(one): values.read(one[count:]) for one in told},
+        lambda known: {keys.read(one): values.read(one[count:]) for one in known},
     )
 
 
@@ -255,8 +255,8 @@ def _parts(of: type) -> list[_Part]:
 
 
 def _name(name: str, hint: object) -> str:
-    told = [one.name for one in getattr(hint, "__metadata__", ()) if isinstance(one, Named)]
-    return told[0] if told else name.lstrip("_")
+    known = [one.name for one in getattr(hint, "__metadata__", ()) if isinstance(one, Named)]
+    return known[0] if known else name.lstrip("_")
 
 
 def _default(field: Field[_Value]) -> object:
@@ -273,8 +273,8 @@ def _list_of(of: type) -> _Codec:
     readers = [_called(codec.read) for codec in codecs.values()]
     return _Codec(
         lambda one: [get(one) if each is None else each(get(one)) for get, each in told_as],
-        lambda told: of(
-            *[value if each is None else each(value) for each, value in zip(readers, told, strict=True)]
+        lambda known: of(
+            *[value if each is None else each(value) for each, value in zip(readers, known, strict=True)]
         ),
     )
 
@@ -293,11 +293,11 @@ def _written(parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
     defaults, writers = [part.default for part in parts], [_called(part.codec.write) for part in parts]
 
     def write(one: object) -> _Value:
-        told: dict[str, _Value] = {}
+        known: dict[str, _Value] = {}
         for value, name, default, each in zip(get(one), names, defaults, writers, strict=True):
             if value is not default and (value != default or type(value) is not type(default)):
-                told[name] = value if each is None else each(value)
-        return told
+                known[name] = value if each is None else each(value)
+        return known
 
     return write
 
@@ -351,23 +351,23 @@ def _read_whole(of: type, parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
     return read
 
 
-def _misfit(told: object, parts: Sequence[_Part]) -> PlainError:
+def _misfit(known: object, parts: Sequence[_Part]) -> PlainError:
     """Why an object was not read."""
-    if not isinstance(told, dict):
-        return PlainError(f"an object belongs here, not {told!r:.60}")
+    if not isinstance(known, dict):
+        return PlainError(f"an object belongs here, not {known!r:.60}")
     names = [part.name for part in parts]
-    for name in told:
+    for name in known:
         if name not in names:
             return PlainError(f"there is no {name!r:.60} here, only {', '.join(names)}")
     for part in parts:
-        if part.name not in told:
+        if part.name not in known:
             if part.default is _NEVER:
                 return PlainError(f"{part.name!r} is missing")
             continue
         try:
-            part.codec.read(told[part.name])
+            part.codec.read(known[part.name])
         except PlainError as error:
             return PlainError(error.says, part.name, *error.at)
         except _MISFITS:
-            return PlainError(f"{told[part.name]!r:.60} does not fit", part.name)
+            return PlainError(f"{known[part.name]!r:.60} does not fit", part.name)
     return PlainError("these do not fit together")

@@ -64,8 +64,8 @@ def tell_classic(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentenc
         why = "" if leaves else f"; {reason_unknown(step)}"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
-        says = f"{named(cast, step.removed)} {verb}{why}{joined}{_generation(after, '; ')}{moved}"
-        return Sentence("leave" if leaves else "remove", step.removed[0], says)
+        text = f"{named(cast, step.removed)} {verb}{why}{joined}{_generation(after, '; ')}{moved}"
+        return Sentence("leave" if leaves else "remove", step.removed[0], text)
     if step.joined:
         joins = "joins" if len(step.joined) == 1 else "join"
         return Sentence(

@@ -63,16 +63,16 @@ class EntryGroup:
 
     def moment(self, cast: DisplayNames, causes: Causes, holders: Holders) -> Moment | None:
         """The moment that the exchange is, or ``None`` if it changed and said nothing."""
-        told = []
+        known = []
         for step in self.steps:
             holders.add(step)
             said = tell(step, cast, holders, causes.of(step))
             if said is not None:
-                told.append((step, said))
-        sentence = self._sentence(cast, [said for _, said in told])
+                known.append((step, said))
+        sentence = self._sentence(cast, [said for _, said in known])
         if sentence is None:
             return None
-        step = told[-1][0] if told else self.steps[-1]
+        step = known[-1][0] if known else self.steps[-1]
         explicit = step.entries[0].cause
         moment: Moment = {
             "sequence": self.last,
@@ -91,16 +91,16 @@ class EntryGroup:
             moment["narration"] = " ".join(self._narrations())
         return moment
 
-    def _sentence(self, cast: DisplayNames, told: list[Sentence]) -> Sentence | None:
-        if told:
-            return Sentence(told[0].shape, told[0].actor, joined([said.says for said in told]))
+    def _sentence(self, cast: DisplayNames, known: list[Sentence]) -> Sentence | None:
+        if known:
+            return Sentence(known[0].shape, known[0].actor, joined([said.says for said in known]))
         if not self._notes:
             return None
         if self.request is not None and self.request.payload.get("api") in HEARTBEAT_APIS:
             who = self.request.actor
             return Sentence("note", who, f"{cast.name(who)} heartbeats; no change")
-        says = " ".join(self._narrations())
-        return Sentence("note", COORDINATOR, says) if says else None
+        text = " ".join(self._narrations())
+        return Sentence("note", COORDINATOR, text) if text else None
 
     def _narrations(self) -> list[str]:
         return [str(note.payload["says"]) for note in self._notes if note.payload.get("says")]

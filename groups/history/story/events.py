@@ -132,17 +132,17 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         return None
     before = (step.before.clients or {}).get(member_id)
     known = before.revoking if before is not None else {}
-    told = {
+    given = {
         (name, partition)
         for name, numbers in client.revoking.items()
         for partition in numbers
         if partition not in known.get(name, ())
         and partition not in member.pending_revocation.get(step.after.topic_id(name) or name, ())
     }
-    if not told:
+    if not given:
         return None
     return Sentence(
-        "revoke", member_id, f"{cast.name(member_id)} is asked to revoke {in_words(step.after, told)}"
+        "revoke", member_id, f"{cast.name(member_id)} is asked to revoke {in_words(step.after, given)}"
     )
 
 
@@ -221,8 +221,8 @@ def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
         return Sentence("violation", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     who = cast.name(member_id) if member_id is not None else "The coordinator"
     if fault == "poll_throws" and member_id is not None:
-        says = f"poll() of {who} throws {entry.payload.get('exception')}"
-        return Sentence("fault", member_id, says)
+        sentence = f"poll() of {who} throws {entry.payload.get('exception')}"
+        return Sentence("fault", member_id, sentence)
     actor, payload = member_id or COORDINATOR, entry.payload
     if fault in ("lost_message", "duplicated_message"):
         return Sentence("fault", actor, _message_words(who, payload))
@@ -235,11 +235,11 @@ def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
         and _coordinator_cut(step.before) == _coordinator_cut(step.after)
     ):
         return Sentence("fault", COORDINATOR, "The network is whole again")
-    says, peer = FAULT_WORDS.get(fault, f"has a fault: {fault}"), text(payload.get("peer"))
+    sentence, peer = FAULT_WORDS.get(fault, f"has a fault: {fault}"), text(payload.get("peer"))
     if peer is not None:
         whom = "the coordinator" if peer == COORDINATOR else cast.name(peer)
-        says += f" {'from' if fault == 'cut' else 'by'} {whom}"
-    return Sentence("fault", actor, f"{who} {says}")
+        sentence += f" {'from' if fault == 'cut' else 'by'} {whom}"
+    return Sentence("fault", actor, f"{who} {sentence}")
 
 
 def _difference_words(payload: Payload, cast: DisplayNames) -> str:
@@ -279,15 +279,15 @@ def _fail_over_words(payload: Payload) -> str:
     to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
     release, skipped = text(payload.get("release")), payload.get("skipped")
     whom = f"{to} ({release})" if release else to
-    says = f"The coordinator fails over to {whom}" if to else "The coordinator fails over"
+    sentence = f"The coordinator fails over to {whom}" if to else "The coordinator fails over"
     loads = isinstance(loading_ms, int) and loading_ms > 0
     if release and isinstance(skipped, int) and skipped > 0:
         for_how_long = f" for {duration(loading_ms)}" if isinstance(loading_ms, int) and loads else ""
-        return f"{says}, which loads the log{for_how_long} and skips {counted(skipped, 'record')} of types that it does not know"
+        return f"{sentence}, which loads the log{for_how_long} and skips {counted(skipped, 'record')} of types that it does not know"
     return (
-        f"{says}, which loads the log for {duration(loading_ms)}"
+        f"{sentence}, which loads the log for {duration(loading_ms)}"
         if isinstance(loading_ms, int) and loads
-        else says
+        else sentence
     )
 
 
@@ -325,20 +325,20 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     if note != "topics":
         return None
     before, after = step.before.topics, step.after.topics
-    says = []
+    sentence = []
     for name in mapping(entry.payload.get("topics")):
         old, new = before.get(name), after.get(name)
         if old is not None and new is None:
-            says.append(f"{name} is deleted")
+            sentence.append(f"{name} is deleted")
         elif old is not None and new is not None and old.topic_id != new.topic_id and old.topic_id:
-            says.append(f"{name} is made anew")
+            sentence.append(f"{name} is made anew")
         elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
-            says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
+            sentence.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
         elif old is None and new is not None and _tells_when(entry, step):
             again = name in step.before.former.values()
             if again or before:
-                says.append(f"{name} is made{' anew' if again else ''}")
-    return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+                sentence.append(f"{name} is made{' anew' if again else ''}")
+    return Sentence("metadata", COORDINATOR, "; ".join(sentence)) if sentence else None
 
 
 def _tell_right(payload: Payload, who: str) -> Sentence:
@@ -372,11 +372,13 @@ def _broker_words(payload: Payload) -> str:
 
 
 def _tell_config(config: Mapping[str, object]) -> Sentence | None:
-    told = [
+    known = [
         f"{CONFIGS.get(name, name)} is {duration(value) if isinstance(value, int) else value} now"
         for name, value in config.items()
     ]
-    return Sentence("note", COORDINATOR, f"The group's settings change: {', '.join(told)}") if told else None
+    return (
+        Sentence("note", COORDINATOR, f"The group's settings change: {', '.join(known)}") if known else None
+    )
 
 
 def _tells_when(entry: Entry, step: Step) -> bool:
@@ -387,15 +389,15 @@ def _tells_when(entry: Entry, step: Step) -> bool:
 
 def gap_words(payload: Payload) -> str:
     """A gap in the log: which offsets, and why if it is known; of a group that is watched, what could not be seen."""
-    if isinstance(says := payload.get("says"), str):
-        return says
+    if isinstance(sentence := payload.get("says"), str):
+        return sentence
     start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
     if payload.get("compacted"):
-        says = f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
+        sentence = f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
         missing, offsets = payload.get("missing"), payload.get("offsets")
         if isinstance(missing, int) and isinstance(offsets, int):
-            says += f"; {missing:,} of the partition's {offsets:,} offsets are gone"
-        return says
+            sentence += f"; {missing:,} of the partition's {offsets:,} offsets are gone"
+        return sentence
     where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
     return f"{where}: {reason}" if reason else where
 
@@ -404,11 +406,11 @@ def _commits_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence 
     """``12 commits of 3 partitions in 1.9 s``; of one request which partitions."""
     run = run_of(entry)
     if run.requests == 1:
-        says = f"Offsets of {partitions(run.latest)} are committed"
+        sentence = f"Offsets of {partitions(run.latest)} are committed"
     else:
-        says = f"{counted(run.requests, 'commit')} of {counted(len(run.latest), 'partition')}"
-        says += f" in {duration(entry.at_ms - run.value_times_ms[0])}"
-    return Sentence("commit", COORDINATOR, says)
+        sentence = f"{counted(run.requests, 'commit')} of {counted(len(run.latest), 'partition')}"
+        sentence += f" in {duration(entry.at_ms - run.value_times_ms[0])}"
+    return Sentence("commit", COORDINATOR, sentence)
 
 
 TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, DisplayNames], Sentence | None]]] = {

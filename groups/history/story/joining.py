@@ -46,8 +46,8 @@ def tell_leave(entry: Entry, cast: DisplayNames) -> Sentence:
     """A LeaveGroup, with the reason that it gives."""
     left = mapping(entry.payload.get("body")).get("members")
     reason = text(mapping(left[0]).get("reason")) if left else None
-    says = f"{cast.name(entry.actor)} leaves" + (f": \u201c{reason}\u201d" if reason else "")
-    return Sentence("leave", entry.actor, says)
+    sentence = f"{cast.name(entry.actor)} leaves" + (f": \u201c{reason}\u201d" if reason else "")
+    return Sentence("leave", entry.actor, sentence)
 
 
 def tell_answer(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:

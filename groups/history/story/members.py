@@ -20,13 +20,13 @@ FRESH_EPOCH: Final = 0
 
 def tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
     sentences = [
-        told for member in step.members if (told := _tell_member(step, member, cast, holders)) is not None
+        known for member in step.members if (known := _tell_member(step, member, cast, holders)) is not None
     ]
     if not sentences:
         return None
     if len(sentences) > 3:
         return Sentence("advance", COORDINATOR, f"{len(sentences)} members change")
-    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(told.says for told in sentences))
+    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(known.says for known in sentences))
 
 
 def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:

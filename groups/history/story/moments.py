@@ -56,23 +56,23 @@ def tell(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) 
 
 
 def _tell_records(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
-    told = _tell_group_records(step, cast, holders, cause)
+    known = _tell_group_records(step, cast, holders, cause)
     contradiction = next((one for one in step.anomalies if one.kind in TOLD_ANOMALIES), None)
     if contradiction is not None:
         # What a reader must know to judge the rest; other anomalies stand among the findings.
-        says = contradiction.says.rstrip(".")
-        if told is None:
-            told = Sentence("note", COORDINATOR, says)
+        text = contradiction.says.rstrip(".")
+        if known is None:
+            known = Sentence("note", COORDINATOR, text)
         elif contradiction.kind == UNKNOWN_MEMBER:
-            told = Sentence("remove", COORDINATOR, joined([says, told.says]))
+            known = Sentence("remove", COORDINATOR, joined([text, known.says]))
         else:
-            told = Sentence(told.shape, told.actor, joined([told.says, says]))
-    if told is None and step.anomalies:
+            known = Sentence(known.shape, known.actor, joined([known.says, text]))
+    if known is None and step.anomalies:
         return Sentence("note", COORDINATOR, step.anomalies[0].says)
-    if told is not None and _is_beginning(step.before) and begins_midway(step):
-        says = told.says[0].lower() + told.says[1:] if told.says.startswith(LOWERED) else told.says
-        return Sentence(told.shape, told.actor, f"{BEGINS_MIDWAY}: {says}")
-    return told
+    if known is not None and _is_beginning(step.before) and begins_midway(step):
+        text = known.says[0].lower() + known.says[1:] if known.says.startswith(LOWERED) else known.says
+        return Sentence(known.shape, known.actor, f"{BEGINS_MIDWAY}: {text}")
+    return known
 
 
 def _tell_group_records(
@@ -83,17 +83,17 @@ def _tell_group_records(
         return Sentence("state", COORDINATOR, "The group is deleted")
     if step.migrates and (before.classic.members or before.modern.members):
         way = "goes back to" if after.protocol is Protocol.CLASSIC else "moves to"
-        says = f"The group {way} the {after.protocol} protocol"
+        text = f"The group {way} the {after.protocol} protocol"
         if step.removed:
-            says += f"; {_why_removed(step, cast, cause)[1]}"
+            text += f"; {_why_removed(step, cast, cause)[1]}"
         if step.joined:
-            says += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
-        return Sentence("state", COORDINATOR, says)
+            text += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
+        return Sentence("state", COORDINATOR, text)
     if step.same_group:
         return _tell_offsets(step, cause)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
         return tell_classic(step, cast, cause)
-    told = (
+    known = (
         _tell_removed(step, cast, holders, cause)
         or _tell_found(step, cast)
         or _tell_joined(step, cast)
@@ -104,7 +104,7 @@ def _tell_group_records(
         or _tell_offsets(step, cause)
     )
     also = (tell_share_state(step), tell_topology(step), tell_copies(step, cast))
-    sentences = [sentence for sentence in (told, *also) if sentence is not None]
+    sentences = [sentence for sentence in (known, *also) if sentence is not None]
     if not sentences:
         return None
     return Sentence(sentences[0].shape, sentences[0].actor, joined([sentence.says for sentence in sentences]))
@@ -140,14 +140,14 @@ def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
     who, several = named(cast, step.found), len(step.found) > 1
     if step.entries[0].provenance is not Provenance.RECORDED:
         return Sentence("state", COORDINATOR, f"The group begins with {who}")
-    says = f"{who} {is_or_are(step.found)} there"
+    text = f"{who} {is_or_are(step.found)} there"
     member = step.after.modern.members.get(step.found[0])
     if not several and member is not None:
         held, pending = keys(member.assigned), keys(member.pending_revocation)
-        says += f", with {in_words(step.after, held)}" if held else ""
-        says += f", revoking {in_words(step.after, pending)}" if pending else ""
+        text += f", with {in_words(step.after, held)}" if held else ""
+        text += f", revoking {in_words(step.after, pending)}" if pending else ""
     also = _tell_joined(step, cast)
-    return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
+    return Sentence("state", step.found[0], joined([text, also.says]) if also else text)
 
 
 def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
@@ -155,10 +155,10 @@ def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
         return None
     released = {key for member in step.members if member.member_id in step.removed for key in member.released}
     free = freed(step.after, released, holders)
-    shape, says = _why_removed(step, cast, cause)
+    shape, text = _why_removed(step, cast, cause)
     if free:
-        says += f"; {in_words(step.before, free)} {is_or_are(free)} unassigned"
-    return Sentence(shape, step.removed[0], says)
+        text += f"; {in_words(step.before, free)} {is_or_are(free)} unassigned"
+    return Sentence(shape, step.removed[0], text)
 
 
 def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[MomentShape, str]:
@@ -168,8 +168,8 @@ def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[M
     unknown = f"{named(cast, rest)} {is_or_are(rest)} removed; {reason_unknown(step)}" if rest else ""
     if cause is None or not explained:
         return "remove", unknown
-    shape, says = _explained(step, cast, cause, explained)
-    return shape, f"{says}; {unknown}" if rest else says
+    shape, text = _explained(step, cast, cause, explained)
+    return shape, f"{text}; {unknown}" if rest else text
 
 
 def _explained(
@@ -215,20 +215,20 @@ def _tell_target(step: Step, cast: DisplayNames, holders: Holders) -> Sentence |
     if not step.target_computed:
         return None
     goes = target_clause(step.after, step.retargets, cast) if step.retargets else "nothing moves"
-    told = [f"Target computed: {goes}"]
+    known = [f"Target computed: {goes}"]
     if _topics_changed(step):
-        told.insert(0, TOPICS_CHANGED)
+        known.insert(0, TOPICS_CHANGED)
     member = tell_members(step, cast, holders)
-    return Sentence("target", COORDINATOR, joined([*told, member.says] if member else told))
+    return Sentence("target", COORDINATOR, joined([*known, member.says] if member else known))
 
 
 def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
     """A changed subscription, and what the same request brought about."""
-    told = _tell_subscription(step, cast)
-    if told is None:
+    known = _tell_subscription(step, cast)
+    if known is None:
         return None
     also = _tell_target(step, cast, holders) or tell_members(step, cast, holders)
-    return Sentence(told.shape, told.actor, joined([told.says, also.says])) if also else told
+    return Sentence(known.shape, known.actor, joined([known.says, also.says])) if also else known
 
 
 def _tell_subscription(step: Step, cast: DisplayNames) -> Sentence | None:

@@ -128,7 +128,7 @@ def _level(finding: Weighed) -> int:
 def troubles(findings: Iterable[Weighed]) -> list[Trouble]:
     """What goes wrong, in order, those that begin with the same entry as one; of more than ``TROUBLES_MOST`` the gravest."""
     gravest = sorted(_weighed(_once(findings)), key=lambda one: (-one[0], one[1]["sequence"]))
-    return sorted((told for _, told in gravest[:TROUBLES_MOST]), key=lambda told: told["sequence"])
+    return sorted((known for _, known in gravest[:TROUBLES_MOST]), key=lambda known: known["sequence"])
 
 
 def _once(findings: Iterable[Weighed]) -> list[Weighed]:
@@ -158,8 +158,8 @@ def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
             at[kind] = (weight, finding)
     for sequence, kinds in weights.items():
         _, gravest = max(kinds.values(), key=lambda one: one[0])
-        told = Trouble(sequence=sequence, at_ms=_began(gravest, sequence), says=str(gravest["says"]))
-        yield sum(weight for weight, _ in kinds.values()), told
+        known = Trouble(sequence=sequence, at_ms=_began(gravest, sequence), says=str(gravest["says"]))
+        yield sum(weight for weight, _ in kinds.values()), known
 
 
 def _began(finding: Weighed, sequence: int) -> int | None:

@@ -33,7 +33,7 @@ class Sentence:
 
 def joined(sentences: Sequence[str]) -> str:
     """Sentences as one; the later ones begin small, unless with a name."""
-    rest = (says[0].lower() + says[1:] if says.startswith(LOWERED) else says for says in sentences[1:])
+    rest = (text[0].lower() + text[1:] if text.startswith(LOWERED) else text for text in sentences[1:])
     return "; ".join((sentences[0], *rest))
 
 

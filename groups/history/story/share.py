@@ -29,8 +29,8 @@ def tell_share_member(
     if change.epoch_before == change.epoch:
         return None
     epoch = after.share.members[change.member_id].epoch
-    says = f"{who} moves to member epoch {epoch}; what it reads stays the same"
-    return Sentence("advance", change.member_id, says)
+    text = f"{who} moves to member epoch {epoch}; what it reads stays the same"
+    return Sentence("advance", change.member_id, text)
 
 
 def tell_share_state(step: Step) -> Sentence | None:
@@ -38,15 +38,15 @@ def tell_share_state(step: Step) -> Sentence | None:
     before, after = step.before.share, step.after.share
     if before is after or step.after.protocol is not Protocol.SHARE:
         return None
-    told = []
+    known = []
     begun = keys(after.initializing) - keys(before.initializing)
     if begun:
-        told.append(f"The share state of {in_words(step.after, begun)} is being made")
+        known.append(f"The share state of {in_words(step.after, begun)} is being made")
     made = keys(after.initialized) - keys(before.initialized)
     if made:
-        told.append(f"The share state of {in_words(step.after, made)} is made")
+        known.append(f"The share state of {in_words(step.after, made)} is made")
     deleting = [topic_id for topic_id in after.deleting if topic_id not in before.deleting]
     if deleting:
         names = listed([step.after.topic_name(topic_id) for topic_id in deleting])
-        told.append(f"The share state of {names} is being deleted")
-    return Sentence("metadata", COORDINATOR, joined(told)) if told else None
+        known.append(f"The share state of {names} is being deleted")
+    return Sentence("metadata", COORDINATOR, joined(known)) if known else None

@@ -20,16 +20,16 @@ def tell_topology(step: Step) -> Sentence | None:
     before, after = step.before.streams, step.after.streams
     if before is after or step.after.protocol is not Protocol.STREAMS:
         return None
-    told = []
+    known = []
     if after.topology is not None and after.topology != before.topology:
         number = len(after.topology.subtopologies)
         noun = "subtopology" if number == 1 else "subtopologies"
-        told.append(f"The topology of epoch {after.topology.epoch} has {number:,} {noun}")
+        known.append(f"The topology of epoch {after.topology.epoch} has {number:,} {noun}")
     if before.is_ready and not after.is_ready:
-        told.append("The topology is not ready: not all of its topics are there")
+        known.append("The topology is not ready: not all of its topics are there")
     elif after.is_ready and not before.is_ready:
-        told.append("The topology is ready")
-    return Sentence("metadata", COORDINATOR, joined(told)) if told else None
+        known.append("The topology is ready")
+    return Sentence("metadata", COORDINATOR, joined(known)) if known else None
 
 
 def tell_copies(step: Step, cast: DisplayNames) -> Sentence | None:
@@ -44,8 +44,8 @@ def tell_copies(step: Step, cast: DisplayNames) -> Sentence | None:
         return None
     if len(changes) > COPIES_TOLD_MAX:
         return Sentence("gain", COORDINATOR, f"{len(changes)} members change their standby or warm-up tasks")
-    says = "; ".join(f"{cast.name(change.member_id)} {_changed(change)}" for change in changes)
-    return Sentence("gain" if changes[0].copies_gained else "acknowledge", changes[0].member_id, says)
+    text = "; ".join(f"{cast.name(change.member_id)} {_changed(change)}" for change in changes)
+    return Sentence("gain" if changes[0].copies_gained else "acknowledge", changes[0].member_id, text)
 
 
 def _changed(change: MemberStep) -> str:

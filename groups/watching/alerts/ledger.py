@@ -78,14 +78,14 @@ class Ledger:
 
         Of alerts with one cause (``together``) one message is sent.
         """
-        says = held.says if together is None else f"{held.says}. {together.says}"
+        text = held.says if together is None else f"{held.says}. {together.says}"
         alert = Alert.objects.create(
             id=storage.new_id(),
             rule=row,
             cluster=self.cluster,
             group=group,
             key=key,
-            says=says,
+            says=text,
             since_ms=held.since_ms,
             at_ms=at_ms,
             # A finding is told once; a condition lasts until it is over.
@@ -98,7 +98,7 @@ class Ledger:
             self._numbers[row.pk, group] = held.number
         cause = (row.pk, together.from_ms) if together is not None else None
         if cause is None or cause not in self._sent:
-            enqueue(row, alert, "found" if key else "began", says)
+            enqueue(row, alert, "found" if key else "began", text)
         if cause is not None:
             self._sent.add(cause)
             self._causes[row.pk, group] = cause

@@ -239,8 +239,8 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
     if rule.kind is Kind.UNREADABLE:
         if look.is_seen:
             return None
-        says = f"{shown_name(look.group)} has not been seen for {duration(look.at_ms - begun)}"
-        return Held(says=says, since_ms=begun, sequence=look.last)
+        text = f"{shown_name(look.group)} has not been seen for {duration(look.at_ms - begun)}"
+        return Held(says=text, since_ms=begun, sequence=look.last)
     if not look.is_seen:
         return None
     match rule.kind:
@@ -248,27 +248,27 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             free = look.free
             since_ms = begun if free.since_ms is None else free.since_ms
             length = duration(max(0, look.at_ms - since_ms))
-            says = f"{free.name} has been unassigned for {length}"
+            text = f"{free.name} has been unassigned for {length}"
             if free.count > 1:
-                says = f"{free.count} partitions are unassigned in {shown_name(look.group)}, {free.name} for {length}"
-            return Held(says=says, since_ms=since_ms, sequence=free.sequence, number=free.count)
+                text = f"{free.count} partitions are unassigned in {shown_name(look.group)}, {free.name} for {length}"
+            return Held(says=text, since_ms=since_ms, sequence=free.sequence, number=free.count)
         case Kind.STUCK if look.rebalancing_since_ms is not None:
             length = duration(look.at_ms - look.rebalancing_since_ms)
-            says = f"{shown_name(look.group)} has been rebalancing for {length}; it is {look.state}"
-            return Held(says=says, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
+            text = f"{shown_name(look.group)} has been rebalancing for {length}; it is {look.state}"
+            return Held(says=text, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
         case Kind.STORM:
             recent = [at for at in look.rebalanced_ms if at > look.at_ms - rule.within_s * 1000]
             if len(recent) > rule.count:
-                says = f"{shown_name(look.group)} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
-                return Held(says=says, since_ms=recent[0], sequence=look.epoch_began or look.last)
+                text = f"{shown_name(look.group)} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
+                return Held(says=text, since_ms=recent[0], sequence=look.epoch_began or look.last)
         case Kind.CAUSELESS:
             return _causeless(look, begun)
         case Kind.EMPTY if look.members == 0:
-            says = f"{shown_name(look.group)} has had no member for {duration(look.at_ms - begun)}"
-            return Held(says=says, since_ms=begun, sequence=look.last)
+            text = f"{shown_name(look.group)} has had no member for {duration(look.at_ms - begun)}"
+            return Held(says=text, since_ms=begun, sequence=look.last)
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
-            says = f"{shown_name(look.group)} lags by {look.lag:,} records"
-            return Held(says=says, since_ms=begun, sequence=look.last, number=look.lag)
+            text = f"{shown_name(look.group)} lags by {look.lag:,} records"
+            return Held(says=text, since_ms=begun, sequence=look.last, number=look.lag)
     return None
 
 

@@ -168,11 +168,11 @@ def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
 def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
     from simulations.proof.exploration.trace import sentence
 
-    told, world = [], worlds.first()
+    known, world = [], worlds.first()
     for step in violated.trace:
-        told.append(sentence(worlds, world, step))
+        known.append(sentence(worlds, world, step))
         world, _ = worlds.take(world, step)
-    return told
+    return known
 
 
 def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:

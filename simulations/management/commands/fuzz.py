@@ -79,8 +79,8 @@ class Command(TerminalCommand):
             for answer in self.on_spark(options["spark"]) if options["spark"] else self.here():
                 total.add(answer)
                 for found in answer.found:
-                    says = f"Seed {found.seed} in {called(found)} breaks {found.broken.invariant}"
-                    self.stderr.write(f"{says}: {found.broken.says}")
+                    text = f"Seed {found.seed} in {called(found)} breaks {found.broken.invariant}"
+                    self.stderr.write(f"{text}: {found.broken.says}")
                 if time.monotonic() - told_s >= 1 or total.runs == wanted:
                     told_s = time.monotonic()
                     self.stderr.write(progress(total, wanted, told_s - begun_s))
@@ -90,8 +90,8 @@ class Command(TerminalCommand):
             self.stderr.write(f"Not judged in {runs:,} of {total.runs:,} runs: {reason}")
         self.report(total, folder, time.monotonic() - begun_s, shrinks=not interrupted)
         if interrupted:
-            says = f"Interrupted: {total.runs:,} of {wanted:,} runs are done, {len(total.found)} broke an invariant."
-            raise CommandError(says, returncode=INTERRUPTED)
+            text = f"Interrupted: {total.runs:,} of {wanted:,} runs are done, {len(total.found)} broke an invariant."
+            raise CommandError(text, returncode=INTERRUPTED)
         if total.found:
             raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.", returncode=1)
 
@@ -182,7 +182,7 @@ class Command(TerminalCommand):
             }
             for found in total.found
         ]
-        told: dict[str, Any] = {
+        known: dict[str, Any] = {
             "seeds": f"{self.first}-{self.last}",
             "runs": total.runs,
             "violations": violations,
@@ -190,8 +190,8 @@ class Command(TerminalCommand):
             "seconds": round(seconds, 1),
         }
         if self.covered:
-            told["coverage"] = {name: dict(sorted(counts.items())) for name, counts in total.counts.items()}
-        self.stdout.write(orjson.dumps(told).decode())
+            known["coverage"] = {name: dict(sorted(counts.items())) for name, counts in total.counts.items()}
+        self.stdout.write(orjson.dumps(known).decode())
         if folder is not None and self.first == self.last and not total.found:
             for kind, rules in kinds_of(self.protocols, self.semantics):
                 write_run(folder, self.first, rules, self.presets, groups=kind, release=self.release)

@@ -59,8 +59,8 @@ def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[Inter
     """Removals; where one turns the group into a classic one, the first record need not be of the member that goes."""
     due = sorted(position.timers.due(now_ms), key=lambda running: running.member_id != member_id)
     # The classic group's record tells when the coordinator's clock showed it.
-    told = islice(position.log.state_times(position.at), 1)
-    times = dict.fromkeys([now_ms, *(time for time in told if now_ms - LOG_DELAY_MS <= time <= now_ms)])
+    known = islice(position.log.state_times(position.at), 1)
+    times = dict.fromkeys([now_ms, *(time for time in known if now_ms - LOG_DELAY_MS <= time <= now_ms)])
     for images in _counts(position, now_ms):
         for running in due:
             for time in times:
@@ -120,8 +120,8 @@ def _could_be_started(shard: Shard, now_ms: int) -> Iterator[ResolveRegexes]:
 def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
     """Offsets of deleted topics, each deletion an operation of its own."""
     for images in _counts(position, now_ms):
-        heard = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
-        for topic, producers in product([*position.deleted, *heard], _orders(position)):
+        known = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
+        for topic, producers in product([*position.deleted, *known], _orders(position)):
             gone = [topic]
             shard = position.having_heard(images, now_ms)
             outcome = shard.topics_deleted(gone, now_ms, producers)
@@ -143,9 +143,9 @@ def _orders(position: Position) -> Iterable[tuple[int, ...]]:
 
 def _counts(position: Position, now_ms: int) -> list[int]:
     """How many further changes may have been heard of: all, none, and what lies between where it can matter."""
-    heard = [change for change in position.coming_images() if change.at_ms <= now_ms]
-    between = [count for count, change in enumerate(heard) if count and position.log.concerned_by(change)]
-    return list(dict.fromkeys([0, *between, len(heard)]))
+    known = [change for change in position.coming_images() if change.at_ms <= now_ms]
+    between = [count for count, change in enumerate(known) if count and position.log.concerned_by(change)]
+    return list(dict.fromkeys([0, *between, len(known)]))
 
 
 def _image_of(position: Position, version: int) -> Image:

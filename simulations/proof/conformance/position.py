@@ -77,11 +77,11 @@ class Log:
         )
         self._heartbeats_done = list(accumulate((done for _, done in self._heartbeats), max))
         self._group_states = [
-            (number, told)
+            (number, known)
             for number, written in enumerate(recording.written)
             if written.payload["type"] == GROUP_METADATA
             and (value := written.payload.get("value"))
-            and isinstance(told := value.get("currentStateTimestamp"), int)
+            and isinstance(known := value.get("currentStateTimestamp"), int)
         ]
 
     def heartbeat_at(self, at_ms: int, delay_ms: int) -> bool:
@@ -92,7 +92,7 @@ class Log:
     def state_times(self, at: int) -> Iterator[int]:
         """When a classic group came to the state that its record tells, of each such record from this one on."""
         first = bisect_left(self._group_states, (at, -INFINITE_MS))
-        return (told for _, told in islice(self._group_states, first, None))
+        return (known for _, known in islice(self._group_states, first, None))
 
     @cached_property
     def _concerned(self) -> frozenset[str] | None:

@@ -41,8 +41,8 @@ class RecordedRequest:
     @property
     def member(self) -> str:
         """The member that asks, empty where it has no id yet. A LeaveGroup may tell one in a list."""
-        if told := self.request.get("memberId"):
-            return str(told)
+        if known := self.request.get("memberId"):
+            return str(known)
         leaving: Sequence[Fields] = self.request.get("members") or ()
         return str(leaving[0].get("memberId") or "") if len(leaving) == 1 else ""
 

@@ -137,22 +137,22 @@ def _classic(shard: Shard, asked: RecordedRequest, now_ms: int, committed_ms: in
 
 
 def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    told = asked.request
-    names = told.get("subscribedTopicNames")
-    owned = told.get("topicPartitions")
-    member_id = told["memberId"]
-    if not member_id and asked.version == 0 and told["memberEpoch"] == JOIN_EPOCH:
+    known = asked.request
+    names = known.get("subscribedTopicNames")
+    owned = known.get("topicPartitions")
+    member_id = known["memberId"]
+    if not member_id and asked.version == 0 and known["memberEpoch"] == JOIN_EPOCH:
         member_id = asked.response.get("memberId") or ""
     request = Heartbeat(
-        group_id=told["groupId"],
+        group_id=known["groupId"],
         member_id=member_id,
-        member_epoch=told["memberEpoch"],
-        instance_id=told.get("instanceId"),
-        rack_id=told.get("rackId"),
-        rebalance_timeout_ms=told["rebalanceTimeoutMs"],
+        member_epoch=known["memberEpoch"],
+        instance_id=known.get("instanceId"),
+        rack_id=known.get("rackId"),
+        rebalance_timeout_ms=known["rebalanceTimeoutMs"],
         subscribed_topic_names=None if names is None else tuple(names),
-        subscribed_topic_regex=told.get("subscribedTopicRegex"),
-        server_assignor=told.get("serverAssignor"),
+        subscribed_topic_regex=known.get("subscribedTopicRegex"),
+        server_assignor=known.get("serverAssignor"),
         owned=None if owned is None else {each["topicId"]: tuple(each["partitions"]) for each in owned},
         client_id=asked.client,
         client_host=asked.host,
@@ -162,11 +162,11 @@ def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
 
 
 def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    told, image = asked.request, shard.image
+    known, image = asked.request, shard.image
     in_transaction = asked.api == TRANSACTIONAL_COMMIT
     by_id = asked.version >= (TRANSACTION_TOPIC_ID_VERSION if in_transaction else TOPIC_ID_VERSION)
     offsets: list[CommittedOffset] = []
-    for topic in told["topics"]:
+    for topic in known["topics"]:
         found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
         for partition in topic["partitions"]:
             offsets.append(
@@ -180,20 +180,20 @@ def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
                 )
             )
     request = OffsetCommit(
-        group_id=told["groupId"],
-        member_id=told["memberId"],
-        member_epoch=_epoch_of(told),
+        group_id=known["groupId"],
+        member_id=known["memberId"],
+        member_epoch=_epoch_of(known),
         offsets=tuple(offsets),
         version=asked.version,
-        retention_ms=told.get("retentionTimeMs", -1),
-        instance_id=told.get("groupInstanceId"),
+        retention_ms=known.get("retentionTimeMs", -1),
+        instance_id=known.get("groupInstanceId"),
     )
     if in_transaction:
         request = TransactionalCommit(
             **{each.name: getattr(request, each.name) for each in fields(request)},
-            transactional_id=told["transactionalId"],
-            producer_id=told["producerId"],
-            producer_epoch=told["producerEpoch"],
+            transactional_id=known["transactionalId"],
+            producer_id=known["producerId"],
+            producer_epoch=known["producerEpoch"],
         )
     outcome = shard.commit(request, now_ms)
     answer = _Partitions("topicId" if by_id else "name")
@@ -210,14 +210,14 @@ def _epoch_of(body: Fields) -> int:
 
 
 def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    told = asked.request
-    topics = told.get("topics")
+    known = asked.request
+    topics = known.get("topics")
     request = OffsetFetch(
         group_id=asked.group,
-        member_id=told.get("memberId"),
-        member_epoch=told.get("memberEpoch", -1),
+        member_id=known.get("memberId"),
+        member_epoch=known.get("memberEpoch", -1),
         topics=None if topics is None else tuple(map(_fetched, topics)),
-        require_stable=bool(told.get("requireStable")),
+        require_stable=bool(known.get("requireStable")),
         version=asked.version,
     )
     outcome = shard.fetch(request, now_ms)
@@ -237,10 +237,10 @@ def _fetched(topic: Fields) -> FetchedTopic:
 
 
 def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    told, image = asked.request, shard.image
+    given, image = asked.request, shard.image
     answer = _Partitions("name")
     known: dict[str, tuple[int, ...]] = {}
-    for topic in told["topics"]:
+    for topic in given["topics"]:
         numbers = [partition["partitionIndex"] for partition in topic["partitions"]]
         found = image.topics.get(topic["name"])
         for number in numbers:
@@ -249,7 +249,7 @@ def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answer
                 answer.add(topic["name"], {"partitionIndex": number, "errorCode": code})
         if found is not None and (valid := tuple(n for n in numbers if 0 <= n < found.partitions)):
             known[topic["name"]] = valid
-    if not known and told["topics"]:
+    if not known and given["topics"]:
         return Answered(answer={"errorCode": 0, **answer.body()})
     outcome = shard.delete_offsets(OffsetDelete(group_id=asked.group, topics=known), now_ms)
     refused = int(outcome.answer.error_code)
@@ -303,7 +303,9 @@ class _Partitions:
         self._topics.setdefault(topic, []).append(partition)
 
     def body(self) -> Fields:
-        return {"topics": [{self._named: topic, "partitions": told} for topic, told in self._topics.items()]}
+        return {
+            "topics": [{self._named: topic, "partitions": known} for topic, known in self._topics.items()]
+        }
 
 
 def _of(outcome: Outcome[A], body: Callable[[A], Fields]) -> Answered:

@@ -87,16 +87,16 @@ class Judge:
         first_ms = log.asked[0].arrived_ms - CLOCK_SLACK_MS
         before = [written for written in log.written if written.at_ms < first_ms]
         shard = Shard(log.group, Semantics.KAFKA, self._settings, Image(topics={}))
-        heard = 0
-        while heard < len(log.images) and log.known_ms[heard] < first_ms:
-            change_image(shard, log.images[heard], first_ms)
-            heard += 1
+        known = 0
+        while known < len(log.images) and log.known_ms[known] < first_ms:
+            change_image(shard, log.images[known], first_ms)
+            known += 1
         self.story.topics(first_ms, shard.image)
         refused = take_recorded(shard, before)
         self.story.loaded(before)
         tell_refused(refused, self.tally, self.story)
         self.tally.loaded = len(before)
-        position = Position(log=log, shard=shard, at=len(before), heard=heard)
+        position = Position(log=log, shard=shard, at=len(before), heard=known)
         if before:
             timers = position.timers.taking(shard.loaded(first_ms).timers, -INFINITE_MS, None)
             position = replace(position, timers=timers)

@@ -233,17 +233,17 @@ def parts_of(request: LoggedRequest) -> Iterator[RecordedRequest]:
     """The request as each of its groups sees it."""
     body, answer = request.request, request.response
     if request.api == DESCRIBE:
-        for group_id, told in zip(body["groupIds"], answer["groups"], strict=False):
-            yield _part(request, group_id, {**body, "groupIds": [group_id]}, told)
+        for group_id, known in zip(body["groupIds"], answer["groups"], strict=False):
+            yield _part(request, group_id, {**body, "groupIds": [group_id]}, known)
     elif request.api == DESCRIBE_CLASSIC:
-        for group_id, told in zip(body["groups"], answer["groups"], strict=False):
-            yield _part(request, group_id, {**body, "groups": [group_id]}, told)
+        for group_id, known in zip(body["groups"], answer["groups"], strict=False):
+            yield _part(request, group_id, {**body, "groups": [group_id]}, known)
     elif request.api == DELETE_GROUPS:
-        results = {told["groupId"]: told for told in answer["results"]}
+        results = {known["groupId"]: known for known in answer["results"]}
         for group_id in body["groupsNames"]:
             yield _part(request, group_id, {}, results[group_id])
     elif request.api == FETCH and "groups" in body:
-        results = {told["groupId"]: told for told in answer["groups"]}
+        results = {known["groupId"]: known for known in answer["groups"]}
         for group in body["groups"]:
             stable = {"requireStable": body.get("requireStable", False)}
             yield _part(request, group["groupId"], {**group, **stable}, results[group["groupId"]])

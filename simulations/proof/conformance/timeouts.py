@@ -88,11 +88,11 @@ def _times(position: Position, running: Running, until_ms: int) -> list[int]:
     """When it may have been, the likeliest first: times that the recording tells if they are near to when it was due."""
     last_ms = INFINITE_MS if running.latest_ms is None else running.latest_ms + LATE_MS
     due_ms = until_ms if running.latest_ms is None else running.latest_ms
-    told = list(islice(position.log.state_times(position.at), 1))
+    known = list(islice(position.log.state_times(position.at), 1))
     if (answered := position.answer_due) is not None:
-        told.append(answered.done_ms)
+        known.append(answered.done_ms)
     if (written_ms := position.next_written_ms()) is not None:
-        told.append(written_ms)
-    near = [time for time in told if abs(time - due_ms) <= LOG_DELAY_MS]
-    times = dict.fromkeys([*near, min(due_ms, until_ms), *told])
+        known.append(written_ms)
+    near = [time for time in known if abs(time - due_ms) <= LOG_DELAY_MS]
+    times = dict.fromkeys([*near, min(due_ms, until_ms), *known])
     return [time for time in times if running.earliest_ms <= time <= min(last_ms, until_ms)]

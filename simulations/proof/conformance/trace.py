@@ -54,12 +54,14 @@ class Story:
         gone = [name for name in self._told if name not in image.topics]
         if not fresh and not gone:
             return
-        told: dict[str, NotedTopic | None] = {
+        known: dict[str, NotedTopic | None] = {
             name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in fresh.items()
         }
-        told.update(dict.fromkeys(gone))
+        known.update(dict.fromkeys(gone))
         self._told = dict(image.topics)
-        self._add(at_ms, Kind.NOTE, COORDINATOR, {"note": "topics", "topics": told, "source": "metadata log"})
+        self._add(
+            at_ms, Kind.NOTE, COORDINATOR, {"note": "topics", "topics": known, "source": "metadata log"}
+        )
 
     def image(self, change: ImageChange, at_ms: int) -> None:
         self.topics(at_ms, change.image)
@@ -105,9 +107,9 @@ class Story:
 
     def differences(self, found: Iterable[Difference], member: str | None) -> None:
         for each in found:
-            says = f"The simulated coordinator differs: {each.what}"
-            told = {"fault": "difference", "member": member, "says": says, **to_plain(each)}
-            self._add(each.at_ms, Kind.FAULT, COORDINATOR, told)
+            text = f"The simulated coordinator differs: {each.what}"
+            known = {"fault": "difference", "member": member, "says": text, **to_plain(each)}
+            self._add(each.at_ms, Kind.FAULT, COORDINATOR, known)
 
     def _records(self, logged: Sequence[Written], cause: int | None) -> None:
         first = FIRST_SEQUENCE + len(self.entries)
@@ -157,7 +159,7 @@ def _steady(asked: RecordedRequest) -> bool:
     """A heartbeat that tells nothing and is told nothing."""
     if asked.api == CLASSIC_HEARTBEAT:
         return not asked.response["errorCode"]
-    told = (
+    known = (
         "rackId",
         "subscribedTopicNames",
         "subscribedTopicRegex",
@@ -167,7 +169,7 @@ def _steady(asked: RecordedRequest) -> bool:
     return (
         asked.api == HEARTBEAT
         and asked.request["memberEpoch"] > 0
-        and all(asked.request.get(name) is None for name in told)
+        and all(asked.request.get(name) is None for name in known)
         and asked.response["errorCode"] == 0
         and asked.response["memberEpoch"] == asked.request["memberEpoch"]
         and asked.response.get("assignment") is None

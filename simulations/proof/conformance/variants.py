@@ -114,7 +114,7 @@ def _times(position: Position, asked: RecordedRequest, delay_ms: int) -> list[in
     times: list[int] = []
     next_ms = position.next_written_ms()
     if next_ms is not None and least <= next_ms <= most:
-        times += [told for each in position.unit() if (told := _told_ms(each.payload)) is not None]
+        times += [known for each in position.unit() if (known := _told_ms(each.payload)) is not None]
         times.append(next_ms)
     # A classic group's next record tells when its join phase ended, which this request may have done.
     times += islice(position.log.state_times(position.at), 1)
@@ -134,5 +134,5 @@ def _told_ms(record: Record) -> int | None:
     field = TIMES.get(record["type"])
     if value is None or field is None:
         return None
-    told: Value = value.get(field)
-    return told if isinstance(told, int) else None
+    known: Value = value.get(field)
+    return known if isinstance(known, int) else None

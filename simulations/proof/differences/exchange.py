@@ -124,18 +124,18 @@ class Operation:
 
     @property
     def says(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.fields.items())
-        return " ".join(part for part in (self.who, self.verb, f"({told})" if told else "") if part)
+        known = ", ".join(f"{name} {value}" for name, value in self.fields.items())
+        return " ".join(part for part in (self.who, self.verb, f"({known})" if known else "") if part)
 
 
 def join(who: str, *, after_ms: int = HEARTBEAT_MS, **fields: Unpack[JoinFields]) -> Operation:
-    told: JoinFields = {
+    known: JoinFields = {
         "subscribed_topic_names": ("foo",),
         "rebalance_timeout_ms": 300_000,
         "owned": {},
         **fields,
     }
-    request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=JOIN_EPOCH, client_id=who, **told)
+    request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=JOIN_EPOCH, client_id=who, **known)
 
     def act(exchange: Exchange) -> Outcome[HeartbeatAnswer]:
         exchange.joined[who] = request
@@ -164,8 +164,8 @@ def beat(
             request = replace(request, owned=has)
         return exchange.heartbeat(replace(request, **fields))
 
-    told: dict[str, object] = {"epoch": epoch, "owned": owned}
-    shown = {name: value for name, value in told.items() if value is not None}
+    known: dict[str, object] = {"epoch": epoch, "owned": owned}
+    shown = {name: value for name, value in known.items() if value is not None}
     return Operation(verb="heartbeats", act=act, who=who, fields={**shown, **fields})
 
 

@@ -50,8 +50,8 @@ class Teller:
     def request(self, request: Request, who: str, ticket: int) -> int:
         """A request arrives; its sequence."""
         api = APIS[type(request)].name
-        told = {"api": api, "version": request.version, "body": request.body()}
-        asked = self.log.write(Kind.REQUEST, who, NOW_MS, told)
+        known = {"api": api, "version": request.version, "body": request.body()}
+        asked = self.log.write(Kind.REQUEST, who, NOW_MS, known)
         self.waiting[ticket] = (asked, who, api, request.version)
         return asked
 
@@ -95,10 +95,10 @@ class Teller:
         if waiting is None:
             return
         asked, who, api, version = waiting
-        told = {"api": api, "version": version, "to": who, "body": answer.body()}
+        known = {"api": api, "version": version, "to": who, "body": answer.body()}
         if cause != asked:
-            told["request"] = asked
-        self.log.write(Kind.RESPONSE, COORDINATOR, NOW_MS, told, cause=cause)
+            known["request"] = asked
+        self.log.write(Kind.RESPONSE, COORDINATOR, NOW_MS, known, cause=cause)
 
     def _done(self, outcome: Outcome[object], cause: int | None) -> None:
         """What an operation wrote, then the timers that it started and stopped."""

@@ -188,9 +188,9 @@ class CoordinatorRuntime(ABC, Generic[C]):
         group: Group | None = None,
     ) -> CoordinatorStep[C]:
         """The coordinator of a group that the records tell of, if there are any; ``group`` is a classic one as it is in memory."""
-        told = Topics()
-        told.there_are(topics_note(shard.image, names, {})["topics"])
-        node = self.fresh(shard, GroupChecks(Violations(), told, self._semantics))
+        known = Topics()
+        known.there_are(topics_note(shard.image, names, {})["topics"])
+        node = self.fresh(shard, GroupChecks(Violations(), known, self._semantics))
         node.checks.targets.judges_expressions = False
         teller = teller_of(node)
         shard.load(records)
@@ -283,8 +283,8 @@ class CoordinatorRuntime(ABC, Generic[C]):
         answers: Answers = (),
     ) -> CoordinatorStep[C]:
         """The coordinator after an operation, and what the checkers find in the entries that tell it."""
-        told: Answers = (*((each.ticket, each.answer) for each in outcome.parked_answers), *answers)
-        teller.effect(cause, outcome, told)
+        known: Answers = (*((each.ticket, each.answer) for each in outcome.parked_answers), *answers)
+        teller.effect(cause, outcome, known)
         after = replace(
             node,
             shard=shard,
@@ -299,7 +299,7 @@ class CoordinatorRuntime(ABC, Generic[C]):
             assigned={},
         )
         entries = tuple(teller.log.fresh)
-        return CoordinatorStep(after, told, self.judge(node, after, entries, outcome), entries)
+        return CoordinatorStep(after, known, self.judge(node, after, entries, outcome), entries)
 
 
 def teller_of(node: Coordinator) -> Teller:

@@ -94,8 +94,8 @@ class Findings:
 
     def report(self, *, transitions: int, depth: int, complete: bool, loop_of: LoopOf) -> Report:
         violations = [
-            Violated(invariant=invariant, says=says, trace=(*self.way(number), step))
-            for invariant, (number, step, says) in self.broken.items()
+            Violated(invariant=invariant, says=text, trace=(*self.way(number), step))
+            for invariant, (number, step, text) in self.broken.items()
         ]
         left: set[int] = set()
         if complete:

@@ -85,8 +85,8 @@ class SearchPartition:
                 forced = is_forced(world, after)
                 flags = bool(wrong) * WRONG + forced * FORCED
                 out[owner(after) % count].append(pack(number, order, step, flags, *after))
-                for invariant, says in wrong:
-                    broken.setdefault(invariant, (number, step, says))
+                for invariant, text in wrong:
+                    broken.setdefault(invariant, (number, step, text))
                 if not forced and worlds.raises_epoch(world, after):
                     self.found.raises.append(number)
         assert parts == (len(worlds.coordinators), len(worlds.processes)), "every first step was learned"
@@ -121,7 +121,7 @@ class SearchPartition:
 
     def number(self, everyone: Sequence[bytes]) -> bool:
         """Gives them their numbers; whether anyone has any. ``everyone``: the orders of each share, by index."""
-        others = [array("Q", told) for at, told in enumerate(everyone) if at != self._index]
+        others = [array("Q", known) for at, known in enumerate(everyone) if at != self._index]
         final = [0] * len(self._orders)
         self._frontier = []
         for rank, at in enumerate(sorted(range(len(final)), key=self._orders.__getitem__)):
@@ -138,7 +138,7 @@ class SearchPartition:
         self.found.targets.extend(
             final[target - LEVEL] if target >= LEVEL else target for target in self._targets
         )
-        self.states += sum(len(told) for told in everyone) // array("Q").itemsize
+        self.states += sum(len(known) for known in everyone) // array("Q").itemsize
         self._forms, self._orders, self._ways, self._targets = [], [], [], []
         return bool(self._frontier)
 

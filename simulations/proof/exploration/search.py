@@ -80,8 +80,8 @@ class Search(Generic[W]):
                     self._rests.append(other)
                 else:
                     following.append((other, after))
-            for invariant, says in wrong:
-                found.broken.setdefault(invariant, (number, step, says))
+            for invariant, text in wrong:
+                found.broken.setdefault(invariant, (number, step, text))
             if is_forced(world, after):
                 continue
             if other != number:

@@ -61,19 +61,19 @@ def answer(
     release: str = NEWEST,
 ) -> Answer:
     """Runs the seeds ``first`` to ``last`` of each kind of group in each of the semantics that it runs in."""
-    told = Answer()
+    known = Answer()
     for kind, rules in kinds_of(groups, semantics):
         coverage = Coverage()
         for seed in range(first, last + 1):
             verdict = judged(seed, rules, presets, coverage if covered else None, kind, release)
-            told.runs += 1
+            known.runs += 1
             if verdict.broken is not None:
-                told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken, groups=kind))
+                known.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken, groups=kind))
             if verdict.unknown is not None:
-                told.unknown[verdict.unknown] += 1
+                known.unknown[verdict.unknown] += 1
         if covered:
-            told.counts[name_of(kind, rules)] = coverage.counts
-    return told
+            known.counts[name_of(kind, rules)] = coverage.counts
+    return known
 
 
 def kinds_of(groups: Sequence[str], semantics: Sequence[str]) -> list[tuple[str, str]]:

@@ -160,9 +160,9 @@ def document_of(
             least_ms = least_session_timeout_ms(member["heartbeat_interval_ms"], travel_ms)
             member["session_timeout_ms"] = max(member["session_timeout_ms"], least_ms)
     if classic is not None and random.random() < LEAST_SHARE:
-        told = [*members.values(), *drawn.changes]
+        known = [*members.values(), *drawn.changes]
         config["classic_min_session_timeout_ms"] = min(
-            (each["session_timeout_ms"] for each in told if "session_timeout_ms" in each), default=1
+            (each["session_timeout_ms"] for each in known if "session_timeout_ms" in each), default=1
         )
     bounds = Bounds(
         session_timeout_ms=session_ms,
@@ -176,8 +176,8 @@ def document_of(
     longest_ms = max(member["rebalance_timeout_ms"] for member in members.values())
     quiet_ms = quiescence_ms(bounds, longest_ms)
     if classic is not None:
-        told = [*members.values(), *drawn.changes]
-        quiet_ms += rounds_ms(bounds, longest_ms, map(times_of, told))
+        known = [*members.values(), *drawn.changes]
+        quiet_ms += rounds_ms(bounds, longest_ms, map(times_of, known))
     document["until"] = f"{drawn.last_ms + quiet_ms}ms"
     return document
 
@@ -235,8 +235,8 @@ def _bring(random: Random, document: Document) -> None:
     if random.random() >= BROUGHT_SHARE:
         return
     name = random.choice(BROUGHT)
-    told = [*document["members"].values(), *document["script"]]
-    if name in STICKY and any("regex" in each for each in told):
+    known = [*document["members"].values(), *document["script"]]
+    if name in STICKY and any("regex" in each for each in known):
         # Such an expression may match nothing, and these give its member what it does not subscribe to (``known_faults``).
         name = "range"
     document["assignor"] = CLIENT + name
@@ -253,11 +253,11 @@ def _members(random: Random, topics: Sequence[str], *, racks: bool) -> dict[str,
     members: dict[str, MemberDocument] = {}
     instances = random.random() < 0.5
     for name in names:
-        told: MemberDocument = {"subscribe": subscription(random, topics)}
+        known: MemberDocument = {"subscribe": subscription(random, topics)}
         if random.random() < 0.15:
-            told = {"regex": random.choice(EXPRESSIONS)}
+            known = {"regex": random.choice(EXPRESSIONS)}
         member: MemberDocument = {
-            **told,
+            **known,
             "rebalance_timeout_ms": random.choice(REBALANCE_TIMEOUTS_MS),
             "callback_ms": random.choice(CALLBACKS_MS),
         }

@@ -79,7 +79,7 @@ class ClassicMembers:
         """A member's settings: its client, its assignors, its timeouts."""
         random, client = self._random, self._client()
         session_ms = random.choice(SESSION_TIMEOUTS_MS)
-        told: MemberDocument = {
+        known: MemberDocument = {
             "protocol": "classic",
             "client": client,
             "assignors": self._assignors(client),
@@ -88,8 +88,8 @@ class ClassicMembers:
             "metadata_max_age_ms": random.choice(METADATA_AGES_MS),
         }
         if random.random() < 0.2:
-            told["revoke_commits"] = True
-        return told
+            known["revoke_commits"] = True
+        return known
 
     def rolled(self, member: MemberDocument) -> MemberDocument:
         """What a bounce sets otherwise, the assignors or the release; a static member needs a client that knows instances."""

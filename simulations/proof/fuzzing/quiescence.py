@@ -28,8 +28,8 @@ class ClassicTimes(NamedTuple):
 
 def times_of(settings: Mapping[str, object]) -> ClassicTimes:
     """The times among settings by their names."""
-    told = {name: settings.get(name) for name in ClassicTimes._fields}
-    return ClassicTimes(**{name: value for name, value in told.items() if isinstance(value, int)})
+    known = {name: settings.get(name) for name in ClassicTimes._fields}
+    return ClassicTimes(**{name: value for name, value in known.items() if isinstance(value, int)})
 
 
 def quiescence_ms(bounds: Bounds, rebalance_timeout_ms: int) -> int:
@@ -43,11 +43,11 @@ def rounds_ms(bounds: Bounds, rebalance_timeout_ms: int, members: Iterable[Class
     The leader sees a topic grow when its metadata are too old; each round of a rebalance is heard of at a heartbeat, and
     joined within the rebalance timeout.
     """
-    told = list(members)
+    known = list(members)
     round_ms = rebalance_timeout_ms + 4 * bounds.travel_ms + bounds.settle_ms
-    round_ms += max((member.heartbeat_interval_ms for member in told), default=0)
-    waits_ms = max((member.session_timeout_ms for member in told), default=0)
-    waits_ms += max((member.metadata_max_age_ms for member in told), default=0)
+    round_ms += max((member.heartbeat_interval_ms for member in known), default=0)
+    waits_ms = max((member.session_timeout_ms for member in known), default=0)
+    waits_ms += max((member.metadata_max_age_ms for member in known), default=0)
     return DISTURBANCES * (ROUNDS * round_ms + waits_ms)
 
 
@@ -63,21 +63,21 @@ def quiescence_of(scenario: Scenario) -> int:
 def _classic_times(scenario: Scenario) -> list[ClassicTimes]:
     """Of each member of the classic protocol, and what bounces change."""
     settings = [member.classic for member in scenario.members.values() if member.classic is not None]
-    told = [
+    known = [
         ClassicTimes(each.heartbeat_interval_ms, each.session_timeout_ms, each.metadata_max_age_ms)
         for each in settings
     ]
-    return told + [times_of(action.changes) for action in scenario.script if action.changes]
+    return known + [times_of(action.changes) for action in scenario.script if action.changes]
 
 
 def rest_of(scenario: Scenario) -> int:
     """How long, in milliseconds, a group that is well is watched: by then nobody silent is a member any more."""
     bounds = bounds_of(scenario)
     session_ms, interval_ms, age_ms = bounds.session_timeout_ms, bounds.heartbeat_interval_ms, 0
-    for told in _classic_times(scenario):
-        session_ms = max(session_ms, told.session_timeout_ms)
-        interval_ms = max(interval_ms, told.heartbeat_interval_ms)
-        age_ms = max(age_ms, told.metadata_max_age_ms)
+    for known in _classic_times(scenario):
+        session_ms = max(session_ms, known.session_timeout_ms)
+        interval_ms = max(interval_ms, known.heartbeat_interval_ms)
+        age_ms = max(age_ms, known.metadata_max_age_ms)
     return session_ms + age_ms + 2 * (interval_ms + bounds.travel_ms)
 
 
@@ -110,7 +110,7 @@ def can_rest(scenario: Scenario) -> bool:
             classic.heartbeat_interval_ms, travel_ms
         ):
             return False
-    interval_ms = max([interval_ms, *(told.heartbeat_interval_ms for told in _classic_times(scenario))])
+    interval_ms = max([interval_ms, *(known.heartbeat_interval_ms for known in _classic_times(scenario))])
     callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
     slowed_ms, paused = dict.fromkeys(callbacks_ms, 0), dict.fromkeys(callbacks_ms, False)
     is_whole = scenario.network.loss == scenario.network.duplicate == 0

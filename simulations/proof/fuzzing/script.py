@@ -155,7 +155,7 @@ def draw_script(
         random=random,
         preset=preset,
         topics=[*topics, CREATED],
-        partitions={name: told["partitions"] for name, told in topics.items()},
+        partitions={name: known["partitions"] for name, known in topics.items()},
         states=dict.fromkeys(members, AWAY),
         members=dict(members),
         classic=classic,

@@ -143,7 +143,7 @@ def _changed(document: Document, change: Callable[[Document], Iterator[Document]
 
 def _without_members(document: Document) -> Iterator[Document]:
     for name in document["members"]:
-        members = {other: told for other, told in document["members"].items() if other != name}
+        members = {other: known for other, known in document["members"].items() if other != name}
         lines = [line for line in document["script"] if name not in _named(line)]
         yield {**document, "members": members, "script": lines}
 
@@ -153,8 +153,8 @@ def _without_topics(document: Document) -> Iterator[Document]:
         smaller = copy.deepcopy(document)
         del smaller["topics"][name]
         parts: list[Mapping[str, object]] = [*smaller["members"].values(), *smaller["script"]]
-        for told in parts:
-            for names in (told.get("subscribe"), told.get("topics")):
+        for known in parts:
+            for names in (known.get("subscribe"), known.get("topics")):
                 if isinstance(names, list) and name in names:
                     names.remove(name)
         smaller["script"] = [line for line in smaller["script"] if name not in _named(line)]

@@ -97,8 +97,8 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
                 return _rested(checker, last)
     except Exception as error:  # Whatever the machines raise is what this looks for.
         place = traceback.extract_tb(error.__traceback__)[-1]
-        says = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
-        return Verdict(broken=Broken(invariant=CRASHED, says=says, sequence=last))
+        text = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
+        return Verdict(broken=Broken(invariant=CRASHED, says=text, sequence=last))
     violations = checker.end(scenario.start_ms + scenario.until_ms)
     if not can_rest(scenario):
         violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]

@@ -40,8 +40,8 @@ class Explanation:
         """The steps; a last one tells how many are left out."""
         if not self.left_out:
             return self.steps
-        says = f"{self.left_out} more steps are left out"
-        more: Step = {"step": "more", "says": says, "left_out": self.left_out}
+        text = f"{self.left_out} more steps are left out"
+        more: Step = {"step": "more", "says": text, "left_out": self.left_out}
         return [*self.steps, more]
 
 

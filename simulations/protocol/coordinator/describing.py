@@ -128,14 +128,14 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> DescribedGr
 
 def _member(context: Context, member: ConsumerMember) -> DescribedMember:
     """What it has and what it is still to give up stand together, as the release tells them."""
-    told: dict[str, list[int]] = {}
+    known: dict[str, list[int]] = {}
     order: HashOrder[str] = HashOrder(uuid_hash)
     for held in (member.assigned, member.pending_revocation):
         for topic_id, numbers in in_memory(held).items():
             # `computeIfAbsent` puts a topic in front of those of its bucket.
             order.compute(topic_id)
-            told.setdefault(topic_id, []).extend(numbers)
-    assignment = {topic_id: told[topic_id] for topic_id in order}
+            known.setdefault(topic_id, []).extend(numbers)
+    assignment = {topic_id: known[topic_id] for topic_id in order}
     return {
         "memberId": member.member_id,
         "instanceId": member.instance_id,

@@ -35,11 +35,11 @@ def check(config: GroupConfig, settings: Settings) -> None:
         if field not in NAMES:
             known = ", ".join(sorted(NAMES))
             raise ConfigRefused(f"a consumer group has no setting {field}; it has {known}")
-        told = f"Invalid value {value} for configuration consumer.{NAMES[field]}: "
+        given = f"Invalid value {value} for configuration consumer.{NAMES[field]}: "
         if value > MAX_INT:
-            raise ConfigRefused(f"{told}Not a number of type INT")
+            raise ConfigRefused(f"{given}Not a number of type INT")
         if value < LEAST[field]:
-            raise ConfigRefused(f"{told}Value must be at least {LEAST[field]}")
+            raise ConfigRefused(f"{given}Value must be at least {LEAST[field]}")
     for field in NAMES:
         if field not in config:
             continue

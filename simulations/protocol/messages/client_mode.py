@@ -98,11 +98,11 @@ class InstallAssignment:
                 {
                     "memberId": member_id,
                     "partitions": topic_partitions(
-                        {topic_id: tuple(numbers) for topic_id, numbers in told.partitions.items()}
+                        {topic_id: tuple(numbers) for topic_id, numbers in known.partitions.items()}
                     ),
-                    **metadata_fields(told.metadata),
+                    **metadata_fields(known.metadata),
                 }
-                for member_id, told in self.answer.members.items()
+                for member_id, known in self.answer.members.items()
             ],
         }
 

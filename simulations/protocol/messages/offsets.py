@@ -92,13 +92,13 @@ class FetchAnswer:
                     "errorCode": int(offset.error_code),
                 }
             )
-        told: list[FetchAnswerTopic] = [
+        known: list[FetchAnswerTopic] = [
             {"topicId": topic, "partitions": partitions}
             if by_id
             else {"name": topic, "partitions": partitions}
             for topic, partitions in topics.items()
         ]
-        return {"groups": [{"groupId": self.group_id, "topics": told, "errorCode": int(self.error_code)}]}
+        return {"groups": [{"groupId": self.group_id, "topics": known, "errorCode": int(self.error_code)}]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,6 @@ class InFlightRequest:
 
     def told(self, api: str, way: str) -> Mapping[str, object]:
         """What an entry says of one of its messages."""
-        told: dict[str, object] = {"member": self.member_id, "api": api, "way": way}
+        known: dict[str, object] = {"member": self.member_id, "api": api, "way": way}
         epoch = getattr(self.request, "member_epoch", None)
-        return told if epoch is None else {**told, "epoch": epoch}
+        return known if epoch is None else {**known, "epoch": epoch}

@@ -139,9 +139,9 @@ class CoordinatorRuntime:
                 self._wait(exchange, entry)
                 self.partition.add((), lambda _: self._answer_fast_path(exchange, outcome, entry), _nothing)
             return
-        told = told_by(exchange, outcome)
+        known = told_by(exchange, outcome)
         self._wait(exchange, entry)
-        self._add(Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+        self._add(Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=known))
 
     def _handled(self, exchange: InFlightRequest) -> Outcome[Answer]:
         """What the coordinator does about a request; of a commit only what the broker passes on."""

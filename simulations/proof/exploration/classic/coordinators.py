@@ -140,7 +140,7 @@ class ClassicRuntime(CoordinatorRuntime[ClassicCoordinator]):
         if outcome.follow_up is not None:
             after.appends = (*before.appends, outcome.follow_up)
         after.parked = parked = after.still_parked()
-        after.waiting = {ticket: told for ticket, told in after.waiting.items() if ticket in parked}
+        after.waiting = {ticket: known for ticket, known in after.waiting.items() if ticket in parked}
         self._sum_up(after)
         if after.is_consumer and after.group is not None and after.group.members:
             wrong.append((ONE_PROTOCOL, "The group is a classic one and a consumer group at once"))

@@ -53,8 +53,8 @@ def gains(node: ClassicCoordinator, processes: Processes, slot: int, partitions:
                 found.append((ONE_READER, f"{who} begins with {what} while {its} still reads it"))
             else:
                 generation = process.generation
-                says = f"{who} and {its} both process {what} in generation {generation}: {its} has not revoked it"
-                found.append((ONE_PROCESSOR, says))
+                text = f"{who} and {its} both process {what} in generation {generation}: {its} has not revoked it"
+                found.append((ONE_PROCESSOR, text))
     return tuple(found)
 
 

@@ -197,12 +197,12 @@ class ClassicProcesses(Processes[ClassicProcess]):
         """What a JoinGroup names as owned; ``None`` where its client is too old to name anything."""
         if not request.protocols:
             return None
-        told = decode_subscription(request.protocols[0][1])
-        if told["version"] < OWNED_VERSION:
+        known = decode_subscription(request.protocols[0][1])
+        if known["version"] < OWNED_VERSION:
             return None
         return self.bits.of(
             (topic["topic"], number)
-            for topic in told.get("ownedPartitions", ())
+            for topic in known.get("ownedPartitions", ())
             for number in topic["partitions"]
         )
 

@@ -243,8 +243,8 @@ class ClassicWorlds(Worlds[ClassicCoordinator, ClassicProcess]):
         """A process is answered."""
         number = world[PROCESSES + slot]
         place = ("told", number, ticket, key, world[SCRIPT])
-        told = partial(self.acting.told, self.processes.parts[number], ticket, answer)
-        return self._taken_by_itself(place, world, slot, told)
+        known = partial(self.acting.told, self.processes.parts[number], ticket, answer)
+        return self._taken_by_itself(place, world, slot, known)
 
     # What the coordinator can do.
 

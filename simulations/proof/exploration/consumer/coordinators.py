@@ -63,8 +63,8 @@ class ConsumerRuntime(CoordinatorRuntime[ConsumerCoordinator]):
         if not strange:
             return step
         which = named((self._names.get(topic_id, topic_id), number) for topic_id, number in strange)
-        says = f"Offsets of {which} are taken from {who} at epoch {request.member_epoch}"
-        return replace(step, wrong=(*step.wrong, ("commit_epoch", says)))
+        text = f"Offsets of {which} are taken from {who} at epoch {request.member_epoch}"
+        return replace(step, wrong=(*step.wrong, ("commit_epoch", text)))
 
     def judge(
         self,

@@ -120,10 +120,10 @@ class Moves:
         held = self._worlds.coordinators.parts[known.after].held.get(who, 0)
         missed = self._acting.misses(process, request, before.held.get(who, 0), held)
         place = (kind, world[SCRIPT], number, said, missed)
-        told = self._told.get(place)
-        if told is None:
-            told = self._told[place] = self._handled(world, slot, process, answer, missed, breaks=breaks)
-        return packed(kind, slot), known.after, told[0], 0, int(breaks), known.wrong + told[1]
+        given = self._told.get(place)
+        if given is None:
+            given = self._told[place] = self._handled(world, slot, process, answer, missed, breaks=breaks)
+        return packed(kind, slot), known.after, given[0], 0, int(breaks), known.wrong + given[1]
 
     def _handled(
         self,

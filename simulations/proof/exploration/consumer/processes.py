@@ -107,4 +107,4 @@ class ConsumerProcesses(Processes[ConsumerProcess]):
 
 
 def _wrongs(found: list[rules.Wrong]) -> Wrongs:
-    return tuple((invariant, says) for invariant, says, _ in found)
+    return tuple((invariant, text) for invariant, text, _ in found)

@@ -284,4 +284,4 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
                 if other.member_id < who:
                     both = owned & named(other.reads)
                     found += rules.begins_with_anothers(who, other.member_id, both)
-        return tuple((invariant, says) for invariant, says, _ in found)
+        return tuple((invariant, text) for invariant, text, _ in found)

@@ -29,8 +29,8 @@ def describe(context: Context) -> DescribedGroup:
         kind = (
             "not found" if context.state.protocol is None or context.state.deleted else "not a classic group"
         )
-        says = f"Group {group_id} {'is ' if kind.startswith('not a') else ''}{kind}."
-        return _described(group_id, str(DEAD), error=ErrorCode.GROUP_ID_NOT_FOUND, message=says)
+        text = f"Group {group_id} {'is ' if kind.startswith('not a') else ''}{kind}."
+        return _described(group_id, str(DEAD), error=ErrorCode.GROUP_ID_NOT_FOUND, message=text)
     stable = group.state is STABLE
     members: list[DescribedMember] = [
         {

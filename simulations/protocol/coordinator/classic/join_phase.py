@@ -114,12 +114,12 @@ def withdraw_assignments(operation: Operation, code: ErrorCode) -> None:
 def propagate_assignments(operation: Operation, code: ErrorCode) -> None:
     """Answers every parked SyncGroup; sessions that did not count meanwhile begin anew."""
     group = operation.group
-    told = code is ErrorCode.NONE
+    known = code is ErrorCode.NONE
     for member in tuple(group.in_order()):
         answer = SyncAnswer(
             error_code=code,
-            protocol_type=group.protocol_type if told else None,
-            protocol_name=group.protocol_name if told else None,
+            protocol_type=group.protocol_type if known else None,
+            protocol_name=group.protocol_name if known else None,
             assignment=member.assignment,
         )
         if operation.answer_sync(member.member_id, answer):

@@ -56,8 +56,8 @@ def join(operation: Operation, request: JoinGroup, ticket: int, *, is_new_group:
 def refuse(
     operation: Operation, request: JoinGroup, ticket: int, code: ErrorCode, *, member_id: str | None = None
 ) -> None:
-    told = request.member_id if member_id is None else member_id
-    operation.answer(ticket, JoinAnswer(error_code=code, member_id=told, version=request.version))
+    known = request.member_id if member_id is None else member_id
+    operation.answer(ticket, JoinAnswer(error_code=code, member_id=known, version=request.version))
 
 
 class GivenId(str):

@@ -108,8 +108,8 @@ def _refusal(group: Group, request: SyncGroup) -> ErrorCode:
     return ErrorCode.REBALANCE_IN_PROGRESS if group.state is PREPARING else ErrorCode.NONE
 
 
-def _differs(told: str | None, known: str | None) -> bool:
-    return told is not None and known is not None and told != known
+def _differs(given: str | None, known: str | None) -> bool:
+    return given is not None and known is not None and given != known
 
 
 def _synced(operation: Operation, member_id: str) -> None:

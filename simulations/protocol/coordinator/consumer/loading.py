@@ -130,11 +130,11 @@ def _check_tombstone(before: State, record: Record) -> None:
         member = group.members.get(record["key"]["memberId"])
         if member is None:
             return
-        told = f"Received a tombstone record to delete member {member.member_id} but did not receive "
+        known = f"Received a tombstone record to delete member {member.member_id} but did not receive "
         if member.epoch != LEAVE_GROUP_MEMBER_EPOCH:
-            raise IllegalState(told + "ConsumerGroupCurrentMemberAssignmentValue tombstone.")
+            raise IllegalState(known + "ConsumerGroupCurrentMemberAssignmentValue tombstone.")
         if member.member_id in group.target:
-            raise IllegalState(told + "ConsumerGroupTargetAssignmentMetadataValue tombstone.")
+            raise IllegalState(known + "ConsumerGroupTargetAssignmentMetadataValue tombstone.")
     elif record["type"] == CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA:
         if group.target:
             raise IllegalState(
@@ -142,13 +142,15 @@ def _check_tombstone(before: State, record: Record) -> None:
                 f"has {len(group.target)} members."
             )
     elif record["type"] == CONSUMER_GROUP_METADATA:
-        told = f"Received a tombstone record to delete group {group_id} but "
+        known = f"Received a tombstone record to delete group {group_id} but "
         if group.members:
-            raise IllegalState(told + f"the group still has {len(group.members)} members.")
+            raise IllegalState(known + f"the group still has {len(group.members)} members.")
         if group.target:
-            raise IllegalState(told + f"the target assignment still has {len(group.target)} members.")
+            raise IllegalState(known + f"the target assignment still has {len(group.target)} members.")
         if group.assignment_epoch != LEAVE_GROUP_MEMBER_EPOCH:
-            raise IllegalState(told + "did not receive ConsumerGroupTargetAssignmentMetadataValue tombstone.")
+            raise IllegalState(
+                known + "did not receive ConsumerGroupTargetAssignmentMetadataValue tombstone."
+            )
 
 
 def _check_owners(before: State, after: State, member_id: str) -> None:

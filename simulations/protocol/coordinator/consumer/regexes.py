@@ -114,12 +114,12 @@ _QUIET: Final = _quiet()
 
 
 def _told(error: Exception) -> str:
-    told = error.args[0] if error.args else b""
-    return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+    known = error.args[0] if error.args else b""
+    return known.decode("utf-8", "replace") if isinstance(known, bytes) else str(known)
 
 
-def _translated(regex: str, told: str) -> str:
+def _translated(regex: str, known: str) -> str:
     """``missing closing ]`` from RE2's ``missing ]: [a``; which part of the expression is meant is not told."""
-    if told.startswith("invalid perl operator") and regex.endswith("(?P<"):
+    if known.startswith("invalid perl operator") and regex.endswith("(?P<"):
         return INVALID_NAME
-    return next((of_java for words, of_java in _WORDS if told.startswith(words)), told)
+    return next((of_java for words, of_java in _WORDS if known.startswith(words)), known)

@@ -116,8 +116,8 @@ def compute_target(
             )
             continue
         # Names that do not exist count where a table is made for the topics of one member.
-        told = len(spec.members[member_id].topics) if homogeneous else len(group.subscribed_topics(member))
-        ordered[member_id] = _ordered(assignor_name, spec, member_id, answer, told, homogeneous=homogeneous)
+        known = len(spec.members[member_id].topics) if homogeneous else len(group.subscribed_topics(member))
+        ordered[member_id] = _ordered(assignor_name, spec, member_id, answer, known, homogeneous=homogeneous)
     return ordered
 
 
@@ -173,20 +173,20 @@ def same_partitions(left: Mapping[str, Iterable[int]], right: Mapping[str, Itera
 
 
 def _ordered(
-    assignor_name: str, spec: GroupSpec, member_id: str, answer: Assignment, told: int, *, homogeneous: bool
+    assignor_name: str, spec: GroupSpec, member_id: str, answer: Assignment, known: int, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
     assigned = {topic_id: numbers for topic_id, numbers in answer.get(member_id, {}).items() if numbers}
     member = spec.members[member_id]
     if assignor_name == "range":
-        return _range_order(assigned, member, told)
+        return _range_order(assigned, member, known)
     return _uniform_order(assigned, spec, member, homogeneous=homogeneous)
 
 
 def _range_order(
-    assigned: Mapping[str, Sequence[int]], member: MemberSpec, told: int
+    assigned: Mapping[str, Sequence[int]], member: MemberSpec, known: int
 ) -> dict[str, tuple[int, ...]]:
     order = HashOrder.with_capacity(
-        uuid_hash, int(told / 0.75 + 1), (t for t in member.topics if t in assigned)
+        uuid_hash, int(known / 0.75 + 1), (t for t in member.topics if t in assigned)
     )
     return {topic_id: tuple(assigned[topic_id]) for topic_id in order}
 

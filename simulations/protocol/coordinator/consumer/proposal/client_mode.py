@@ -229,10 +229,10 @@ def _installed(context: Context, snapshot: ClientGroup, answer: ClientAnswer) ->
         member.instance_id: member_id for member_id, member in group.members.items() if member.instance_id
     }
     for handed_out, was in snapshot.members.items():
-        told = answer.members.get(handed_out, MemberAnswer())
+        known = answer.members.get(handed_out, MemberAnswer())
         member_id = successors.get(was.instance_id, handed_out)
-        note = note_of(told.metadata, answer.error)
-        target = {topic_id: tuple(numbers) for topic_id, numbers in told.partitions.items() if numbers}
+        note = note_of(known.metadata, answer.error)
+        target = {topic_id: tuple(numbers) for topic_id, numbers in known.partitions.items() if numbers}
         old = group.target.get(member_id)
         if (
             old is None
@@ -248,5 +248,5 @@ def noted(record: Record, note: AssignorNote) -> Record:
     """A type 7 or 8 with what the assignor told, where it told something."""
     if note == NO_NOTE:
         return record
-    told = {"error": note.error, "metadataVersion": note.version, "metadataBytes": note.data}
-    return records.with_fields(record, told)
+    known = {"error": note.error, "metadataVersion": note.version, "metadataBytes": note.data}
+    return records.with_fields(record, known)

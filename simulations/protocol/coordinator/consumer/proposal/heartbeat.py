@@ -159,10 +159,10 @@ def member_record(context: Context, member: ConsumerMember, *, bumps: bool) -> R
     ``bumps``: whether the same batch begins the next epoch.
     """
     record = records.member_metadata(context.state.group, member)
-    told: dict[str, object] = {"groupEpoch": context.group.group_epoch + bumps}
+    known: dict[str, object] = {"groupEpoch": context.group.group_epoch + bumps}
     if member.client_assignors:
-        told["assignors"] = list(member.client_assignors)
-    return records.with_fields(record, told)
+        known["assignors"] = list(member.client_assignors)
+    return records.with_fields(record, known)
 
 
 def answer_of(
@@ -173,16 +173,16 @@ def answer_of(
     joins: bool,
 ) -> HeartbeatAnswer:
     """``joins``: only then it is told its member id, which the coordinator may have made."""
-    told: Partitions | None = None
+    known: Partitions | None = None
     waits: Partitions | None = None
     if assigned is not None:
-        told = {topic_id: tuple(numbers) for topic_id, numbers in assigned.items()}
+        known = {topic_id: tuple(numbers) for topic_id, numbers in assigned.items()}
         waits = pending(context, member)
     return HeartbeatAnswer(
         member_id=member.member_id if joins else None,
         member_epoch=member.epoch,
         heartbeat_interval_ms=context.settings.heartbeat_interval_ms,
-        assigned=told,
+        assigned=known,
         pending=waits,
         note=member.note if assigned is not None else NO_NOTE,
     )

@@ -162,8 +162,8 @@ def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
             memory = step.memory or memory
         except RequestRefused as refusal:
             code = refusal.code
-        told = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id, error_code=code)
-        left.append(told)
+        known = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id, error_code=code)
+        left.append(known)
     return Outcome(
         answer=LeaveAnswer(members=tuple(left), version=request.version),
         records=tuple(written),
@@ -287,19 +287,19 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
 
 
 def _rejoined(
-    context: Context, told: Heartbeat, old: ConsumerMember, metadata: ClassicMetadata
+    context: Context, given: Heartbeat, old: ConsumerMember, metadata: ClassicMetadata
 ) -> Outcome[HeartbeatAnswer]:
     """A member that is there takes its step; what it lists is written, also where nothing else of it changed."""
     known = replace(old, classic=metadata)
     view = replace(context, state=replace(context.state, consumer=with_member(context.group, known)))
-    outcome = regular(view, told, known)
+    outcome = regular(view, given, known)
     is_written = any(
         each["type"] == CONSUMER_GROUP_MEMBER_METADATA and each["value"] is not None
         for each in outcome.records
     )
     if known == old or is_written:
         return outcome
-    record = member_record(context, told_member(known, told), bumps=False)
+    record = member_record(context, told_member(known, given), bumps=False)
     return replace(outcome, records=(record, *outcome.records))
 
 

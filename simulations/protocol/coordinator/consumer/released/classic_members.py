@@ -111,12 +111,12 @@ def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
         try:
             member_id = leaving_id(context, entry)
             leaving[member_id] = None
-            told = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id)
+            known = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id)
         except RequestRefused as refusal:
-            told = LeftMember(
+            known = LeftMember(
                 member_id=entry.member_id, instance_id=entry.instance_id, error_code=refusal.code
             )
-        left.append(told)
+        left.append(known)
     answer = LeaveAnswer(members=tuple(left), version=request.version)
     return remove(context, tuple(leaving), answer) if leaving else Outcome(answer=answer)
 
@@ -136,11 +136,11 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         code = ErrorCode.MEMBER_ID_REQUIRED
         return answered(ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version))
     old, holder = find(context, request, member_id, unknown=unknown)
-    told = told_by(context, request, member_id)
-    updated = replace(updated_member(old, told), classic=metadata_of(request))
+    known = told_by(context, request, member_id)
+    updated = replace(updated_member(old, known), classic=metadata_of(request))
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
     try:
-        advanced = advance(context, told, old, updated, holder, last_of_protocol=last)
+        advanced = advance(context, known, old, updated, holder, last_of_protocol=last)
     except NotAdvanced as failure:
         code = (
             failure.cause.code
