@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 NEXT_TRY: Final = (
     "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log, "
-    "or the folder packed as .tar.gz or .zip."
+    "the folder packed as .tar.gz or .zip, or what kafka-dump-log prints of it with --print-data-log --offsets-decoder."
 )
 """What would have been right, where nothing that was given could be read."""
 

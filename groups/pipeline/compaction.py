@@ -15,8 +15,12 @@ SEGMENT_DIGITS: Final = 20
 Ranges = list[tuple[int, int]]
 
 
-def compaction_of(splits: Sequence[SplitFacts], files: Iterable[str]) -> Compaction | None:
-    """Of one partition; ``None`` where nothing is missing. ``missing`` is 0 where files overlap and have too many holes to compare."""
+def compaction_of(
+    splits: Sequence[SplitFacts], files: Iterable[str], lost: Iterable[tuple[int, int]] = ()
+) -> Compaction | None:
+    """Of one partition; ``None`` where nothing is missing. ``missing`` is 0 where files overlap and have too many holes to compare.
+
+    ``lost`` are offsets that are missing for another reason, which is known."""
     holes = [facts.holes for facts in splits if facts.holes is not None]
     if not holes:
         return None
@@ -27,7 +31,11 @@ def compaction_of(splits: Sequence[SplitFacts], files: Iterable[str]) -> Compact
     named = min((base for base in map(_base, files) if base is not None and base < begin), default=begin)
     covered = _length(_united(spans))
     if all(len(facts.hole_ranges) < HOLES_A_SPLIT_MOST for facts in splits):
-        missing = covered - _length(_united([one for facts in splits for one in _present(facts)]))
+        present = [one for facts in splits for one in _present(facts)]
+        present += [(at, to) for at, to in lost if any(span[0] <= at and to <= span[1] for span in spans)]
+        missing = covered - _length(_united(present))
+        if not missing and named == begin:
+            return None
     elif covered == _length(spans):
         missing = sum(one[2] for one in holes)
     else:

@@ -180,7 +180,10 @@ class Findings:
                 for s in self.listing.sources
                 if s.kind is FileKind.OFFSETS and s.partition == partition
             )
-            compaction = compaction_of(some, files)
+            lost = [
+                (gap.from_offset, gap.to_offset) for gap in self.listing.gaps if gap.partition == partition
+            ]
+            compaction = compaction_of(some, files, lost)
             if compaction is not None:
                 found[partition] = compaction
         return found

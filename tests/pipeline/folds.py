@@ -18,7 +18,7 @@ from groups.packs.packs import Place, read_blob
 from groups.pipeline.folding import tasks as folding
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import Folding, GroupFolding
-from groups.pipeline.job import earlier_of
+from groups.pipeline.job import earlier_of, scratch_of
 from groups.pipeline.reading.datasource import tasks_of
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
@@ -155,7 +155,7 @@ def import_without_spark(
     **more: Any,
 ) -> Iterator[Line]:
     """The lines of ``groups.pipeline.job`` without those of progress; ``more`` replaces fields of the context."""
-    listing = list_sources(request["paths"], split_bytes=split_bytes)
+    listing = list_sources(request["paths"], split_bytes=split_bytes, scratch=scratch_of(request))
     groups = request.get("groups")
     wanted = Wanted(groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms"))
     rows, findings = read(listing, wanted)
@@ -192,7 +192,7 @@ def fold(*segments: Segment, partition: int | None = 17, **options: Any) -> Fold
 def fold_paths(*paths: str, files: Files | None = None, **options: Any) -> Folds:
     asked = {
         name: options.pop(name)
-        for name in ("groups", "until_ms", "from_ms", "topics", "settings")
+        for name in ("groups", "until_ms", "from_ms", "topics", "settings", "scratch")
         if name in options
     }
     earlier = options.pop("earlier", None)

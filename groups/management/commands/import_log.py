@@ -28,7 +28,7 @@ SKIPPED_FIELDS = ("file", "offset", "reason")
 
 
 class Command(TerminalCommand):
-    help = "Import segments of __consumer_offsets (files, folders, archives) as timelines; a JSON report on standard output."
+    help = "Import segments of __consumer_offsets (files, folders, archives, dumps as text) as timelines; a JSON report on standard output."
 
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
@@ -39,7 +39,7 @@ class Command(TerminalCommand):
             "paths",
             nargs="+",
             metavar="PATH",
-            help="segment files, folders that hold them, or either packed (.tar, .tar.gz, .zip, .gz, .zst)",
+            help="segment files, folders that hold them, either packed (.tar, .tar.gz, .zip, .gz, .zst), or text of kafka-dump-log",
         )
         parser.add_argument(
             "--group",

@@ -1,4 +1,4 @@
-"""What was given to an import as files that can be looked into: archives are unpacked first."""
+"""What was given to an import as files that can be looked into: archives are unpacked, and text of Kafka's tools made segments."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from groups.pipeline.reading.archives import HEAD_BYTES, Unpacking, packing_of, why_not_opened
 from groups.pipeline.reading.given_files import given_files
-from groups.pipeline.reading.sources import Problem
+from groups.pipeline.reading.printed_logs import PrintedLogs, is_printed_log
+from groups.pipeline.reading.sources import Gap, Problem
 
 
 class OpenedFile(NamedTuple):
-    """A file that can be looked into. ``origin`` is what it came out of, for people; ``named``: it was named itself."""
+    """A file that can be looked into. ``origin`` is what it was made of, for people; ``named``: it was named itself."""
 
     path: Path
     shown: str
@@ -21,12 +22,30 @@ class OpenedFile(NamedTuple):
     origin: str = ""
 
 
-def opened_files(paths: Sequence[str], scratch: Path | None) -> Iterator[OpenedFile | Problem]:
-    """Each file under ``paths``, or why there is none. ``scratch`` is emptied, and holds what was unpacked; without it archives
-    stay as they are."""
-    if scratch is not None:
-        shutil.rmtree(scratch, ignore_errors=True)
-    unpacking = None if scratch is None else Unpacking(scratch)
+Opened = OpenedFile | Problem | Gap
+
+
+def opened_files(paths: Sequence[str], scratch: Path | None) -> Iterator[Opened]:
+    """Each file under ``paths``, or why there is none. ``scratch`` is emptied, and holds what was made; without it archives and
+    texts stay as they are."""
+    if scratch is None:
+        yield from _given(paths, None)
+        return
+    shutil.rmtree(scratch, ignore_errors=True)
+    texts = PrintedLogs(scratch)
+    for file in _given(paths, Unpacking(scratch)):
+        if not isinstance(file, OpenedFile) or not is_printed_log(file.path):
+            yield file
+            continue
+        for found in texts.open(file.path, file.shown):
+            if isinstance(found, Path):
+                origin = ", ".join(part for part in (texts.origin, file.origin) if part)
+                yield OpenedFile(found, file.shown, False, origin)
+            else:
+                yield found
+
+
+def _given(paths: Sequence[str], unpacking: Unpacking | None) -> Iterator[OpenedFile | Problem]:
     for path, shown, named in given_files(paths):
         if isinstance(path, str):
             yield Problem(file=shown, offset=None, reason=path)

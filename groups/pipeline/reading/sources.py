@@ -91,9 +91,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Offsets of a partition that none of the files holds, between two files that do."""
+    """Offsets of a partition that none of the files holds. ``partition`` is None where no file tells it."""
 
-    partition: int
+    partition: int | None
     from_offset: int
     to_offset: int
     reason: str

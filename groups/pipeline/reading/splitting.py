@@ -63,9 +63,13 @@ def list_sources(
     sources: list[Source] = []
     splits: list[Split] = []
     problems: list[Problem] = []
+    gaps: list[Gap] = []
     for file in opened_files(paths, scratch):
         if isinstance(file, Problem):
             problems.append(file)
+            continue
+        if isinstance(file, Gap):
+            gaps.append(file)
             continue
         try:
             source, cut, why = look_into(file.path, file.shown, number=len(sources), split_bytes=split_bytes)
@@ -85,7 +89,7 @@ def list_sources(
         sources=tuple(sources),
         splits=tuple(splits),
         problems=tuple(problems),
-        gaps=tuple(gaps_between(sources)),
+        gaps=(*gaps, *gaps_between(sources)),
     )
 
 

@@ -1,0 +1,131 @@
+"""Text that Kafka's own tools print of a log, made segments again in a folder of the import's own."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from groups.pipeline.reading.sources import Gap, Problem
+from groups.wire.errors import RecordError
+from groups.wire.logs.record_batch import RecordBatch, write_batch
+from groups.wire.texts.dump_log import (
+    DUMP,
+    JOINED_CHARS_MOST,
+    LineProblem,
+    MissingOffsets,
+    NewFile,
+    Unread,
+    is_dump,
+    read_dump,
+)
+
+LOOK_BYTES: Final = 64 * 1024
+"""How far into a file the search goes for a line by which a text is recognised: a ticket has words before it."""
+
+LISTED_MOST: Final = 20
+"""Lines of one text that are listed with what is wrong with them; the others are counted."""
+
+MISSING: Final = "these offsets are not in the text: their lines were left out, cut or not understood"
+
+
+def is_printed_log(path: Path) -> bool:
+    """Whether a file is text that can be read here, by its content."""
+    with path.open("rb") as opened:
+        head = opened.read(LOOK_BYTES)
+    return is_dump(head.decode(_encoding(head), errors="replace"))
+
+
+@dataclass(slots=True)
+class PrintedLogs:
+    """Makes segments of the texts of one import, under ``folder``."""
+
+    folder: Path
+    origin: str = f"made of {DUMP}"
+    made: int = 0
+
+    def open(self, path: Path, shown: str) -> Iterator[Path | Problem | Gap]:
+        """The segments of a text, what of it is not understood, and which offsets it leaves out."""
+        out: IO[bytes] | None = None
+        segments: list[Path] = []
+        folder, partition, listed, more = "", None, 0, 0
+        try:
+            for found in read_dump(_lines(path)):
+                match found:
+                    case NewFile():
+                        _close(out)
+                        out = None
+                        folder = found.folder
+                        partition = int(folder.rpartition("-")[2]) if folder else None
+                    case RecordBatch():
+                        if out is None:
+                            segments.append(self._next(folder))
+                            out = segments[-1].open("wb")
+                        try:
+                            out.write(write_batch(found))
+                        except RecordError as error:
+                            yield Problem(file=shown, offset=found.base_offset, reason=str(error))
+                    case MissingOffsets():
+                        yield Gap(
+                            partition=partition, from_offset=found.first, to_offset=found.last, reason=MISSING
+                        )
+                    case LineProblem() if listed < LISTED_MOST:
+                        listed += 1
+                        reason = f"line {found.line}: {found.reason}"
+                        yield Problem(file=shown, offset=found.offset, reason=reason, records=1)
+                    case LineProblem():
+                        more += 1
+                    case Unread():
+                        yield from (
+                            Problem(file=shown, offset=None, reason=one) for one in _summed(found, more)
+                        )
+        finally:
+            _close(out)
+        yield from segments
+
+    def _next(self, folder: str) -> Path:
+        self.made += 1
+        under = self.folder / f"text-{self.made}" / (folder or "file")
+        under.mkdir(mode=0o700, parents=True)
+        return under / "segment"
+
+
+def _close(out: IO[bytes] | None) -> None:
+    if out is not None:
+        out.close()
+
+
+def _summed(unread: Unread, more: int) -> Iterator[str]:
+    """What is wrong with a whole text, with what would be right."""
+    if more:
+        yield f"{more:,} more lines of records are not understood"
+    if unread.announced:
+        yield f"it has {unread.announced:,} records in batches, and prints none: dump again with --print-data-log --offsets-decoder"
+    if unread.raw:
+        yield (
+            f"{unread.raw:,} records (the first in line {unread.first_raw}) are not printed as JSON, so that their bytes are lost: dump again "
+            "with --offsets-decoder, of Kafka 3.9 or later"
+        )
+    if unread.shorter:
+        yield (
+            f"{unread.shorter:,} records (the first in line {unread.first_shorter}) had more in the log than is printed of them, topic ids for "
+            "instance: the tool is older than the broker; what is printed is read"
+        )
+    if unread.lines:
+        yield f"{unread.lines:,} lines are no part of a dump (the first is line {unread.first_line}), and passed over"
+
+
+def _encoding(head: bytes) -> str:
+    """UTF-8, or what PowerShell writes where a tool's output is sent to a file."""
+    return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open("rb") as opened:
+        encoding = _encoding(opened.read(2))
+    with path.open(encoding=encoding, errors="replace", newline="\n") as text:
+        # A file may be one line of gigabytes.
+        while line := text.readline(JOINED_CHARS_MOST):
+            yield line

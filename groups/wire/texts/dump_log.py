@@ -1,0 +1,286 @@
+"""The text that ``kafka-dump-log.sh --print-data-log`` prints, as batches of records again.
+
+With ``--offsets-decoder`` or ``--cluster-metadata-decoder`` (recent releases print JSON, 3.9.1 among them)::
+
+    Dumping /data/__consumer_offsets-3/00000000000000000000.log
+    baseOffset: 0 lastOffset: 0 count: 1 … producerId: -1 … partitionLeaderEpoch: 0 … position: 0 CreateTime: 1795233347980 size: 110 …
+    | offset: 0 CreateTime: 1795233347980 keySize: 18 … headerKeys: [] key: {"type":"2","data":{…}} payload: {"version":"3","data":{…}}
+
+It carries all that a segment holds but the compression. Of text that was cut, coloured, broken into more lines or mixed with
+others, what is understood is read; ``position`` and ``count`` of the batches tell what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from groups.wire.errors import RecordError
+from groups.wire.logs.control import ControlRecord, ControlType, encode_control
+from groups.wire.logs.record_batch import Record, RecordBatch
+from groups.wire.texts.printed_records import NotPrinted, metadata_value, offsets_pair
+
+DUMP: Final = "kafka-dump-log text"
+
+JOINED_CHARS_MOST: Final = 4 * 1024 * 1024
+"""A record that was broken into lines is put together up to this: four times what a broker takes as a message."""
+
+_RECOGNISED: Final = re.compile(
+    r"baseOffset:\s+\d+\s+lastOffset:\s+\d+\s+count:\s+\d+|offset:\s+\d+\s+\w+Time:\s+\d+.*keySize:\s+-?\d+"
+)
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_DUMPING: Final = re.compile(r"Dumping\s+(\S+)")
+_FOLDER: Final = re.compile(r"(__(?:consumer_offsets|cluster_metadata)-\d{1,9})/[^/]+$")
+_BATCH: Final = re.compile(r"baseOffset:\s+(\d{1,18})\s+lastOffset:\s+(\d{1,18})\s+count:\s+(\d{1,9})\b(.*)")
+_FIELD: Final = re.compile(r"(\w+):\s+(\S+)")
+_RECORD: Final = re.compile(
+    r"(?<!\w)offset:\s+(\d{1,18})\s+(?:CreateTime|LogAppendTime):\s+(-?\d{1,15})\s+(.*)", re.DOTALL
+)
+_SIZES: Final = re.compile(r"keySize:\s+(-?\d{1,9})\s+valueSize:\s+(-?\d{1,9})(?!\d)")
+_KEY: Final = re.compile(r"(?<!\w)key:\s+")
+_PAYLOAD: Final = re.compile(r"\s*payload:\s+")
+_MARKER: Final = re.compile(r"endTxnMarker:\s+(COMMIT|ABORT)\s+coordinatorEpoch:\s+(-?\d{1,9})")
+_NOISE: Final = ("Log starting offset:", "Starting offset:", "Snapshot end offset:", "Last timestamp:")
+_JSON: Final = json.JSONDecoder()
+
+
+class NewFile(NamedTuple):
+    """From here on the text is of another segment; ``folder`` names its partition, empty where the text does not."""
+
+    folder: str
+
+
+class LineProblem(NamedTuple):
+    """A line that is not understood. ``offset`` is that of its record, where it has one."""
+
+    line: int
+    offset: int | None
+    reason: str
+
+
+class MissingOffsets(NamedTuple):
+    """Offsets that the log had and the text leaves out."""
+
+    first: int
+    last: int
+
+
+class Unread(NamedTuple):
+    """How many lines are no part of a dump, and how many records lost something by being printed; each with its first line."""
+
+    lines: int = 0
+    first_line: int = 0
+    raw: int = 0
+    first_raw: int = 0
+    """Records that are printed without a decoder."""
+    shorter: int = 0
+    first_shorter: int = 0
+    """Records that come to other sizes than the text states: the tool did not know all of their fields."""
+    announced: int = 0
+    """Records that the batches count, where none of them is printed."""
+
+
+Found = NewFile | RecordBatch | LineProblem | MissingOffsets | Unread
+
+
+def is_dump(head: str) -> bool:
+    """Whether a text is of ``kafka-dump-log``, by its beginning.
+
+    >>> is_dump("baseOffset: 0 lastOffset: 4 count: 5 baseSequence: 0"), is_dump("offset: 5")
+    (True, False)
+    """
+    return _RECOGNISED.search(head) is not None
+
+
+def read_dump(lines: Iterable[str]) -> Iterator[Found]:
+    """What is in the text, in its order; last an ``Unread``."""
+    return _Reading().read(lines)
+
+
+@dataclass(slots=True)
+class _Batch:
+    base: int
+    last: int
+    count: int | None
+    """None for a record without its batch's line."""
+    fields: dict[str, str] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    understood: int = 0
+    """Records that were read, those that say nothing of groups or topics among them."""
+
+    def number(self, name: str, otherwise: int) -> int:
+        text = self.fields.get(name, "")
+        return int(text) if re.fullmatch(r"-?\d{1,18}", text) else otherwise
+
+    def made(self) -> RecordBatch:
+        at_ms = self.records[0].timestamp_ms if self.records else self.number("CreateTime", 0)
+        return RecordBatch(
+            base_offset=self.base,
+            records=tuple(self.records),
+            last_offset_delta=self.last - self.base,
+            base_timestamp_ms=at_ms,
+            max_timestamp_ms=max((record.timestamp_ms for record in self.records), default=at_ms),
+            partition_leader_epoch=min(self.number("partitionLeaderEpoch", 0), 2**31 - 1),
+            is_transactional=self.fields.get("isTransactional") == "true",
+            is_control=self.fields.get("isControl") == "true",
+            producer_id=self.number("producerId", -1),
+            producer_epoch=min(self.number("producerEpoch", -1), 2**15 - 1),
+            base_sequence=min(self.number("baseSequence", -1), 2**31 - 1),
+        )
+
+
+@dataclass(slots=True)
+class _Reading:
+    batch: _Batch | None = None
+    reached: int = -1
+    """The last offset of the file's batches so far."""
+    position: int | None = None
+    """Where the next batch begins in the segment, if nothing is left out."""
+    folder: str = ""
+    held: str = ""
+    """The text of a record, to which the next line may belong."""
+    held_line: int = 0
+    unread: Unread = field(default_factory=Unread)
+    printed: int = 0
+    """Lines of records, read or not."""
+    announced: int = 0
+
+    def read(self, lines: Iterable[str]) -> Iterator[Found]:
+        for number, line in enumerate(lines, 1):
+            text = _COLOURS.sub("", line).rstrip("\r\n")
+            if (dumping := _DUMPING.search(text)) is not None:
+                yield from self._end_batch()
+                folder = _FOLDER.search(dumping[1])
+                self.folder = folder[1] if folder else ""
+                yield from self._new_file()
+            elif (batch := _BATCH.search(text)) is not None:
+                yield from self._begin(batch)
+            elif _RECORD.search(text) is not None:
+                yield from self._end_record()
+                self.held, self.held_line = text, number
+            elif self.held and len(self.held) + len(text) <= JOINED_CHARS_MOST:
+                self.held += text
+            elif text.strip() and not text.lstrip().startswith(_NOISE):
+                first = self.unread.first_line or number
+                self.unread = self.unread._replace(lines=self.unread.lines + 1, first_line=first)
+        yield from self._end_batch()
+        yield self.unread._replace(announced=0 if self.printed else self.announced)
+
+    def _new_file(self) -> Iterator[Found]:
+        self.reached, self.position = -1, None
+        yield NewFile(self.folder)
+
+    def _begin(self, found: re.Match[str]) -> Iterator[Found]:
+        yield from self._end_batch()
+        base, last, count = int(found[1]), int(found[2]), int(found[3])
+        if last < base or last - base > 2**31 - 2:
+            return
+        batch = _Batch(base, last, count, dict(_FIELD.findall(found[4])))
+        if base <= self.reached:
+            yield from self._new_file()
+        place = batch.number("position", -1)
+        if self.position is not None and place >= 0 and place != self.position and base > self.reached + 1:
+            yield MissingOffsets(self.reached + 1, base - 1)
+        size = batch.number("size", -1)
+        self.position = place + size if place >= 0 and size >= 0 else None
+        self.batch = batch
+        self.announced += count
+
+    def _end_batch(self) -> Iterator[Found]:
+        yield from self._end_record()
+        batch, self.batch = self.batch, None
+        if batch is None:
+            return
+        if batch.count is None or batch.understood == batch.count:
+            if batch.records or not batch.understood:
+                yield batch.made()
+        elif self.printed:
+            # A request's records change a group together: half of them would show what never was.
+            yield MissingOffsets(batch.base, batch.last)
+        self.reached = max(self.reached, batch.last)
+
+    def _end_record(self) -> Iterator[Found]:
+        text, self.held = self.held, ""
+        found = _RECORD.search(text) if text else None
+        if found is None:
+            return
+        offset, at_ms, rest = int(found[1]), int(found[2]), found[3]
+        if self.batch is None or not self.batch.base <= offset <= self.batch.last:
+            yield from self._end_batch()
+            if offset <= self.reached:
+                yield from self._new_file()
+            self.batch = _Batch(offset, offset, None)
+        self.printed += 1
+        try:
+            pair = _pair(rest)
+        except _RawBytes:
+            first = self.unread.first_raw or self.held_line
+            self.unread = self.unread._replace(raw=self.unread.raw + 1, first_raw=first)
+            yield from self._lose(offset)
+            return
+        except (NotPrinted, RecordError) as error:
+            yield LineProblem(self.held_line, offset, str(error))
+            yield from self._lose(offset)
+            return
+        self.batch.understood += 1
+        if pair is not None and pair[0] is not None and not _has_stated_sizes(rest, *pair):
+            first = self.unread.first_shorter or self.held_line
+            self.unread = self.unread._replace(shorter=self.unread.shorter + 1, first_shorter=first)
+        if pair is not None and (not self.batch.records or self.batch.records[-1].offset < offset):
+            self.batch.records.append(Record(offset, at_ms, *pair))
+
+    def _lose(self, offset: int) -> Iterator[Found]:
+        """A record without its batch's line is missing by itself; of others the whole batch is, at its end."""
+        if self.batch is not None and self.batch.count is None:
+            self.batch = None
+            self.reached = max(self.reached, offset)
+            yield MissingOffsets(offset, offset)
+
+
+def _has_stated_sizes(text: str, key: bytes | None, value: bytes | None) -> bool:
+    """Whether a record is as long as the tool says that it was in the log."""
+    stated = _SIZES.search(text)
+    lengths = [-1 if part is None else len(part) for part in (key, value)]
+    return stated is None or [int(stated[1]), int(stated[2])] == lengths
+
+
+class _RawBytes(Exception):
+    """The record is printed without a decoder: as UTF-8, which its bytes are not."""
+
+
+def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
+    """Key and value of a printed record; ``None`` for one that says nothing of groups or topics."""
+    if (marker := _MARKER.search(text)) is not None:
+        kind = ControlType.COMMIT if marker[1] == "COMMIT" else ControlType.ABORT
+        return encode_control(ControlRecord(type=kind, coordinator_epoch=int(marker[2])))
+    if re.search(r"headerKeys: \[[^]]*\]\s+(?:LeaderChange|KRaft\w+|Snapshot\w+)", text):
+        return None
+    key = _KEY.search(text)
+    payload = _PAYLOAD.search(text) if key is None else None
+    if key is None and payload is None:
+        raise NotPrinted(
+            "the record is cut off before its key: dump with --print-data-log, and send the whole line"
+        )
+    if payload is not None:
+        value = metadata_value(_parsed(text, payload.end(), "payload")[0])
+        return None if value is None else (None, value)
+    assert key is not None
+    printed, end = _parsed(text, key.end(), "key")
+    behind = _PAYLOAD.match(text, end)
+    if behind is None:
+        raise NotPrinted("the line is cut off behind its key")
+    if text.startswith(("<DELETE>", "null"), behind.end()):
+        return offsets_pair(printed, None)
+    return offsets_pair(printed, _parsed(text, behind.end(), "payload")[0])
+
+
+def _parsed(text: str, at: int, what: str) -> tuple[Any, int]:
+    if at < len(text) and text[at] != "{":
+        raise _RawBytes
+    try:
+        return _JSON.raw_decode(text, at)
+    except (json.JSONDecodeError, RecursionError):
+        raise NotPrinted(f"the line is cut off within its {what}, or is no JSON there") from None
