@@ -114,7 +114,11 @@ def _summed(unread: Unread, more: int) -> Iterator[str]:
             "instance: the tool is older than the broker; what is printed is read"
         )
     if unread.lines:
-        yield f"{unread.lines:,} lines are no part of a dump (the first is line {unread.first_line}), and passed over"
+        yield (
+            f"line {unread.first_line} is no part of a dump, and passed over"
+            if unread.lines == 1
+            else f"{unread.lines:,} lines are no part of a dump (the first is line {unread.first_line}), and passed over"
+        )
 
 
 def _encoding(head: bytes) -> str:
