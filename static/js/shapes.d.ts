@@ -325,6 +325,7 @@ export interface Finding {
   from_ms?: number;
   to_ms?: number | null;
   length_ms?: number | null;
+  every_ms?: number;
   count?: number;
   forming?: boolean;
   open?: boolean;
