@@ -233,20 +233,20 @@ export class Blocks {
     const behind = typeof epoch === 'number' && epoch < group;
     const acts = moment?.actor === member;
     const before = acts && moment?.shape === 'replace' ? replacedBy(frame, member, this.cast) : null;
-    const told = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
+    const known = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
     const expression = expressionOf(frame, member)?.regex;
-    const says = [
+    const text = [
       ...(state ? [memberSays(frame, member, label, silent?.get(member)).says] : []),
-      ...told,
+      ...known,
       ...(expression ? [`subscribes to ${expression}`] : []),
     ].join('; ');
     const line = this.#line(blocks, { ...place, y: y + 2 }, this.#more.get(member) ?? 0);
-    const words = told.length
-      ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, begins: left + head, width, top: y + 2 })
+    const words = known.length
+      ? this.#words(known.join('; '), trouble?.bad ?? false, { ...line, begins: left + head, width, top: y + 2 })
       : null;
     const height = Math.max(ROW, (words?.bottom ?? line.height) + 3);
     const classes = ['brow', acts && 'act', !state && 'outside', violation?.members.includes(member) && 'broken'];
-    const title = `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`;
+    const title = `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${text}`;
     const node = s(
       'g',
       {
@@ -281,7 +281,7 @@ export class Blocks {
         'tr',
         h('th', name),
         h('td', state ? epoch : 'not a member'),
-        h('td', says),
+        h('td', text),
         h('td', keys.map(label).join(', ')),
       ),
     };
@@ -290,20 +290,20 @@ export class Blocks {
   /**
    * What a member suffers, behind its blocks, or below them where they leave no room.
    *
-   * @param {string} says
+   * @param {string} sentence
    * @param {boolean} bad
    * @param {{x: number, y: number, begins: number, width: number, top: number}} place where the blocks ended, where they begin
    */
-  #words(says, bad, { x, y, begins, width, top }) {
-    const beside = x === begins || x + 8 + says.length * LETTER < width - 12;
-    const left = beside && x !== begins ? x + 8 : begins;
-    const line = beside ? y : y + TALL + GAP;
+  #words(sentence, bad, { x, y, begins, width, top }) {
+    const next = x === begins || x + 8 + sentence.length * LETTER < width - 12;
+    const left = next && x !== begins ? x + 8 : begins;
+    const line = next ? y : y + TALL + GAP;
     const room = Math.max(8, Math.floor((width - 12 - left) / LETTER));
     return {
       node: s(
         'text',
         { x: left, y: line + 10, class: bad ? 'hard bad' : 'hard' },
-        says.length > room ? `${says.slice(0, room - 1)}…` : says,
+        sentence.length > room ? `${sentence.slice(0, room - 1)}…` : sentence,
       ),
       bottom: line - top + TALL,
     };

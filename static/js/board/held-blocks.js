@@ -57,12 +57,12 @@ export function heldBlocks({ frame, views }, names, each) {
  */
 export function blockOf(key, mode, { view, hue }, { cast, labels }) {
   const label = labels.partition(key);
-  const says =
+  const text =
     mode === 'still'
       ? `${label}: a client that is no member any more still reads it`
       : chipSays(view, label, (member) => cast.name(member), labels.having.who);
   const named = mode !== 'own' && mode !== 'free';
-  return { key, mode, x: 0, y: 0, width: named ? widthOf(label) : SIDE, hue, says };
+  return { key, mode, x: 0, y: 0, width: named ? widthOf(label) : SIDE, hue, says: text };
 }
 
 /** @template T @param {Iterable<T>} all @param {number} most @returns {T[]} */

@@ -213,7 +213,7 @@ export class Lanes {
   #pool({ frame, free, views }) {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
-    const says = poolSays(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
+    const text = poolSays(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
     child(row, '.lead').replaceChildren(
       h(
         'div.txt',
@@ -225,7 +225,7 @@ export class Lanes {
           },
           this.labels.having.none,
         ),
-        h('div.st', says),
+        h('div.st', text),
       ),
     );
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
@@ -319,13 +319,13 @@ export class Lanes {
         'aria-label',
         chipSays(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who),
       );
-      const says = readingChanges(frame, holder).leaves.includes(column.key)
+      const sentence = readingChanges(frame, holder).leaves.includes(column.key)
         ? 'to leave'
         : view.holders.length > 1
           ? `shared by ${view.holders.length}`
           : '';
       const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane.key}\n${column.key}`));
-      cell.prepend(node, ...(says ? [h('div.cap.reader', says)] : []));
+      cell.prepend(node, ...(sentence ? [h('div.cap.reader', sentence)] : []));
     }
   }
 

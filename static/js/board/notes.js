@@ -98,7 +98,7 @@ function epochBadge(frame, member, short = false) {
 export function leadOf(frame, member, cast, labels, compact, silent_ms) {
   const lane = cast.lane(member);
   const left = deadlines(frame, member);
-  const { says, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key), silent_ms);
+  const { says: text, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key), silent_ms);
   const state = frame.members[member];
   const name = cast.name(member);
   const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
@@ -153,15 +153,15 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
         {
           class: frame.clients?.[member]?.killed ? 'st hard' : 'st',
           ...(term
-            ? { 'data-term': term, 'data-head': kafka || says }
-            : { title: [says, kafka].filter(Boolean).join('; ') }),
+            ? { 'data-term': term, 'data-head': kafka || text }
+            : { title: [text, kafka].filter(Boolean).join('; ') }),
         },
-        compact ? brief : says,
+        compact ? brief : text,
       ),
       compact
         ? null
         : hardshipsOf(frame, member)
-            .filter((one) => one.says !== says)
+            .filter((one) => one.says !== text)
             .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
       compact || silent_ms === undefined || brief === 'Silent' ? null : h('div.hard', capital(silentSays(silent_ms))),
       compact || !expression ? null : h('div.rx', { title: matched(expression) }, expression.regex),
@@ -207,10 +207,10 @@ export function noteOf(frame, member, views, cast, labels, silent) {
   }
   if (free.length) {
     const [are, them] = free.length > 1 ? ['are', 'them'] : ['is', 'it'];
-    const says = obstacle
+    const text = obstacle
       ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}`
       : ` ${are} unassigned: gets ${them} ${arrivesBy(frame, member)}`;
-    lines.push(h('span', h('b', list(free.map(label))), says));
+    lines.push(h('span', h('b', list(free.map(label))), text));
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
@@ -229,7 +229,7 @@ export function noteOf(frame, member, views, cast, labels, silent) {
   if (!lines.length) lines.push(h('span.quiet', quiet(frame, member, state, label, silent)));
   const expression = expressionOf(frame, member);
   if (expression) lines.push(h('span.quiet', matched(expression)));
-  for (const says of copies(state, label)) lines.push(h('span.quiet', says));
+  for (const sentence of copies(state, label)) lines.push(h('span.quiet', sentence));
   return lines;
 }
 
@@ -242,7 +242,7 @@ function matched({ regex, topics }) {
 /** Who is no member any more and does not know it, or has just been told. @param {Frame} frame @param {string} member @param {Cast} cast */
 export function outsiderLead(frame, member, cast) {
   const lane = cast.lane(member);
-  const { says, kafka, bad } = outsiderSays(frame, member);
+  const { says: text, kafka, bad } = outsiderSays(frame, member);
   return [
     ring(lane, { session: null, rebalance: null }, 48),
     h(
@@ -252,7 +252,7 @@ export function outsiderLead(frame, member, cast) {
         h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)),
         h('span.epoch.out', { title: kafka }, 'not a member'),
       ),
-      h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, says),
+      h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, text),
     ),
   ];
 }

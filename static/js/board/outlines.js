@@ -82,9 +82,9 @@ export function alsoOwned({ key }, member, grid) {
 /**
  * An outline with its words in the cell of a member; null where the matrix has no such cell.
  *
- * @param {string} key @param {string} member @param {Grid} grid @param {'' | 'still' | 'withheld'} kind @param {(string | Node)[]} says
+ * @param {string} key @param {string} member @param {Grid} grid @param {'' | 'still' | 'withheld'} kind @param {(string | Node)[]} text
  */
-function outline(key, member, { columns, cast, labels, cellOf }, kind, says) {
+function outline(key, member, { columns, cast, labels, cellOf }, kind, text) {
   const lane = cast.lane(member);
   const column = columns.find((candidate) => candidate.key === key);
   const cell = cellOf(lane.key, key);
@@ -94,6 +94,6 @@ function outline(key, member, { columns, cast, labels, cellOf }, kind, says) {
     { class: kind ? `slot ${kind}` : 'slot', 'data-hue': lane.hue },
     ...face(column, labels.prefix(column.topic), labels.shape(column.topic)),
   );
-  cell.append(slot, h('div', { class: kind === 'still' ? 'cap w' : 'cap' }, ...says));
+  cell.append(slot, h('div', { class: kind === 'still' ? 'cap w' : 'cap' }, ...text));
   return slot;
 }

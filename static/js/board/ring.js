@@ -55,10 +55,10 @@ export function ring(lane, left, size) {
       transform: 'rotate(-90 24 24)',
       'stroke-dasharray': `${(2 * Math.PI * radius * share).toFixed(1)} ${(2 * Math.PI * radius).toFixed(1)}`,
     });
-  const says = left.session ? `${lane.name}, session ends in ${duration(left.session.ms)}` : lane.name;
+  const text = left.session ? `${lane.name}, session ends in ${duration(left.session.ms)}` : lane.name;
   return s(
     'svg.ring',
-    { width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
+    { width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': text },
     s('circle.pulse', { cx: 24, cy: 24, r: 15, 'stroke-width': 2 }),
     s('circle.face', { cx: 24, cy: 24, r: 13.5 }),
     left.session ? s('circle.track', { cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,

@@ -45,17 +45,17 @@ export class Asking {
     }
   }
 
-  /** @param {(Node | string)[]} says */
-  say(says) {
+  /** @param {(Node | string)[]} sentence */
+  say(sentence) {
     this.line.classList.remove('no');
-    this.line.replaceChildren(...says);
+    this.line.replaceChildren(...sentence);
     for (const field of this.fields) field.removeAttribute('aria-invalid');
   }
 
-  /** One line that says what is wrong; what was open stays. @param {string} says */
-  refuse(says) {
+  /** One line that says what is wrong; what was open stays. @param {string} words */
+  refuse(words) {
     this.line.classList.add('no');
-    this.line.textContent = says;
+    this.line.textContent = words;
     (this.fields.find((field) => field === document.activeElement) ?? this.fields[0]).setAttribute(
       'aria-invalid',
       'true',

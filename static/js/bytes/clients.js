@@ -86,12 +86,12 @@ export class Clients {
       .filter(({ name }) => name !== 'version')
       .map(({ name, read }) => {
         const node = this.#blob?.fields.find((field) => field.name === name);
-        const says = node ? contentOf(node) : '';
+        const text = node ? contentOf(node) : '';
         return h(
           'span',
           { class: read ? 'r' : 'r off' },
           h('span', name),
-          h('code', { title: says }, read ? says : h('s', says)),
+          h('code', { title: text }, read ? text : h('s', text)),
         );
       });
   }

@@ -70,7 +70,10 @@ export class Comparison {
       compared.leads.length
         ? h(
             'div.cons',
-            ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', heading), h('p', ...unbroken(says))]),
+            ...compared.leads.flatMap(({ title: heading, says: sentence }) => [
+              h('h3', heading),
+              h('p', ...unbroken(sentence)),
+            ]),
           )
         : '',
     );

@@ -39,7 +39,7 @@ export function draw(root, record, { onLeave, inspects }) {
     ...[
       { which: 'key', says: 'Key' },
       { which: 'value', says: 'Value' },
-    ].map(({ which, says }) =>
+    ].map(({ which, says: text }) =>
       h(
         'button',
         {
@@ -54,7 +54,7 @@ export function draw(root, record, { onLeave, inspects }) {
               : null,
           onclick: () => show(/** @type {'key' | 'value'} */ (which)),
         },
-        says,
+        text,
       ),
     ),
   );

@@ -22,8 +22,8 @@ import { searchOf } from './search.js';
 export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, inspects }) {
   const button = h('button.btn.sm', { type: 'button', 'aria-expanded': 'false' });
   const ofWhat = () => h('span.sr', ` of ${name}`);
-  const says = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
-  says('Show bytes');
+  const sentence = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
+  sentence('Show bytes');
   const below = h('div.inplace', { hidden: true });
   let drawn = false;
   button.addEventListener('click', async () => {
@@ -31,7 +31,7 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
     below.hidden = !open;
     instead.hidden = open;
     button.setAttribute('aria-expanded', String(open));
-    says(open ? 'Show fields' : 'Show bytes');
+    sentence(open ? 'Show fields' : 'Show bytes');
     if (!open || drawn) return;
     below.replaceChildren(h('p.why', 'Reading…'));
     try {

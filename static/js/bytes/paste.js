@@ -9,9 +9,9 @@
 import { h } from '../shared/dom.js';
 import { counted } from './words.js';
 
-/** @param {Said[]} says @returns {(Node | string)[]} */
-export function sentence(says) {
-  return says.map(({ text, path }) => (path ? h('a.clause', { href: '#', 'data-path': path }, text) : text));
+/** @param {Said[]} words @returns {(Node | string)[]} */
+export function sentence(words) {
+  return words.map(({ text, path }) => (path ? h('a.clause', { href: '#', 'data-path': path }, text) : text));
 }
 
 /** Why a kind cannot be what the bytes are. @param {Guess} guess */
@@ -105,7 +105,7 @@ export function guessing(inspected, source, onChoose) {
     const chosen = guesses.find((guess) => guess.kind === select.value);
     if (chosen) onChoose(chosen);
   });
-  const told = toldOf(inspected);
+  const known = toldOf(inspected);
   const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
-  return [h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', told)];
+  return [h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', known)];
 }

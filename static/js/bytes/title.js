@@ -17,11 +17,11 @@ export function titleSheet({ current, steps }) {
 }
 
 /** @param {import('./types').Compared} answer */
-export function titlePair({ first, second, rows, says }) {
+export function titlePair({ first, second, rows, says: text }) {
   const differ = rows.filter(({ same }) => !same).length;
   part('title').textContent = titleOfTwo(first.title, second.title);
   part('subtitle').textContent = `${differ} of ${counted(rows.length, 'field')} differ`;
   part('undo').hidden = true;
   part('size').textContent = `${first.length.toLocaleString('en')} and ${counted(second.length, 'byte')}`;
-  part('says').replaceChildren(...sentence(says));
+  part('says').replaceChildren(...sentence(text));
 }

@@ -90,8 +90,8 @@ export function nameOf(node) {
     const found = fields.find((field) => field.name === name && !field.fields);
     if (found === undefined || found.value === null || found.value === undefined) continue;
     const partitions = fields.find((field) => field.name === 'partitions' && Array.isArray(field.value));
-    const says = found.called ?? found.value;
-    return partitions ? `${says} ${listText(/** @type {any[]} */ (partitions.value))}` : String(says);
+    const text = found.called ?? found.value;
+    return partitions ? `${text} ${listText(/** @type {any[]} */ (partitions.value))}` : String(text);
   }
   return '';
 }

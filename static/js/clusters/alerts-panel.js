@@ -48,14 +48,14 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
   /** @param {Alert} alert */
   function alertRow(alert) {
     const ended = alert.ended_ms;
-    const told = alert.kind === 'finding' || ended === null ? '' : `, over after ${duration(ended - alert.since_ms)}`;
+    const known = alert.kind === 'finding' || ended === null ? '' : `, over after ${duration(ended - alert.since_ms)}`;
     return h(
       'li',
       { class: ended === null ? 'on' : '' },
       h('i', { 'aria-hidden': 'true' }),
       h('span.gn.mono', alert.about),
       alert.url ? h('a', { href: alert.url }, alert.says) : h('span', alert.says),
-      h('span.quiet.small', `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
+      h('span.quiet.small', `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${known}`),
     );
   }
 

@@ -28,10 +28,10 @@ export const usesLogin = (protocol) => protocol.startsWith('SASL_');
 export function propertiesOf(filled) {
   if (filled.properties.trim()) return filled.properties;
   /** @type {{[name: string]: string}} */
-  const told = { 'bootstrap.servers': filled.servers.trim(), 'security.protocol': filled.protocol };
+  const known = { 'bootstrap.servers': filled.servers.trim(), 'security.protocol': filled.protocol };
   /** @param {string} name @param {string} value */
   const give = (name, value) => {
-    if (value.trim()) told[name] = value;
+    if (value.trim()) known[name] = value;
   };
   if (usesTls(filled.protocol)) {
     give('ssl.truststore.certificates', filled.ca);
@@ -39,9 +39,9 @@ export function propertiesOf(filled) {
     give('ssl.keystore.key', filled.key);
   }
   if (usesLogin(filled.protocol)) {
-    told['sasl.mechanism'] = filled.mechanism;
+    known['sasl.mechanism'] = filled.mechanism;
     give('sasl.username', filled.user);
     give('sasl.password', filled.password);
   }
-  return told;
+  return known;
 }

@@ -43,17 +43,17 @@ export function readersOf(frame) {
  */
 export function consumedIn({ frame, changes }) {
   let { at_ms } = frame;
-  let told = /** @type {any} */ (frame.consumption);
+  let known = /** @type {any} */ (frame.consumption);
   /** @type {Consumed[]} */
-  const consumed = told ? [{ at_ms, ...figuresOf(told) }] : [];
+  const consumed = known ? [{ at_ms, ...figuresOf(known) }] : [];
   changes.forEach(({ sequence, path, new: value }, number) => {
     const [part, name] = path;
     if (part === 'at_ms') at_ms = value;
-    if (part === 'consumption' && path.length < 3) told = name ? { ...told, [name]: value } : value;
+    if (part === 'consumption' && path.length < 3) known = name ? { ...known, [name]: value } : value;
     const ends = changes[number + 1]?.sequence !== sequence;
     const last = consumed[consumed.length - 1];
-    if (!ends || !told || (last && FIGURES.every((figure) => last[figure] === told[figure]))) return;
-    consumed.push({ at_ms, ...figuresOf(told) });
+    if (!ends || !known || (last && FIGURES.every((figure) => last[figure] === known[figure]))) return;
+    consumed.push({ at_ms, ...figuresOf(known) });
   });
   return consumed;
 }
@@ -64,13 +64,13 @@ const FIGURES = ['waiting', 'waiting_rate', 'read_twice', 'skipped'];
 /** @param {any} told @returns {Omit<Consumed, 'at_ms'>} */
 const figuresOf = ({ waiting, waiting_rate, read_twice, skipped }) => ({ waiting, waiting_rate, read_twice, skipped });
 
-/** Records that are written and that nobody has read, of all partitions. @param {Consumed} told @param {number} at_ms its time, or later and before the next one's */
-const lagOf = (told, at_ms) => Math.floor((told.waiting + told.waiting_rate * at_ms) / 1000);
+/** Records that are written and that nobody has read, of all partitions. @param {Consumed} known @param {number} at_ms its time, or later and before the next one's */
+const lagOf = (known, at_ms) => Math.floor((known.waiting + known.waiting_rate * at_ms) / 1000);
 
 /** The same at any time; null before a rate is told. @param {Consumed[]} consumed @param {number} at_ms */
 export function lagAt(consumed, at_ms) {
-  const told = consumed.filter((change) => change.at_ms <= at_ms).pop();
-  return told ? lagOf(told, at_ms) : null;
+  const known = consumed.filter((change) => change.at_ms <= at_ms).pop();
+  return known ? lagOf(known, at_ms) : null;
 }
 
 /**
@@ -82,11 +82,11 @@ export function recordsOf(consumed, from_ms, end_ms) {
   if (!consumed.length) return { lag_max: null, read_twice: null, skipped: null };
   const before = consumed.filter(({ at_ms }) => at_ms <= from_ms).pop();
   const within = consumed.filter(({ at_ms }) => at_ms > from_ms);
-  const told = before ? [before, ...within] : within;
-  const first = told[0];
-  const last = told[told.length - 1];
+  const known = before ? [before, ...within] : within;
+  const first = known[0];
+  const last = known[known.length - 1];
   return {
-    lag_max: Math.max(...told.map((change, number) => lagOf(change, told[number + 1]?.at_ms ?? end_ms))),
+    lag_max: Math.max(...known.map((change, number) => lagOf(change, known[number + 1]?.at_ms ?? end_ms))),
     read_twice: last.read_twice - first.read_twice,
     skipped: last.skipped - first.skipped,
   };

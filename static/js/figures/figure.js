@@ -47,14 +47,26 @@ export class Figure {
    * @param {(sequence: number) => void} parts.onSeek
    * @param {() => boolean} [parts.isIdle] whether nothing moves that the drawing would hold up
    */
-  constructor({ panel, plot, table, legend, zoom, says, cast, script, fetchFigure, onSeek, isIdle = () => true }) {
+  constructor({
+    panel,
+    plot,
+    table,
+    legend,
+    zoom,
+    says: text,
+    cast,
+    script,
+    fetchFigure,
+    onSeek,
+    isIdle = () => true,
+  }) {
     this.isIdle = isIdle;
     this.panel = panel;
     this.plot = plot;
     this.table = table;
     this.legend = legend;
     this.zoom = zoom;
-    this.says = says;
+    this.says = text;
     this.cast = cast;
     this.script = script;
     this.fetchFigure = fetchFigure;

@@ -94,9 +94,9 @@ export function rises(points, x, from, to) {
  * @param {number} start_ms
  */
 export function committedSays({ commits, points }, start_ms) {
-  const told = points.filter(([, , offset]) => offset !== null);
-  if (!told.length) return 'No offset of it was committed here.';
-  const [first, last] = [told[0][2], told[told.length - 1][2]].map((offset) => Number(offset).toLocaleString('en'));
+  const known = points.filter(([, , offset]) => offset !== null);
+  if (!known.length) return 'No offset of it was committed here.';
+  const [first, last] = [known[0][2], known[known.length - 1][2]].map((offset) => Number(offset).toLocaleString('en'));
   const flat = longestFlat(points);
   return [
     `${commits.toLocaleString('en')} commit${commits === 1 ? '' : 's'}, from offset ${first} to ${last}.`,
@@ -117,13 +117,13 @@ export function committedSays({ commits, points }, start_ms) {
  * @returns {HTMLElement}
  */
 export function committedFigure({ line, label, shades, start_ms }) {
-  const says = committedSays(line, start_ms);
-  const told = line.points.filter(([, , offset]) => offset !== null);
+  const text = committedSays(line, start_ms);
+  const known = line.points.filter(([, , offset]) => offset !== null);
   const name = `Committed offset of ${label}`;
-  if (!told.length) return h('figure.committed', h('figcaption', name), h('p.quiet', says));
+  if (!known.length) return h('figure.committed', h('figcaption', name), h('p.quiet', text));
   const times = line.points.map(([, at_ms]) => at_ms);
   const [begin, end] = [Math.min(...times), Math.max(...times)];
-  const offsets = told.map(([, , offset]) => Number(offset));
+  const offsets = known.map(([, , offset]) => Number(offset));
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)];
   const x = (/** @type {number} */ ms) =>
     EDGE + ((WIDE - 2 * EDGE) * (Math.min(Math.max(ms, begin), end) - begin)) / Math.max(1, end - begin);
@@ -135,7 +135,7 @@ export function committedFigure({ line, label, shades, start_ms }) {
     h('figcaption', name),
     s(
       'svg',
-      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `${name}: ${says}` },
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `${name}: ${text}` },
       ...seen.map(({ from_ms, to_ms, says: why }) =>
         s(
           'rect.flat',
@@ -147,12 +147,12 @@ export function committedFigure({ line, label, shades, start_ms }) {
       ...seen
         .filter(({ inferred }) => inferred)
         .map(({ from_ms, says: why }) => {
-          const before = told.findLast(([, at_ms]) => at_ms <= from_ms) ?? told[0];
+          const before = known.findLast(([, at_ms]) => at_ms <= from_ms) ?? known[0];
           return s('circle.silent', { cx: x(from_ms), cy: y(Number(before[2])), r: 3.2 }, s('title', why));
         }),
     ),
     h('div.ends.num', { 'aria-hidden': 'true' }, h('span', when(begin, start_ms)), h('span', when(end, start_ms))),
-    h('p', says),
+    h('p', text),
     ...seen.map(({ from, says: why, inferred }) =>
       h('a.shade', { href: `?at=${from}`, 'data-at': from }, inferred ? '○ ' : '', why),
     ),

@@ -46,9 +46,9 @@ export function readTwiceSince(frame, at_ms) {
 
 /** @param {Frame} frame @param {string} key */
 export function consumedWords(frame, key) {
-  const told = consumedAt(frame, key, frame.at_ms);
-  if (!told) return '';
-  const { end, lag, lag_max, read_twice, skipped } = told;
+  const known = consumedAt(frame, key, frame.at_ms);
+  if (!known) return '';
+  const { end, lag, lag_max, read_twice, skipped } = known;
   const beyond = skipped ? `, ${whole(skipped)} skipped` : '';
   return `Log end offset ${whole(end)}; lag ${whole(lag)}, at most ${whole(lag_max)}; records read twice ${whole(read_twice)}${beyond}`;
 }

@@ -79,9 +79,9 @@ export function outsiders(frame) {
 export function troubledOf(frame, violation, silent) {
   const found = [];
   for (const member of outsiders(frame)) {
-    const { says, bad } = outsiderSays(frame, member);
+    const { says: text, bad } = outsiderSays(frame, member);
     const reads = stillReads(frame, member).length;
-    found.push({ member, says: [says, ...(reads ? [`still reads ${plural(reads, 'partition')}`] : [])], bad });
+    found.push({ member, says: [text, ...(reads ? [`still reads ${plural(reads, 'partition')}`] : [])], bad });
   }
   for (const member of Object.keys(frame.members)) {
     const hard = hardshipsOf(frame, member).filter((one) => !one.duty);

@@ -57,8 +57,8 @@ export function offsetMarks(findings, { first, sequence, at_ms }) {
 export function offsetWords(marks, label) {
   /** @type {Map<string, string[]>} */
   const bySentence = new Map();
-  for (const [key, { says }] of marks) bySentence.set(says, [...(bySentence.get(says) ?? []), label(key)]);
+  for (const [key, { says: text }] of marks) bySentence.set(text, [...(bySentence.get(text) ?? []), label(key)]);
   return [...bySentence]
-    .map(([says, names]) => `${names.length > 3 ? `${names.length} partitions` : names.join(', ')}: ${says}`)
+    .map(([sentence, names]) => `${names.length > 3 ? `${names.length} partitions` : names.join(', ')}: ${sentence}`)
     .join('. ');
 }

@@ -189,9 +189,9 @@ export class Ownership {
     const wanted = this.#known
       ? keysOf(frame.target?.[id]).filter((key) => !held.has(key) && this.#waitsFor(id, key))
       : [];
-    const told = { owned: [...held], revoking, wanted };
-    this.#members.set(id, told);
-    return told;
+    const given = { owned: [...held], revoking, wanted };
+    this.#members.set(id, given);
+    return given;
   }
 
   /** How many partitions have an owner or a target owner, and how many of them are where they should be: null without a target. */

@@ -82,8 +82,8 @@ export const targetIsKnown = (frame) =>
  */
 export function givingUp(frame, member) {
   const keys = keysOf(frame.members[member]?.pending_revocation);
-  const told = keysOf(frame.clients?.[member]?.revoking);
-  return told.length ? [...new Set([...keys, ...told])] : keys;
+  const known = keysOf(frame.clients?.[member]?.revoking);
+  return known.length ? [...new Set([...keys, ...known])] : keys;
 }
 
 /**

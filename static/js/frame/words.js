@@ -57,9 +57,9 @@ export function list(names) {
   return `${names.slice(0, NAMED - 1).join(', ')} and ${names.length - NAMED + 1} more`;
 }
 
-/** `orders-3, orders-4, orders-5` where there is little room: `orders-3, 4, 5`. @param {string} says */
-export function shortened(says) {
-  return says.replace(
+/** `orders-3, orders-4, orders-5` where there is little room: `orders-3, 4, 5`. @param {string} text */
+export function shortened(text) {
+  return text.replace(
     /(?<![\w.-])([\w.-]+-)(\d+)((?:, \1\d+)+)/g,
     (_, name, first, others) => `${name}${first}${others.replaceAll(`, ${name}`, ', ')}`,
   );
@@ -93,8 +93,8 @@ export function stateMeans(frame) {
   return STATES[frame.state ?? ''] ?? '';
 }
 
-/** @param {string} says */
-export const capital = (says) => (/^\p{Ll}/u.test(says) ? says[0].toUpperCase() + says.slice(1) : says);
+/** @param {string} text */
+export const capital = (text) => (/^\p{Ll}/u.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 /** How long a member has been silent, as is inferred from its commits. @param {number} since_ms since its last commit */
 export const silentSays = (since_ms) =>
@@ -116,15 +116,15 @@ export function memberSays(frame, member, label, silent_ms) {
   const groupEpoch = epochOf(frame) ?? 0;
   const calling = frame.clients?.[member]?.calling;
   const going = givingUp(frame, member);
-  const plain = (/** @type {string} */ says, brief = says, term = '') => ({
-    says,
+  const plain = (/** @type {string} */ text, brief = text, term = '') => ({
+    says: text,
     brief,
     kafka: calling ? `${kafka}, in ${calling}` : kafka,
     term,
   });
 
-  const settled = (/** @type {string} */ says, brief = says, term = '') =>
-    silent_ms === undefined ? plain(says, brief, term) : plain(capital(silentSays(silent_ms)), 'Silent');
+  const settled = (/** @type {string} */ sentence, brief = sentence, term = '') =>
+    silent_ms === undefined ? plain(sentence, brief, term) : plain(capital(silentSays(silent_ms)), 'Silent');
 
   if (isClassic(frame)) return (frame.state === 'Stable' ? settled : plain)(...classicSays(frame, member));
   if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed', 'killed');
@@ -219,9 +219,9 @@ export function nowSays(frame, moment, views, cast, label) {
       : `No member yet.${views.size ? ' Every partition is unassigned.' : ''}`;
   }
   if (moment.narration) return moment.narration;
-  const says = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;
+  const text = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;
   const more = consequence(frame, moment, views, cast, label);
-  return more ? `${says} ${more}` : says;
+  return more ? `${text} ${more}` : text;
 }
 
 /**
@@ -264,10 +264,10 @@ function consequence(frame, moment, views, cast, label) {
         return `It waits until ${list(released)}.`;
       }
       if (free.length) {
-        const says = list(free.map(label));
+        const text = list(free.map(label));
         return obstacleOf(frame, actor)
-          ? `${says} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, actor, label))}.`
-          : `${name} gets ${says} ${arrivesBy(frame, actor)}.`;
+          ? `${text} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, actor, label))}.`
+          : `${name} gets ${text} ${arrivesBy(frame, actor)}.`;
       }
     }
   }

@@ -59,10 +59,10 @@ function sentence(detail) {
   const lost = lostOf(detail);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
-    const says = number
+    const text = number
       ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
       : `${plural(lost.length, 'file')} could not be read`;
-    said.push(h('a.clause', { href: '#skipped-panel' }, says), '.');
+    said.push(h('a.clause', { href: '#skipped-panel' }, text), '.');
   }
   return said;
 }

@@ -14,12 +14,12 @@ let announced = '';
 
 /** @param {Detail} detail */
 export function stages(detail) {
-  const { stage, stages: told } = detail;
+  const { stage, stages: known } = detail;
   const done = detail.status === 'complete';
   const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
   part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
   part('stages').replaceChildren(
-    ...told.flatMap(({ name, done: reached, of, unit }) => {
+    ...known.flatMap(({ name, done: reached, of, unit }) => {
       const share = of ? Math.min(100, (100 * reached) / of) : 0;
       const bar = [
         h('span', name),
@@ -56,9 +56,9 @@ export function stages(detail) {
   ].filter(Boolean);
   part('stage-facts').textContent = facts.join(' · ');
   // Once a stage, not once a count: a screen reader is not a counter.
-  const says = done ? 'The import is done.' : stage;
-  if (says && says !== announced) {
-    announced = says;
-    part('stage-says').textContent = says;
+  const text = done ? 'The import is done.' : stage;
+  if (text && text !== announced) {
+    announced = text;
+    part('stage-says').textContent = text;
   }
 }

@@ -22,7 +22,7 @@ export function topicIds(detail, refresh) {
   part('ids-panel').hidden = !rows.length && !named.length;
   part('ids-foot').hidden = !rows.length;
   part('ids-says').textContent = left ? `${plural(left, 'topic id')} without a name` : 'All topic ids have a name';
-  part('named-says').textContent = named.map(({ says, count: number }) => `${number} ${says}`).join('; ');
+  part('named-says').textContent = named.map(({ says: text, count: number }) => `${number} ${text}`).join('; ');
   part('ids').replaceChildren(...rows.map((row) => idRow(row, refresh)));
 }
 
@@ -102,16 +102,16 @@ async function nameTopic(row, wanted, problem, refresh) {
 /** Names out of a JSON file, for the ids that have none: `{id: name}` or `{id: {name}}`. @param {File} file @param {Detail} detail @param {Refresh} refresh */
 export async function loadNames(file, detail, refresh) {
   /** @type {any} */
-  let told;
+  let known;
   try {
-    told = JSON.parse(await file.text());
+    known = JSON.parse(await file.text());
   } catch {
     toast(`${file.name} is no JSON`);
     return;
   }
   let given = 0;
   for (const row of detail.nameless.filter(({ name: has }) => !has)) {
-    const found = typeof told?.[row.id] === 'string' ? told[row.id] : told?.[row.id]?.name;
+    const found = typeof known?.[row.id] === 'string' ? known[row.id] : known?.[row.id]?.name;
     if (!found) continue;
     const problem = h('span');
     await nameTopic(row, found, problem, refresh);

@@ -55,14 +55,14 @@ function nameOf(sheet, answer) {
   const moves = answer.before
     .map((_, column) => column)
     .filter((column) => answer.before[column] !== answer.after[column]);
-  const told = moves.slice(0, TOLD_MOST).map((column) => {
+  const known = moves.slice(0, TOLD_MOST).map((column) => {
     const [old, now] = [answer.before[column], answer.after[column]].map((place) =>
       place < 0 ? 'nobody' : sheet.members[place].name,
     );
     return `${partitionAt(sheet, column).name} ${old} to ${now}`;
   });
-  const more = moves.length - told.length;
-  return `${answer.assignor}: ${told.length ? told.join(', ') : 'nothing moves'}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = moves.length - known.length;
+  return `${answer.assignor}: ${known.length ? known.join(', ') : 'nothing moves'}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** @param {Sheet} sheet @param {Layout} layout @param {number[]} framed */
@@ -151,10 +151,10 @@ function lanesOf(sheet, answer, layout, width, view) {
 
 /** @param {Layout} layout */
 function footOf({ hidden, kept, height }) {
-  const says = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : '']
+  const text = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : '']
     .filter(Boolean)
     .join(', ');
-  return s('text.more', { x: 10, y: height - 7 }, says);
+  return s('text.more', { x: 10, y: height - 7 }, text);
 }
 
 /** Cells with numbers, and tethers. @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout @param {View} view */
@@ -173,8 +173,8 @@ function chipsOf(sheet, answer, layout, view) {
       const row = /** @type {Row} */ (layout.rowOf.get(place));
       return row.y + (row.height - row.cell) / 2;
     };
-    /** @param {number} place @param {string} kind @param {string} ink @param {string} says */
-    const cell = (place, kind, ink, says) => {
+    /** @param {number} place @param {string} kind @param {string} ink @param {string} text */
+    const cell = (place, kind, ink, text) => {
       const top = y(place);
       const shape =
         kind === 'go'
@@ -193,7 +193,7 @@ function chipsOf(sheet, answer, layout, view) {
               partition,
             )
           : null;
-      return s('g', { 'data-hue': hueOf(place) }, shape, number, s('title', says));
+      return s('g', { 'data-hue': hueOf(place) }, shape, number, s('title', text));
     };
     if (view === 'before') {
       if (old >= 0) nodes.push(cell(old, 'own', 'on', `${name}: ${who(old)}`));
@@ -248,16 +248,16 @@ function cutCorner(x, y, width, height, cut) {
  * @param {SVGElement} root @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout
  */
 function tetherUnderPointer(root, sheet, answer, layout) {
-  const says = s('title');
+  const text = s('title');
   const line = s('line.teth');
-  root.append(says, line);
+  root.append(text, line);
   const who = (/** @type {number} */ place) => (place < 0 ? 'nobody' : sheet.members[place].name);
   root.addEventListener('pointermove', (event) => {
     const column = columnAt(layout, answer, (event.clientX - root.getBoundingClientRect().left) / textSize());
     const [old, now] = column === null ? [-1, -1] : [answer.before[column], answer.after[column]];
     const [from, to] = [layout.rowOf.get(old), layout.rowOf.get(now)];
     line.toggleAttribute('hidden', !(from && to));
-    says.textContent = column === null ? '' : `${partitionAt(sheet, column).name}: ${who(old)} to ${who(now)}`;
+    text.textContent = column === null ? '' : `${partitionAt(sheet, column).name}: ${who(old)} to ${who(now)}`;
     if (column === null || !from || !to) return;
     const middle = String(layout.x[column] + layout.column / 2);
     line.setAttribute('data-hue', hueOf(now));

@@ -57,7 +57,7 @@ export class MemberCard {
         h(
           'div.seg',
           { role: 'group', 'aria-labelledby': 'rack-label' },
-          ...racks.map(([value, says]) =>
+          ...racks.map(([value, text]) =>
             h(
               'button',
               {
@@ -66,7 +66,7 @@ export class MemberCard {
                 'aria-pressed': String(member.rack === value),
                 onclick: () => this.onChange({ what: 'rack', member: place, to: value }),
               },
-              says,
+              text,
             ),
           ),
         ),

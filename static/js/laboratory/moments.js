@@ -28,14 +28,14 @@ export class Moments {
   }
 
   async open() {
-    const { dialog, timeline, says, use } = this.parts;
+    const { dialog, timeline, says: text, use } = this.parts;
     dialog.showModal();
     use.disabled = true;
-    says.textContent = 'Reading the list of timelines…';
+    text.textContent = 'Reading the list of timelines…';
     try {
       this.#timelines = (await ask('/api/timelines')).filter((/** @type {any} */ each) => each.last > 0);
     } catch (error) {
-      says.textContent = error instanceof Error ? error.message : 'The list could not be read.';
+      text.textContent = error instanceof Error ? error.message : 'The list could not be read.';
       return;
     }
     timeline.replaceChildren(
@@ -44,7 +44,7 @@ export class Moments {
       ),
     );
     if (!this.#timelines.length) {
-      says.textContent =
+      text.textContent =
         'No timeline is stored yet. Run a scenario or import a log, and its groups can be taken from here.';
       return;
     }
@@ -61,16 +61,16 @@ export class Moments {
   }
 
   #moved() {
-    const { moment, at, use, says } = this.parts;
+    const { moment, at, use, says: sentence } = this.parts;
     at.textContent = `entry ${moment.value} of ${moment.max}`;
     use.disabled = true;
-    says.textContent = '…';
+    sentence.textContent = '…';
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => this.#look(), PAUSE_MS);
   }
 
   async #look() {
-    const { timeline, moment, says, use } = this.parts;
+    const { timeline, moment, says: words, use } = this.parts;
     this.#asked += 1;
     const asked = this.#asked;
     try {
@@ -87,14 +87,14 @@ export class Moments {
       }
       const compared = frame.protocol === 'consumer' || frame.protocol === 'classic';
       use.disabled = !members || !compared;
-      says.textContent = !compared
+      words.textContent = !compared
         ? `A ${frame.protocol ?? 'yet unknown'} group: the laboratory compares consumer and classic groups.`
         : members
           ? `${frame.state}, ${members} member${members === 1 ? '' : 's'}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
           : 'Nobody is in the group at this moment; choose one with members.';
     } catch (error) {
       if (asked === this.#asked)
-        says.textContent = error instanceof Error ? error.message : 'This moment could not be read.';
+        words.textContent = error instanceof Error ? error.message : 'This moment could not be read.';
     }
   }
 }

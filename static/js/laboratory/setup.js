@@ -188,7 +188,7 @@ export class Setup {
       h(
         'div.seg',
         { role: 'group', 'aria-label': label || 'Before the event' },
-        ...offered.map(([value, says]) =>
+        ...offered.map(([value, text]) =>
           h(
             'button',
             {
@@ -197,7 +197,7 @@ export class Setup {
               'aria-pressed': String(stands === value),
               onclick: () => this.onChange({ what, to: value }),
             },
-            says,
+            text,
           ),
         ),
       ),

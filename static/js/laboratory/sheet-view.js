@@ -110,9 +110,9 @@ export class SheetView {
       holder.replaceChildren(
         boardOf(shown, answer, { width: Math.floor(holder.clientWidth / textSize()), view: this.#view, framed }),
       );
-      const says = /** @type {HTMLElement} */ (node.querySelector('.say'));
-      says.textContent = answer.says;
-      says.classList.toggle('no', answer.error !== null);
+      const sentence = /** @type {HTMLElement} */ (node.querySelector('.say'));
+      sentence.textContent = answer.says;
+      sentence.classList.toggle('no', answer.error !== null);
     });
   }
 

@@ -155,7 +155,7 @@ export class AskPanel {
   }
 
   #areNumbers() {
-    return (this.ask?.options ?? []).every(({ says }) => /^\d+$/.test(plain(says)));
+    return (this.ask?.options ?? []).every(({ says: text }) => /^\d+$/.test(plain(text)));
   }
 
   /** @param {string} key */
@@ -190,7 +190,9 @@ export class AskPanel {
   /** A number was pressed, anywhere on the page: it stands for the answer that is this number, or for the answer in this place. @param {number} number */
   press(number) {
     const options = this.ask?.options ?? [];
-    const place = this.#areNumbers() ? options.findIndex(({ says }) => plain(says) === String(number)) : number - 1;
+    const place = this.#areNumbers()
+      ? options.findIndex(({ says: words }) => plain(words) === String(number))
+      : number - 1;
     const button = /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[place]);
     if (!button || button.disabled) return;
     button.focus();
@@ -224,8 +226,8 @@ export class AskPanel {
   #tell(right, settled) {
     const ask = /** @type {Question} */ (this.ask);
     if (!right) {
-      const told = mistakes(ask, [...this.#chosen]).map((option) => h('li', sentence(option.why, this.cast)));
-      this.answer?.replaceChildren(h('p', h('b.no', 'Not quite.')), h('ul.reasons', told));
+      const known = mistakes(ask, [...this.#chosen]).map((option) => h('li', sentence(option.why, this.cast)));
+      this.answer?.replaceChildren(h('p', h('b.no', 'Not quite.')), h('ul.reasons', known));
       return;
     }
     const because = ask.options

@@ -142,8 +142,8 @@ export function filledIn(text, problems) {
     const asked = reference === undefined ? 'expect: "?"' : `${reference}: "?"`;
     // A fact stands in its own line, an expected answer some lines below the question that it belongs to.
     const at = lines.findIndex((one, place) => place >= line - 1 && one.includes(asked));
-    const told = value ?? answer;
-    if (told !== undefined && at >= 0) lines[at] = lines[at].replace('"?"', () => JSON.stringify(told));
+    const known = value ?? answer;
+    if (known !== undefined && at >= 0) lines[at] = lines[at].replace('"?"', () => JSON.stringify(known));
   }
   return lines.join('\n');
 }

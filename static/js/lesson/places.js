@@ -37,14 +37,14 @@ export function judged(hands, placed) {
 export function before(hands, cast) {
   return hands.members.map(({ name, joins, leaves, topics }) => {
     const owned = hands.partitions.filter((_, index) => hands.before[index] === name);
-    const told = joins ? 'joins' : leaves ? 'leaves' : '';
+    const known = joins ? 'joins' : leaves ? 'leaves' : '';
     return h(
       'p.had',
       who(name, cast),
       ' ',
       owned.map((partition) => h('code', partition)),
       owned.length ? null : h('span.quiet', 'nothing'),
-      h('span.quiet', [told, `subscribes to ${topics.join(', ')}`].filter(Boolean).join(', ')),
+      h('span.quiet', [known, `subscribes to ${topics.join(', ')}`].filter(Boolean).join(', ')),
     );
   });
 }

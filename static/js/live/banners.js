@@ -61,18 +61,18 @@ export class Banners {
         h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'running') {
-      const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
+      const sentence = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
       if (count) {
-        count.textContent = says;
+        count.textContent = sentence;
         return;
       }
       this.show(
         'status',
         '',
         h('b', meta.source === 'import' ? 'Reading' : 'Running'),
-        h('span', { 'data-count': '' }, says),
+        h('span', { 'data-count': '' }, sentence),
         h('span.grow'),
         h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
       );
@@ -102,15 +102,15 @@ export class Banners {
    *
    * @param {import('./live-source.js').SourceSays} source
    */
-  source({ kind, title, says }) {
+  source({ kind, title, says: words }) {
     const shown = this.#shown.get('status');
     const text = shown?.querySelector('[data-source]');
     if (text && shown?.querySelector('b')?.textContent === title) {
       // Its ages grow each second: a banner that is made again is read out again.
-      text.textContent = says;
+      text.textContent = words;
       return;
     }
-    this.show('status', kind, h('b', title), h('span', { 'data-source': '', 'aria-live': 'off' }, says));
+    this.show('status', kind, h('b', title), h('span', { 'data-source': '', 'aria-live': 'off' }, words));
   }
 
   /** @param {Meta} meta */

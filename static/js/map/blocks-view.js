@@ -53,10 +53,10 @@ export class BlocksView {
     return this.#members !== null;
   }
 
-  /** @param {string[]} members ids @param {string} says @param {MapScene} scene */
-  show(members, says, scene) {
+  /** @param {string[]} members ids @param {string} text @param {MapScene} scene */
+  show(members, text, scene) {
     this.#members = members;
-    this.says.textContent = says;
+    this.says.textContent = text;
     this.root.hidden = false;
     this.#blocks = new Blocks(this.board, this.options);
     this.render(scene);

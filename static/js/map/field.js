@@ -272,11 +272,11 @@ export class Field {
       plot.axis === 'time'
         ? when(plot.scale.timeAt(place), this.start_ms())
         : `entry ${plot.scale.at(place).toLocaleString('en')}`;
-    const says =
+    const text =
       one.type === 'group'
         ? `${one.indices.length.toLocaleString('en')} rows`
         : meaning(this.roster.kind, plot.modeAt(this.roster.entities, one.index, place));
-    return `${one.name}: ${says}, ${at}`;
+    return `${one.name}: ${text}, ${at}`;
   }
 
   /** The rows between two spots, in words. @param {Spot} a @param {Spot} b */

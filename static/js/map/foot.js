@@ -42,9 +42,9 @@ export class Foot {
     );
   }
 
-  /** @param {string} says @param {{blocks: boolean, zoomed: boolean}} can */
-  show(says, { blocks, zoomed }) {
-    if (this.here.textContent !== says) this.here.textContent = says;
+  /** @param {string} text @param {{blocks: boolean, zoomed: boolean}} can */
+  show(text, { blocks, zoomed }) {
+    if (this.here.textContent !== text) this.here.textContent = text;
     const off = (/** @type {string} */ key, /** @type {boolean} */ disabled) => {
       const button = this.buttons.get(key);
       if (button) button.disabled = disabled;
@@ -54,15 +54,15 @@ export class Foot {
     off('d', !zoomed);
   }
 
-  /** @param {string} says of what the pointer is over */
-  point(says) {
+  /** @param {string} sentence of what the pointer is over */
+  point(sentence) {
     this.over.classList.remove('bad');
-    if (this.over.textContent !== says) this.over.textContent = says;
+    if (this.over.textContent !== sentence) this.over.textContent = sentence;
   }
 
-  /** @param {string} says one line */
-  fail(says) {
+  /** @param {string} words one line */
+  fail(words) {
     this.over.classList.add('bad');
-    this.over.textContent = says;
+    this.over.textContent = words;
   }
 }

@@ -24,7 +24,7 @@ export class Gestures {
    * @param {(by: number) => void} on.onPan in widths
    * @param {(spot: Spot | null) => void} on.onPoint
    */
-  constructor(plot, { spot, says, onClick, onBrush, onZoom, onPan, onPoint }) {
+  constructor(plot, { spot, says: text, onClick, onBrush, onZoom, onPan, onPoint }) {
     this.brush = h('div.mbrush', { hidden: true, 'aria-hidden': 'true' }, h('span'));
     /** @type {Spot | null} */
     let from = null;
@@ -43,7 +43,7 @@ export class Gestures {
         return;
       }
       dragged ||= Math.hypot(to.x - from.x, to.y - from.y) > DRAG_PX;
-      if (dragged) this.#show(from, to, says(from, to));
+      if (dragged) this.#show(from, to, text(from, to));
     });
     plot.addEventListener('pointerup', (event) => {
       const to = spot(event);
@@ -70,8 +70,8 @@ export class Gestures {
     );
   }
 
-  /** @param {Spot} a @param {Spot} b @param {string} says */
-  #show(a, b, says) {
+  /** @param {Spot} a @param {Spot} b @param {string} sentence */
+  #show(a, b, sentence) {
     this.brush.hidden = false;
     Object.assign(this.brush.style, {
       left: rem(Math.min(a.x, b.x)),
@@ -79,6 +79,6 @@ export class Gestures {
       width: rem(Math.abs(a.x - b.x)),
       height: rem(Math.abs(a.y - b.y)),
     });
-    /** @type {HTMLElement} */ (this.brush.firstChild).textContent = says;
+    /** @type {HTMLElement} */ (this.brush.firstChild).textContent = sentence;
   }
 }

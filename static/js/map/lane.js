@@ -202,7 +202,7 @@ export class Lane {
     const [topic, partition] = [key.slice(0, cut), Number(key.slice(cut + 1))];
     const view = this.scene?.ownership.of(key) ?? undefined;
     const label = this.labels.partition(key);
-    const says = chipSays(view, label, (id) => this.names.member(id), this.labels.having.who);
+    const sentence = chipSays(view, label, (id) => this.names.member(id), this.labels.having.who);
     const owner = mode === 'want' ? '' : mode;
     return h(
       'button',
@@ -210,8 +210,8 @@ export class Lane {
         class: mode === 'want' ? 'slot' : `chip ${owner}`,
         type: 'button',
         'data-key': key,
-        'aria-label': mode === 'want' ? `${says}; target owner` : says,
-        title: says,
+        'aria-label': mode === 'want' ? `${sentence}; target owner` : sentence,
+        title: sentence,
       },
       face({ key, topic, partition }, this.labels.prefix(topic), this.labels.shape(topic)),
     );

@@ -233,8 +233,8 @@ export class List {
     if (line.type === 'group') node.setAttribute('aria-expanded', String(line.open));
     else node.setAttribute('aria-expanded', String(looks.opened));
     node.setAttribute('aria-level', String(pinned ? 1 : line.level));
-    const says = node.children[1];
-    if (says.textContent !== text.says) says.textContent = text.says;
+    const sentence = node.children[1];
+    if (sentence.textContent !== text.says) sentence.textContent = text.says;
     node.title = `${line.name}: ${text.says}`;
     const pin = node.querySelector('button');
     if (pin) {

@@ -52,7 +52,7 @@ export class BoardMap {
     };
     this.roster = new Roster({ cast, labels, verdict });
     this.teller = new Teller({ roster: this.roster, cast, names });
-    this.plot = new Plot(source, { onAnswer: () => this.#answered(), onFail: (says) => this.parts.foot.fail(says) });
+    this.plot = new Plot(source, { onAnswer: () => this.#answered(), onFail: (text) => this.parts.foot.fail(text) });
     /** @type {import('./skeleton.js').Parts} */
     this.parts = skeleton(root, { cast, labels, names, onPick, map: this });
     /** @type {Field} */
@@ -388,8 +388,8 @@ export class BoardMap {
     this.parts.list.focus();
   }
 
-  /** @param {string} says */
-  announce(says) {
-    this.parts.live.textContent = says;
+  /** @param {string} sentence */
+  announce(sentence) {
+    this.parts.live.textContent = sentence;
   }
 }

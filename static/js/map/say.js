@@ -80,36 +80,36 @@ export function memberText(scene, lane, names) {
     kind: /** @type {const} */ ('members'),
     text,
   });
-  const says = [];
+  const sentence = [];
   const links = [];
-  if (broken) says.push('part of the broken invariant');
-  for (const one of hard) says.push(one.says.toLowerCase());
-  says.push(
+  if (broken) sentence.push('part of the broken invariant');
+  for (const one of hard) sentence.push(one.says.toLowerCase());
+  sentence.push(
     owned.length ? `${scene.silent?.has(id) ? 'is assigned' : 'owns'} ${partitions(owned, names)}` : 'owns nothing',
   );
-  if (revoking.length && !blocks.size) says.push(`revoking ${partitions(revoking, names)}`);
+  if (revoking.length && !blocks.size) sentence.push(`revoking ${partitions(revoking, names)}`);
   for (const [whom, keys] of first(blocks)) {
     const text = `blocks ${name(whom)} on ${partitions(keys, names)}, which it is revoking`;
-    says.push(text);
+    sentence.push(text);
     links.push(link(whom, text));
   }
   for (const [whom, keys] of first(waits)) {
     const text = `waits for ${name(whom)} to release ${partitions(keys, names)}`;
-    says.push(text);
+    sentence.push(text);
     links.push(link(whom, text));
   }
   const left = Math.max(0, blocks.size - NAMED) + Math.max(0, waits.size - NAMED);
-  if (left) says.push(`and ${many(left, 'more member')} so`);
+  if (left) sentence.push(`and ${many(left, 'more member')} so`);
   if (free.length) {
-    says.push(
+    sentence.push(
       obstacleOf(frame, id)
         ? `${partitions(free, names)} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, id, names.partition))}`
         : `receives ${partitions(free, names)} ${arrivesBy(frame, id)}`,
     );
   }
   const silent_ms = scene.silent?.get(id);
-  if (silent_ms !== undefined) says.push(silentSays(silent_ms));
-  if (behind) says.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
+  if (silent_ms !== undefined) sentence.push(silentSays(silent_ms));
+  if (behind) sentence.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
   const mode = broken
     ? TWICE
     : hard.some((one) => one.bad) || frame.clients?.[id]?.killed
@@ -123,7 +123,7 @@ export function memberText(scene, lane, names) {
             : behind
               ? BEHIND
               : SETTLED;
-  return { says: says.join('; '), mode, links };
+  return { says: sentence.join('; '), mode, links };
 }
 
 /** As many are named of those that hold up one member. */
@@ -138,9 +138,9 @@ function outside({ frame }, lane) {
   );
   if (id === undefined) return { says: meaning('members', ABSENT), mode: ABSENT, links: [] };
   const reads = stillReads(frame, id).length;
-  const { says } = outsiderSays(frame, id);
+  const { says: text } = outsiderSays(frame, id);
   return {
-    says: `${says.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`,
+    says: `${text.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`,
     mode: LOST,
     links: [],
   };
@@ -186,10 +186,10 @@ export function troublesOf(scene, names) {
   /** @type {Trouble[]} */
   const found = [];
   /** @type {Set<string>} */
-  const told = new Set();
-  const member = (/** @type {string} */ id, /** @type {string} */ says, /** @type {number} */ mode) => {
-    told.add(id);
-    found.push({ kind: 'members', key: names.lane(id), says, mode });
+  const known = new Set();
+  const member = (/** @type {string} */ id, /** @type {string} */ text, /** @type {number} */ mode) => {
+    known.add(id);
+    found.push({ kind: 'members', key: names.lane(id), says: text, mode });
   };
   const broken = violation ? { ...violation, sequence: 0, invariant: '', proof: [] } : null;
   for (const one of troubledOf(frame, broken, scene.silent)) {
@@ -221,7 +221,7 @@ export function troublesOf(scene, names) {
     if (view.wants) ends.add(view.wants);
   }
   for (const id of ends) {
-    if (told.has(id) || !frame.members[id]) continue;
+    if (known.has(id) || !frame.members[id]) continue;
     const { blocks, waits } = holdUps(scene, id);
     const [whom, held] = blocks.size ? [...blocks][0] : waits.size ? [...waits][0] : [null, []];
     const others = Math.max(blocks.size, waits.size) - 1;

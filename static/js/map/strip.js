@@ -69,7 +69,7 @@ export class Strip {
     this.#scale = scale;
     const small = gutter < 140;
     const at = (/** @type {number} */ place) => gutter + place * width;
-    const label = (/** @type {number} */ y, /** @type {string} */ says) => text(12, y, says, 'dim');
+    const label = (/** @type {number} */ y, /** @type {string} */ sentence) => text(12, y, sentence, 'dim');
     const nodes = [
       label(TOP.all + 11, small ? 'All' : 'Whole timeline'),
       label(TOP.epoch + 4, small ? 'Epoch' : 'Epoch, state'),
@@ -160,8 +160,8 @@ export class Strip {
     return nodes;
   }
 
-  /** The playhead: a line that is moved, and nothing drawn anew. @param {number | null} place @param {string} says */
-  move(place, says) {
+  /** The playhead: a line that is moved, and nothing drawn anew. @param {number | null} place @param {string} words */
+  move(place, words) {
     const seen = place !== null && place >= -0.002 && place <= 1.002;
     this.line.hidden = !seen;
     const x = this.#gutter + Math.min(1, Math.max(0, place ?? 0)) * this.#width;
@@ -169,8 +169,8 @@ export class Strip {
     this.veil.style.transform = `translateX(${rem(x)})`;
     this.veil.style.width = rem(Math.max(0, this.#gutter + this.#width - x));
     this.veil.hidden = place !== null && place > 1;
-    if (this.flag.textContent !== says) this.flag.textContent = says;
-    const edge = says.length * LETTER_PX * 0.6;
+    if (this.flag.textContent !== words) this.flag.textContent = words;
+    const edge = words.length * LETTER_PX * 0.6;
     this.flag.style.marginLeft = rem(Math.max(0, edge - x) - Math.max(0, x + edge - this.#gutter - this.#width));
   }
 

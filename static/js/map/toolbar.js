@@ -121,7 +121,7 @@ export class Toolbar {
     press(this.onlys, only);
     if (this.#kind !== kind) {
       this.#kind = kind;
-      this.grouping.replaceChildren(...GROUPINGS[kind].map(([value, says]) => h('option', { value }, says)));
+      this.grouping.replaceChildren(...GROUPINGS[kind].map(([value, text]) => h('option', { value }, text)));
       this.legend.replaceChildren(
         ...LEGEND[kind].map((mode) => h('span.lg', h('i.mkey', { 'data-mode': mode }), meaning(kind, mode))),
       );
@@ -130,11 +130,11 @@ export class Toolbar {
       this.findLabel.textContent = `Find a ${kind === 'members' ? 'member by name, host, rack, client id or group instance id' : 'partition by topic and number'}`;
     }
     this.grouping.value = grouping;
-    const says =
+    const sentence =
       query || count !== all
         ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}`
         : `${all.toLocaleString('en')}`;
-    this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
+    this.found.textContent = `${sentence} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
   }
 
   /** @param {import('./types').Axis} axis */
@@ -149,8 +149,8 @@ export class Toolbar {
 function seg(label, choices, onChoose) {
   const root = h('div.seg', { role: 'group', 'aria-label': label });
   root.append(
-    ...choices.map(([value, says]) =>
-      h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, says),
+    ...choices.map(([value, text]) =>
+      h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, text),
     ),
   );
   return root;

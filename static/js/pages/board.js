@@ -325,7 +325,7 @@ function follow(from) {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
     },
-    onLive: (told) => source.hear(told),
+    onLive: (known) => source.hear(known),
     onStatus: hearStatus,
     // A run tells what it came to at its end; a live group has none, and is told as it goes on.
     onSummary: (/** @type {any} */ summary) => {

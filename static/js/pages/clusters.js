@@ -32,8 +32,8 @@ function show() {
   for (const label of form.querySelectorAll('.tls')) /** @type {HTMLElement} */ (label).hidden = !usesTls(protocol);
 }
 
-/** @param {string} name @param {string} state @param {string} says @param {...(Node | null)} more */
-const row = (name, state, says, ...more) =>
+/** @param {string} name @param {string} state @param {string} text @param {...(Node | null)} more */
+const row = (name, state, text, ...more) =>
   h(
     'li',
     { class: state, 'data-step': name },
@@ -43,7 +43,7 @@ const row = (name, state, says, ...more) =>
       h('b', TITLES[/** @type {keyof typeof TITLES} */ (name)]),
       ' ',
       state === 'failed' ? 'failed. ' : '',
-      says,
+      text,
     ),
     ...more,
   );
@@ -73,10 +73,10 @@ async function check() {
   test.disabled = true;
   why.textContent = 'Testing…';
   try {
-    const told = await tell('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
-    draw(told.steps);
-    keep.disabled = !told.ok;
-    why.textContent = told.ok ? 'It can be added.' : 'Mend what failed, and test again.';
+    const known = await tell('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
+    draw(known.steps);
+    keep.disabled = !known.ok;
+    why.textContent = known.ok ? 'It can be added.' : 'Mend what failed, and test again.';
   } catch (error) {
     part('steps').replaceChildren();
     why.textContent = error instanceof Error ? error.message : 'The test could not be made.';

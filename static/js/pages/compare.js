@@ -48,8 +48,8 @@ let from_ms = 0;
 async function given() {
   if (document.getElementById('incident')) {
     const { changed, read, needed } = await openSealed(document);
-    const told = await needed('runs');
-    return { ...told, chunk: (run, first) => read(`run-${run}-chunk-${first}`), changed };
+    const known = await needed('runs');
+    return { ...known, chunk: (run, first) => read(`run-${run}-chunk-${first}`), changed };
   }
   const data = document.getElementById('runs-data');
   if (!data) return null;
@@ -329,17 +329,17 @@ function scorecard(runs) {
     ),
     h(
       'tbody',
-      measures.map(([title, of, says]) => {
+      measures.map(([title, of, text]) => {
         const values = runs.map(
           (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.start_ms : 0),
         );
         // Two that read the same are equally good.
-        const best = says(Math.min(...values));
-        const differ = new Set(values.map(says)).size > 1;
+        const best = text(Math.min(...values));
+        const differ = new Set(values.map(text)).size > 1;
         return h(
           'tr',
           h('th', { scope: 'row' }, title),
-          values.map((value) => h('td', differ && says(value) === best ? h('b', says(value)) : says(value))),
+          values.map((value) => h('td', differ && text(value) === best ? h('b', text(value)) : text(value))),
         );
       }),
     ),

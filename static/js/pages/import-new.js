@@ -31,10 +31,10 @@ function choose(found) {
   refuse(chosen.length > FILES_MOST ? `${chosen.length} files are more than one upload takes (${FILES_MOST}).` : '');
 }
 
-/** @param {string} says */
-function refuse(says) {
-  part('problem').textContent = says;
-  part('problem').hidden = !says;
+/** @param {string} text */
+function refuse(text) {
+  part('problem').textContent = text;
+  part('problem').hidden = !text;
 }
 
 /** Everything under a dropped file or folder. @param {any} entry @param {string} [under] @returns {Promise<Chosen[]>} */

@@ -93,12 +93,12 @@ function busy(is) {
   part('basis').textContent = is ? 'Asking six assignors…' : 'Computed from 6 answers';
 }
 
-/** One line over the page, until the next answer. @param {string} says @param {'bad' | 'plain'} [kind] */
-function say(says, kind = 'bad') {
+/** One line over the page, until the next answer. @param {string} text @param {'bad' | 'plain'} [kind] */
+function say(text, kind = 'bad') {
   const note = part('note');
-  note.hidden = !says;
+  note.hidden = !text;
   note.className = kind === 'bad' ? 'banner bad' : 'banner';
-  part('note-says').textContent = says;
+  part('note-says').textContent = text;
   part('note-act').hidden = sheet !== null;
 }
 

@@ -104,8 +104,8 @@ function list(sheet) {
   const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
   const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];
   const start = moments[0]?.at_ms ?? 0;
-  const press = (/** @type {string} */ says, /** @type {() => void} */ onclick) =>
-    h('button.btn.sm', { type: 'button', onclick }, says);
+  const press = (/** @type {string} */ text, /** @type {() => void} */ onclick) =>
+    h('button.btn.sm', { type: 'button', onclick }, text);
   part('moments').replaceChildren(
     ...moments.slice(0, MOMENTS_MOST).map((moment, at) =>
       h(

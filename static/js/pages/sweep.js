@@ -89,7 +89,7 @@ function head() {
   const running = !ended();
   since();
   part('delete').hidden = running;
-  const says = detail.says.map(({ text, cell, measure }) =>
+  const sentence = detail.says.map(({ text, cell, measure }) =>
     cell === undefined
       ? text
       : h(
@@ -106,7 +106,7 @@ function head() {
         ),
   );
   const nothing = ended() ? detail.problem || 'Nothing was answered.' : `${detail.stage || 'No results yet'}…`;
-  part('says').replaceChildren(...(says.length ? [running ? 'So far: ' : '', ...says] : [nothing]));
+  part('says').replaceChildren(...(sentence.length ? [running ? 'So far: ' : '', ...sentence] : [nothing]));
   part('basis').textContent = running
     ? `${Math.floor((100 * detail.done) / detail.cases)} % done`
     : detail.done
@@ -161,14 +161,14 @@ function progress() {
     ? [left(), 'what is there can be opened'].filter(Boolean).join('; ')
     : detail.stage;
   // Each fifth, not each count: a screen reader is not a counter.
-  const says = ended()
+  const text = ended()
     ? `The sweep is ${detail.status}.`
     : detail.done
       ? `${Math.floor(share / 20) * 20} % done`
       : detail.stage;
-  if (says !== announced) {
-    announced = says;
-    part('progress-says').textContent = says;
+  if (text !== announced) {
+    announced = text;
+    part('progress-says').textContent = text;
   }
 }
 
@@ -200,7 +200,7 @@ function facts() {
       ],
     ],
   ]);
-  part('facts').replaceChildren(...rows.flatMap(([term, told]) => [h('dt', term), h('dd', told)]));
+  part('facts').replaceChildren(...rows.flatMap(([term, known]) => [h('dt', term), h('dd', known)]));
 }
 
 function controls() {
@@ -336,9 +336,9 @@ async function paint() {
 
 /** Where the page begins: what the link says, else what the sentence leads to, else the first cell with an answer. */
 function first() {
-  const told = new URLSearchParams(location.search).get('cell');
+  const known = new URLSearchParams(location.search).get('cell');
   const total = detail.maps.length * detail.axes.shapes.length * detail.axes.events.length;
-  if (told !== null && /^\d{1,6}$/.test(told) && Number(told) < total) return Number(told);
+  if (known !== null && /^\d{1,6}$/.test(known) && Number(known) < total) return Number(known);
   const clauses = detail.says.filter(({ cell }) => cell !== undefined);
   return (clauses[1] ?? clauses[0])?.cell ?? 0;
 }

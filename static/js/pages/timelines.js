@@ -185,8 +185,8 @@ function rename(row) {
           try {
             const what = row.kind === 'import' ? 'imports' : 'timelines';
             const title = /** @type {HTMLInputElement} */ (name).value;
-            const told = await tell(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title });
-            row.title = told.title;
+            const known = await tell(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title });
+            row.title = known.title;
             unpick();
           } catch (error) {
             problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';

@@ -50,7 +50,7 @@ export class AssignmentPanel {
     const chosen = this.list.value;
     const first = /** @type {HTMLOptionElement} */ (this.list.options[0]);
     const rows = choices(this.#members, (id) => this.cast.name(id));
-    this.list.replaceChildren(first, ...rows.map(([value, says]) => h('option', { value }, says)));
+    this.list.replaceChildren(first, ...rows.map(([value, text]) => h('option', { value }, text)));
     this.list.value = rows.some(([value]) => value === chosen) ? chosen : '';
   }
 

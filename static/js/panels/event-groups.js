@@ -18,8 +18,8 @@ const BEYOND = 8;
 const LETTER = 6.7;
 
 /** What a group says, with how long it took. @param {EventGroup} group */
-function groupSays({ says, count, from_ms, to_ms }) {
-  return count > 1 && to_ms > from_ms ? `${says} (${duration(to_ms - from_ms)})` : says;
+function groupSays({ says: text, count, from_ms, to_ms }) {
+  return count > 1 && to_ms > from_ms ? `${text} (${duration(to_ms - from_ms)})` : text;
 }
 
 export class EventGroups {
@@ -141,7 +141,7 @@ export class EventGroups {
   #line(index, current) {
     const { group, moment, more } = this.#lines[index];
     const open = this.#open.has(group.first);
-    const says = more
+    const text = more
       ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more`
       : moment
         ? moment.says
@@ -164,7 +164,7 @@ export class EventGroups {
                 'aria-expanded': String(open),
                 'data-at': `open-${group.first}`,
                 title: open ? 'Close the list' : 'Open the list',
-                'aria-label': `${open ? 'Close' : 'Open'} the list: ${says}`,
+                'aria-label': `${open ? 'Close' : 'Open'} the list: ${text}`,
               },
               open ? '▾' : '▸',
             )
@@ -175,9 +175,9 @@ export class EventGroups {
       h('span'),
       h(
         'button.tx',
-        { type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says },
+        { type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: text },
         more ? null : h('span.sr', `${when(at_ms, this.#start)}: `),
-        shortened(says),
+        shortened(text),
       ),
     );
     if (index === current) node.setAttribute('aria-current', 'step');

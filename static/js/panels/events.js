@@ -211,7 +211,7 @@ export class Events {
     const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
     // A long name would leave no room for what happened; the disc says who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
-    const says = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
+    const text = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
     const name = [
       'ev',
       starts && 'ep',
@@ -260,7 +260,7 @@ export class Events {
                 'stroke-width': 1.5,
               }),
             ),
-      h('span.tx', { 'aria-hidden': 'true' }, says),
+      h('span.tx', { 'aria-hidden': 'true' }, text),
     );
     node.style.top = rem(line * LINE);
     return h('div', { role: 'listitem' }, node);

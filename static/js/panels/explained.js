@@ -32,15 +32,15 @@ const WORDS = [
 /**
  * Where the words of a sentence stand that explain themselves, in order, each word once.
  *
- * @param {string} says
+ * @param {string} text
  * @param {(word: string) => boolean} has whether the glossary has a word
  * @returns {{at: number, text: string, word: string}[]}
  */
-export function wordsIn(says, has) {
+export function wordsIn(text, has) {
   /** @type {{at: number, text: string, word: string}[]} */
   const found = [];
   for (const [pattern, name] of WORDS) {
-    const match = pattern.exec(says);
+    const match = pattern.exec(text);
     if (!match) continue;
     const word = name || match[0].toLowerCase();
     const [from, to] = [match.index, match.index + match[0].length];
@@ -59,13 +59,13 @@ function inGlossary(word) {
   return word in /** @type {{[word: string]: string}} */ (meanings);
 }
 
-/** The sentence with its terms. @param {string} says @returns {(string | HTMLElement)[]} */
-export function explained(says) {
+/** The sentence with its terms. @param {string} sentence @returns {(string | HTMLElement)[]} */
+export function explained(sentence) {
   const nodes = [];
   let done = 0;
-  for (const { at, text, word } of wordsIn(says, inGlossary)) {
-    nodes.push(says.slice(done, at), term(word, text));
+  for (const { at, text, word } of wordsIn(sentence, inGlossary)) {
+    nodes.push(sentence.slice(done, at), term(word, text));
     done = at + text.length;
   }
-  return [...nodes, says.slice(done)].filter((node) => node !== '');
+  return [...nodes, sentence.slice(done)].filter((node) => node !== '');
 }

@@ -71,11 +71,11 @@ export class GroupHead {
     this.state.dataset.term = name.toLowerCase();
     this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const told = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
-    const says = [told, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
+    const known = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const text = [known, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
-    if (this.now.textContent !== says)
-      this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    if (this.now.textContent !== text)
+      this.now.replaceChildren(...emphasised(text, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread, marks));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
@@ -126,7 +126,7 @@ export class GroupHead {
       ];
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
-      const says = unreadSays(
+      const sentence = unreadSays(
         unread,
         (member) => this.cast.name(member),
         (key) => this.labels.partition(key),
@@ -138,7 +138,7 @@ export class GroupHead {
             class: unread.every(({ why }) => why === 'silent') ? 'silent' : 'unread',
             title: 'The coordinator counts the owner among the members until its session expires.',
           },
-          says,
+          sentence,
         ),
       ];
     }
@@ -169,30 +169,30 @@ export class GroupHead {
             each.map((reached) => h('i', { class: reached ? null : 'o' })),
           )
         : null;
-    const says = off
+    const words = off
       ? h('span', h('b', off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', term('converged', 'Converged'), ': every member owns its target');
-    return pips ? [pips, says] : [says];
+    return pips ? [pips, words] : [words];
   }
 }
 
 /** @param {import('../types').Frame} frame */
 function consumer(frame) {
   const group = frame.group_epoch ?? 0;
-  const told = (/** @type {number | null | undefined} */ epoch) => epoch ?? 'unknown';
+  const known = (/** @type {number | null | undefined} */ epoch) => epoch ?? 'unknown';
   const all = Object.values(frame.members).flatMap((member) => (member.epoch === null ? [] : [member.epoch ?? 0]));
   const epochs = all.filter((epoch) => epoch !== AWAY);
   const away = all.length - epochs.length;
   const low = Math.min(...epochs);
   const high = Math.max(...epochs);
   const parts = [
-    h('span', term('group epoch'), ' ', h('b', told(frame.group_epoch))),
+    h('span', term('group epoch'), ' ', h('b', known(frame.group_epoch))),
     h(
       'span',
       { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
       term('assignment epoch'),
       ' ',
-      h('b', told(frame.assignment_epoch)),
+      h('b', known(frame.assignment_epoch)),
     ),
   ];
   if (epochs.length) {
@@ -220,8 +220,8 @@ function classic(frame, cast) {
   return parts;
 }
 
-/** The name of who acted stands out. @param {string} says @param {string} name */
-function emphasised(says, name) {
-  if (!name || !says.startsWith(`${name} `)) return explained(says);
-  return [h('b', name), ...explained(says.slice(name.length))];
+/** The name of who acted stands out. @param {string} text @param {string} name */
+function emphasised(text, name) {
+  if (!name || !text.startsWith(`${name} `)) return explained(text);
+  return [h('b', name), ...explained(text.slice(name.length))];
 }

@@ -252,7 +252,7 @@ function commits(payload) {
   /** @type {{topic: string, partition: number, offsets: number[], between?: number[]}[]} */
   const lines = payload.commits;
   const left = lines.length - LINES_MOST;
-  const says = [
+  const text = [
     payload.thinned
       ? `${plural(payload.thinned, 'commit')} of ${payload.records} were thinned: the first and the last of each partition are left.`
       : '',
@@ -276,13 +276,13 @@ function commits(payload) {
         };
       }),
     ),
-    ...(says.length ? [h('p.why', says.join(' '))] : []),
+    ...(text.length ? [h('p.why', text.join(' '))] : []),
   ];
 }
 
 /** What a poll of a live group saw, and for how long nobody had looked. @param {Entry} entry */
 function observed({ at_ms, payload }) {
-  const says =
+  const text =
     payload.observation === 'deleted'
       ? 'The coordinator has no such group any more.'
       : `The coordinator described the group as ${payload.state}.`;
@@ -290,7 +290,7 @@ function observed({ at_ms, payload }) {
     typeof payload.polled_before_ms === 'number'
       ? ` The poll before was ${duration(at_ms - payload.polled_before_ms)} earlier.`
       : ' It is the first poll.';
-  return says + before;
+  return text + before;
 }
 
 /** @param {string} title @param {string} aside */
@@ -389,10 +389,10 @@ function sentence(entry, who, name) {
   if (entry.kind === 'note') {
     if (payload.note === 'step') return [`Narration, step ${payload.step}: ${payload.says}`];
     if (payload.note === 'topics') {
-      const told = Object.entries(payload.topics ?? {}).map(([topic, is]) =>
+      const known = Object.entries(payload.topics ?? {}).map(([topic, is]) =>
         is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`,
       );
-      return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
+      return [`Topics: ${known.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
     }
     if (payload.note === 'transaction')
       return [

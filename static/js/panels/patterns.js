@@ -65,9 +65,9 @@ export function showPatterns(root, summary) {
   const { found, untold } = patternsOf(summary);
   root.hidden = !found.length && !untold.length;
   const asks = found.length ? 'Causes, and where to look' : 'What this log cannot tell';
-  const beside = found.length ? '' : plural(untold.flatMap(({ titles }) => titles).length, 'pattern');
+  const next = found.length ? '' : plural(untold.flatMap(({ titles }) => titles).length, 'pattern');
   root.replaceChildren(
-    h('summary', asks, beside && h('span.quiet', ` ${beside}`)),
+    h('summary', asks, next && h('span.quiet', ` ${next}`)),
     h(
       'div.patterns-body',
       { tabindex: '0', role: 'region', 'aria-label': asks },
@@ -92,10 +92,10 @@ function shown(alike) {
     'div.pattern',
     ...alike
       .slice(0, ALIKE_MOST)
-      .map(({ says, severity, sequences }) =>
+      .map(({ says: text, severity, sequences }) =>
         h(
           'h3',
-          h('a.clause', { href: `?at=${sequences[0]}`, 'data-at': sequences[0] ?? '' }, says),
+          h('a.clause', { href: `?at=${sequences[0]}`, 'data-at': sequences[0] ?? '' }, text),
           ' ',
           severity && h('span', { class: `tag severity ${severity}` }, severity),
         ),

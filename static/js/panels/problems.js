@@ -88,14 +88,14 @@ export class Problems {
     this.list.replaceChildren(
       ...troubles
         .slice(0, LISTED_MOST)
-        .map(({ sequence, at_ms, says }) =>
+        .map(({ sequence, at_ms, says: text }) =>
           h(
             'li',
             h(
               'a',
               { href: `?at=${sequence}`, 'data-at': sequence },
               at_ms === null ? null : h('span.num', when(at_ms, start_ms)),
-              ` ${shortened(says)}`,
+              ` ${shortened(text)}`,
             ),
           ),
         ),

@@ -87,15 +87,15 @@ export class Reading {
   /**
    * The large line of a story.
    *
-   * @param {string} says the sentence of the step
+   * @param {string} text the sentence of the step
    * @param {{begins: boolean, ends: boolean}} where
    */
-  tell(says, { begins, ends }) {
+  tell(text, { begins, ends }) {
     if (!tells(this.source)) return;
     document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
     // What a case is about stands before its first step.
     const about = part('story').dataset.about;
-    if (begins && about) says = about;
-    if (part('story').textContent !== says) part('story').replaceChildren(...explained(says));
+    if (begins && about) text = about;
+    if (part('story').textContent !== text) part('story').replaceChildren(...explained(text));
   }
 }

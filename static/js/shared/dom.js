@@ -66,9 +66,9 @@ export function sized(svg, { width, height }) {
   if (typeof height === 'number') svg.setAttribute('height', rem(height));
 }
 
-/** Text at a place of a drawing. @param {number} x @param {number} y @param {string} says @param {string} [name] @param {string} [anchor] */
-export function text(x, y, says, name, anchor) {
-  return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, says);
+/** Text at a place of a drawing. @param {number} x @param {number} y @param {string} sentence @param {string} [name] @param {string} [anchor] */
+export function text(x, y, sentence, name, anchor) {
+  return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, sentence);
 }
 
 /** A part of the page that the server has promised to be there. @param {string} id @returns {HTMLElement} */
@@ -97,8 +97,8 @@ export function choose(id, onChoose) {
 /** Longer names may be wider than a line. */
 const NAME_WHOLE_MOST = 32;
 
-/** A sentence whose names (`foo-0`, `on-call/billing`) no line ends within. @param {string} says @returns {(Node | string)[]} */
-export const unbroken = (says) =>
-  says
+/** A sentence whose names (`foo-0`, `on-call/billing`) no line ends within. @param {string} sentence @returns {(Node | string)[]} */
+export const unbroken = (sentence) =>
+  sentence
     .split(/(\S*\w[-/]\S*)/)
     .map((word, at) => (at % 2 && word.length <= NAME_WHOLE_MOST ? h('span.nowrap', word) : word));

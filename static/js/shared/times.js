@@ -153,7 +153,7 @@ export function showSwitch(root, ms) {
           ['local', `${nameOf('local', ms)} (local)`],
           ['utc', 'UTC'],
           ['log', isZone(ofLogs) ? `${nameOf('log', ms)} (logs)` : 'Zone of the logs…'],
-        ].map(([value, says]) => h('option', { value, selected: value === choice }, says)),
+        ].map(([value, text]) => h('option', { value, selected: value === choice }, text)),
       )
     );
     const field = /** @type {HTMLInputElement} */ (

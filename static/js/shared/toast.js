@@ -5,10 +5,10 @@ import { h, part } from './dom.js';
 const SHOWN_MS = 2600;
 let timer = /** @type {any} */ (null);
 
-/** @param {string} says @param {{label: string, act: () => void, shown_ms: number}} [offer] a button in it, and how long it stays */
-export function toast(says, offer) {
+/** @param {string} text @param {{label: string, act: () => void, shown_ms: number}} [offer] a button in it, and how long it stays */
+export function toast(text, offer) {
   const node = part('toast');
-  node.replaceChildren(says);
+  node.replaceChildren(text);
   if (offer) node.append(' ', h('button.btn.sm', { type: 'button', onclick: offer.act }, offer.label));
   node.classList.add('on');
   clearTimeout(timer);

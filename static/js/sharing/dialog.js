@@ -68,7 +68,7 @@ export class ShareDialog {
   }
 
   /** What each name will be called. */
-  async #showNames(says = '') {
+  async #showNames(text = '') {
     this.#asking += 1;
     const asking = this.#asking;
     const place = part('share-names');
@@ -86,7 +86,7 @@ export class ShareDialog {
       const shown = preview.pseudonyms.slice(0, SHOWN_NAMES);
       const more = preview.pseudonyms.length - shown.length + preview.more;
       place.replaceChildren(
-        says ? h('p.quiet.next-names', says) : '',
+        text ? h('p.quiet.next-names', text) : '',
         h(
           'table.t',
           h(

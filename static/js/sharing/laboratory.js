@@ -73,8 +73,8 @@ export class LaboratorySharing {
     try {
       await run();
     } catch (error) {
-      const says = error instanceof Error ? error.message : 'This could not be done.';
-      part('share-says').replaceChildren(h('p.bad', says));
+      const text = error instanceof Error ? error.message : 'This could not be done.';
+      part('share-says').replaceChildren(h('p.bad', text));
     } finally {
       for (const button of buttons) button.removeAttribute('disabled');
     }

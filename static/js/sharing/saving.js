@@ -32,17 +32,17 @@ export function handOver({ name, blob }) {
  */
 export function wireSaving(asked, make) {
   const button = /** @type {HTMLButtonElement} */ (part('save-file'));
-  const says = part('save-says');
+  const text = part('save-says');
   button.addEventListener('click', async () => {
     button.disabled = true;
-    says.textContent = 'In a moment…';
+    text.textContent = 'In a moment…';
     try {
       const hides = /** @type {HTMLInputElement} */ (part('save-hide')).checked;
       const made = await make({ ...asked(), hide_names: hides });
       handOver(made);
-      says.textContent = `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`;
+      text.textContent = `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`;
     } catch (error) {
-      says.textContent = error instanceof Error ? error.message : 'The file could not be made.';
+      text.textContent = error instanceof Error ? error.message : 'The file could not be made.';
     } finally {
       button.disabled = false;
     }

@@ -20,12 +20,12 @@ export function valueAt({ at, values }, sequence) {
 
 /** The answer of the API, out of what was measured at each moment. @param {Measured} measured @param {number} sequence @returns {Metrics} */
 export function metricsAt({ measures, members, clients, not_told }, sequence) {
-  const told = measures.flatMap((measure) => {
+  const known = measures.flatMap((measure) => {
     const value = valueAt(measure, sequence);
     return value === undefined ? [] : [{ member: measure.member, metric: { ...measure.about, value } }];
   });
   const of = (/** @type {string | null} */ member) =>
-    told.filter((one) => one.member === member).map(({ metric }) => metric);
+    known.filter((one) => one.member === member).map(({ metric }) => metric);
   return {
     sequence,
     broker: of(null),

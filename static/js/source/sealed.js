@@ -29,7 +29,7 @@ async function sha256(text) {
  */
 export function textOf(page) {
   /** @type {string[]} */
-  const told = [];
+  const known = [];
   const walk = (/** @type {Element} */ element) => {
     const name = element.localName.toLowerCase();
     const attributes = [...element.attributes]
@@ -39,15 +39,15 @@ export function textOf(page) {
           !(name === 'meta' && element.getAttribute('name') === 'incident-checksum' && one.startsWith('content=')),
       )
       .sort();
-    told.push(`<${[name, ...attributes].join(' ').replace(SPACES, ' ')}>`);
+    known.push(`<${[name, ...attributes].join(' ').replace(SPACES, ' ')}>`);
     if (element.matches(DATA)) return;
     for (const node of element.childNodes) {
-      if (node.nodeType === Node.TEXT_NODE) told.push((node.nodeValue ?? '').replace(SPACES, ''));
+      if (node.nodeType === Node.TEXT_NODE) known.push((node.nodeValue ?? '').replace(SPACES, ''));
       else if (node.nodeType === Node.ELEMENT_NODE) walk(/** @type {Element} */ (node));
     }
   };
   for (const element of page.querySelectorAll(WALKED)) if (!element.parentElement?.closest('body')) walk(element);
-  return told.join('');
+  return known.join('');
 }
 
 /** @param {string} base64 @returns {Promise<string>} */
@@ -68,9 +68,9 @@ function parsed(text, otherwise) {
 
 /** Nothing can play: it is said at once, over the page's text. @param {Document} page @param {unknown} error @returns {never} */
 function giveUp(page, error) {
-  const says = page.getElementById('unplayed');
-  says?.classList.add('known');
-  says?.replaceChildren(
+  const text = page.getElementById('unplayed');
+  text?.classList.add('known');
+  text?.replaceChildren(
     'This file was changed after it was written, and does not play any more. What it says stands below as text; do not rely on it.',
   );
   throw error;
@@ -84,9 +84,9 @@ function giveUp(page, error) {
 export async function openSealed(page) {
   // At once, before anything on the page moves.
   const whole = textOf(page);
-  const told = page.getElementById('incident')?.textContent ?? '';
+  const known = page.getElementById('incident')?.textContent ?? '';
   /** @type {Manifest} */
-  const manifest = parsed(told, (error) => giveUp(page, error));
+  const manifest = parsed(known, (error) => giveUp(page, error));
   /** @type {string[]} */
   const changed = [];
   const check = async (
@@ -99,7 +99,7 @@ export async function openSealed(page) {
   };
   await check(
     'the list of its parts',
-    told,
+    known,
     page.querySelector('meta[name="incident-checksum"]')?.getAttribute('content'),
   );
   await check('its text', whole, manifest.page);

@@ -94,21 +94,21 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
 function shade({ name, from_ms, to_ms }, { x, y, top, bottom, loading }) {
   const length = duration((to_ms ?? from_ms) - from_ms);
   const whole = `${name} loads: no request is answered for ${length}`;
-  const says = [whole, `${name} loads, ${length}`, `loads ${length}`].find(
+  const sentence = [whole, `${name} loads, ${length}`, `loads ${length}`].find(
     (label) => loading > label.length * 5.2 + 10,
   );
   return [
     s('rect.loading', { x, y: top, width: loading, height: bottom - top }),
     s('rect.gstate.busy', { 'data-s': 'Assigning', x, y: y - 7, width: loading, height: 13, rx: 2 }, s('title', whole)),
-    ...(says ? [text(x + 5, y + 3, says, 'gs busy')] : []),
+    ...(sentence ? [text(x + 5, y + 3, sentence, 'gs busy')] : []),
   ];
 }
 
 /** @param {Scale} at @param {Spans} spans @param {{top: number, bottom: number, left: number, right: number}} place */
 export function violations(at, spans, { top, bottom, left, right }) {
-  return spans.violations.flatMap(({ sequence, at_ms, says }) => {
+  return spans.violations.flatMap(({ sequence, at_ms, says: sentence }) => {
     if (!at.shows(sequence, sequence)) return [];
     const x = at.of(sequence, at_ms);
-    return x < left || x > right ? [] : [s('line.broken', { x1: x, x2: x, y1: top, y2: bottom }, s('title', says))];
+    return x < left || x > right ? [] : [s('line.broken', { x1: x, x2: x, y1: top, y2: bottom }, s('title', sentence))];
   });
 }
