@@ -131,6 +131,14 @@ def _waits_for() -> str:
     return ""
 
 
+def is_up_to_date() -> bool:
+    """Whether all tables are there, and none is a newer version's."""
+    try:
+        return not _is_behind()
+    except CommandError:
+        return False
+
+
 def _is_behind() -> bool:
     """Whether tables are missing. ``CommandError`` where they are a newer version's."""
     executor = _executor()

@@ -27,7 +27,7 @@ from explorer.access.bodies import (
     content_length,
     too_large,
 )
-from explorer.access.keys import admits, cookie_for, is_token, shows_token
+from explorer.access.keys import ADMITTED, OPEN, admits, cookie_for, is_token, shows_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.peers import account_of
 from explorer.access.places import (
@@ -132,6 +132,10 @@ class Gate:
             # Whoever has a link comes from anywhere, with no token of this server's, and may do no more than look.
             client = (scope.get("client") or ("",))[0]
             return self.door.refused(method, path, headers, client)
+        if path in OPEN and not is_socket:
+            shown = not settings.REQUIRE_TOKEN or admits(scope, headers, host)
+            scope[ADMITTED] = shown and not settings.LINKS_ONLY
+            return None
         if settings.LINKS_ONLY:
             return refusal("", 404, "This server shows what links lead to, and nothing else.")
         if is_foreign(headers, host) and (is_socket or not is_followed_link(method, path, headers)):

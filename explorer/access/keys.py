@@ -32,6 +32,13 @@ DATE_DIGITS_MOST: Final = 12
 """Seconds since 1970 have ten digits until the year 2286."""
 
 
+OPEN: Final = ("/healthz", "/readyz")
+"""What a load balancer or a monitor asks without a token; the answers have no detail then."""
+
+ADMITTED: Final = "rebalance.admitted"
+"""In the scope of such a request: whether it showed the token, or none is asked for."""
+
+
 def is_token(given: str) -> bool:
     return hmac.compare_digest(given.encode(), settings.ACCESS_TOKEN.encode())
 
