@@ -132,7 +132,7 @@ class Gate:
             # Whoever has a link comes from anywhere, with no token of this server's, and may do no more than look.
             client = (scope.get("client") or ("",))[0]
             return self.door.refused(method, path, headers, client)
-        if path in OPEN and not is_socket:
+        if path in OPEN and method in ("GET", "HEAD") and not is_socket:
             shown = not settings.REQUIRE_TOKEN or admits(scope, headers, host)
             scope[ADMITTED] = shown and not settings.LINKS_ONLY
             return None
