@@ -59,18 +59,24 @@ def prefix_reader(message: Message, version: int) -> Reader:
 
 
 def encode_versioned(message: Message, value: Mapping[str, Value]) -> tuple[int, bytes]:
-    """The version that ``value`` names (the newest where it names none) and its fields as bytes of that version;
-    ``UnencodableError`` names the field that does not fit."""
+    """The version that ``value`` names (the newest where it names none) and its fields as bytes of that version."""
     body = dict(value)
     version = body.pop("version", message.newest)
+    data = encode(message, version, body)
+    assert isinstance(version, int)
+    return version, data
+
+
+def encode(message: Message, version: Value, value: Mapping[str, Value]) -> bytes:
+    """The fields as bytes of that version; ``UnencodableError`` names the field that does not fit, or the version."""
     if not isinstance(version, int) or not message.knows(version):
         raise UnencodableError(
-            f"{message.name} has no version {version!r:.60}; known are 0 to {message.newest}"
+            f"{message.name} has no version {version!r:.60}; known are {message.oldest} to {message.newest}"
         )
     out = bytearray()
     try:
-        codec(message, version).write(out, body)
+        codec(message, version).write(out, dict(value))
     except RecordError as error:
         error.inside(message.name)
         raise
-    return version, bytes(out)
+    return bytes(out)

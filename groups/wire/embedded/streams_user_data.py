@@ -17,12 +17,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from groups.wire.codecs.codec import codec
+from groups.wire.codecs.codec import codec, encode
 from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     MalformedError,
-    RecordError,
     TruncatedError,
     UnencodableError,
     UnknownVersionError,
@@ -158,7 +157,7 @@ def encode_subscription_info(value: Mapping[str, Value]) -> bytes:
     newest_known = {} if version in (1, 2) else {"latestSupportedVersion": NEWEST_VERSION}
     whole = {"version": version, **newest_known, **value}
     message, used = subscription_info_message(version) if isinstance(version, int) else (SUBSCRIPTION_INFO, 0)
-    data = _encode(message, used, whole)
+    data = encode(message, used, whole)
     if (fault := _newest_known_fault(whole)) is not None:
         raise UnencodableError(fault)
     return data
@@ -174,7 +173,7 @@ def encode_assignment_info(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``read_assignment_info``; version 11 if none is named."""
     version = value.get("version", NEWEST_VERSION)
     newest = {} if version in (1, 2) else {"commonlySupportedVersion": NEWEST_VERSION}
-    return _encode(ASSIGNMENT_INFO, version, {"version": version, **newest, **value})
+    return encode(ASSIGNMENT_INFO, version, {"version": version, **newest, **value})
 
 
 def task_text(task: Mapping[str, Value]) -> str:
@@ -229,17 +228,3 @@ def _version(message: Message, data: bytes, newest: int | None = None) -> int:
             offset=0,
         )
     return version
-
-
-def _encode(message: Message, version: Value, value: Fields) -> bytes:
-    if not isinstance(version, int) or not message.knows(version):
-        raise UnencodableError(
-            f"{message.name} has no version {version!r:.60}; known are {message.oldest} to {message.newest}"
-        )
-    out = bytearray()
-    try:
-        codec(message, version).write(out, value)
-    except RecordError as error:
-        error.inside(message.name)
-        raise
-    return bytes(out)
