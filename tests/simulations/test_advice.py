@@ -21,7 +21,7 @@ from simulations.world.scenario import load
 
 UNRELEASED_INSTANCE_ID = 111
 
-ENDS = {"crash": ("kill", 5), "leave": ("leave", 5)}
+ENDS = {"crash": ("kill", 5), "crash for long": ("kill", 10), "leave": ("leave", 5)}
 """How a process ends, and after how many seconds its next one starts."""
 
 
@@ -39,6 +39,25 @@ script:
   - {at: 10s, join: B}
 seed: 1
 until: 40s
+"""
+
+
+SLEEPS = """
+name: a process that sleeps for longer than its session
+protocol: classic
+assignor: range
+topics: {payments: {partitions: 6}}
+config: {initial_rebalance_delay_ms: 0}
+members:
+  A: {subscribe: [payments], session_timeout_ms: SESSION}
+  B: {subscribe: [payments], session_timeout_ms: SESSION}
+script:
+  - {at: 0s, join: A}
+  - {at: 1s, join: B}
+  - {at: 20s, pause: B}
+  - {at: 50s, resume: B}
+seed: 1
+until: 90s
 """
 
 
@@ -161,3 +180,42 @@ def test_a_rebalance_timeout_that_leaves_time_to_rejoin_ends_the_removals(
     found = findings_of(entries, "short")
     assert any(one["kind"] == "short_rebalance_timeout" for one in found) is opens
     assert any(one["kind"] == "removed" for one in found) is opens
+
+
+def looked_at(found: list[dict[str, Any]], kind: str) -> set[str]:
+    return {line for one in found if one["kind"] == kind for line in one["look_at"]}
+
+
+def test_a_shorter_session_of_classic_members_ends_the_wait_for_one_that_crashed() -> None:
+    long, short = ran("classic", "crash"), ran("classic", "crash", session_ms=6_000)
+    assert 0 < 2 * short.unread_ms < long.unread_ms
+    assert "session.timeout.ms" in looked_at(long.findings, "session_expiry")
+
+
+def test_a_session_of_classic_static_members_that_outlasts_a_restart_costs_no_rebalance() -> None:
+    short, long = (ran("classic", "crash for long", static=True, session_ms=each) for each in (6_000, 45_000))
+    assert len(long.generations) < len(short.generations)
+    assert "session.timeout.ms against the time of a restart" in looked_at(short.findings, "static_churn")
+
+
+def test_a_session_of_classic_members_that_outlasts_a_pause_leaves_no_zombie() -> None:
+    short, long = (
+        findings_of(list(run(load(SLEEPS.replace("SESSION", each), "advice")))) for each in ("10000", "45000")
+    )
+    assert "session.timeout.ms" in looked_at(short, "zombie")
+    assert looked_at(long, "zombie") == set()
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("end", ["crash", "leave"])
+@pytest.mark.parametrize("static", [False, True])
+def test_what_to_do_of_a_group_names_settings_and_errors_of_its_own_protocol_alone(
+    protocol: str, end: str, static: bool
+) -> None:
+    lines = {line for one in ran(protocol, end, static=static).findings for line in one.get("look_at", ())}
+    foreign = (
+        ("group.consumer.", "UNRELEASED")
+        if protocol == "classic"
+        else (" session.timeout.ms", "FENCED_INSTANCE")
+    )
+    assert [line for line in lines if any(word in f" {line}" for word in foreign)] == []

@@ -36,14 +36,14 @@ class Changed:
 RUNS: Final = (
     Changed(
         "session_expiry",
-        "session.timeout.ms (classic), group.consumer.session.timeout.ms (consumer)",
+        "group.consumer.session.timeout.ms",
         "incident-session-expiry",
         {"session_timeout_ms: 45000": "session_timeout_ms: 10000"},
         shorter=("unread",),
     ),
     Changed(
         "storm",
-        "session.timeout.ms and heartbeat.interval.ms (at most a third of it)",
+        "group.consumer.session.timeout.ms and group.consumer.heartbeat.interval.ms (at most a third of it)",
         "incident-rebalance-storm",
         {
             "session_timeout_ms: 45000, heartbeat_interval_ms: 5000": "session_timeout_ms: 6000, heartbeat_interval_ms: 2000"
@@ -52,7 +52,7 @@ RUNS: Final = (
     ),
     Changed(
         "zombie",
-        "session.timeout.ms, group.consumer.session.timeout.ms",
+        "group.consumer.session.timeout.ms",
         "incident-zombie-member",
         {"session_timeout_ms: 45000": "session_timeout_ms: 90000"},
         over=("zombie", "removed"),
@@ -73,7 +73,7 @@ RUNS: Final = (
     ),
     Changed(
         "static_churn",
-        "session.timeout.ms, group.consumer.session.timeout.ms against the time of a restart",
+        "group.consumer.session.timeout.ms against the time of a restart",
         "incident-static-churn",
         {"session_timeout_ms: 45000": "session_timeout_ms: 90000"},
         over=("removed",),
@@ -185,8 +185,10 @@ UPGRADES: Final = {
 
 ELSEWHERE: Final = {
     "the rebalance timeout that the client sends with JoinGroup (version 1 or later); in Java max.poll.interval.ms": "test_advice runs it",
-    "how the processes end, and the protocol: group.instance.id helps against some restarts alone": "test_advice runs it",
-    "the protocol: group.instance.id helps a process that crashes in a classic group alone": "test_advice runs it",
+    "how the processes end: group.instance.id helps against some restarts alone": "test_advice runs it",
+    "session.timeout.ms": "test_advice runs it",
+    "session.timeout.ms and heartbeat.interval.ms (at most a third of it)": "test_advice runs it",
+    "session.timeout.ms against the time of a restart": "test_advice runs it",
 }
 
 NO_RUN: Final = {
@@ -248,6 +250,34 @@ def test_an_upgrade_as_advised_has_not_the_two_owners_of_one_in_a_single_bounce(
     [before] = [one for one in findings("kip429-one-bounce") if one["kind"] == "mixed_upgrade"]
     assert line in before["look_at"]
     assert [one["says"] for one in findings(study) if one["kind"] == "mixed_upgrade"] == []
+
+
+def test_no_line_of_a_pattern_is_shown_to_a_group_whose_protocol_does_not_have_it() -> None:
+    """A line of one protocol is declared as such, and none speaks of both."""
+    patterns = [each.pattern for each in finders() if isinstance(each, DeclaredPattern)]
+    for pattern in patterns:
+        for line in (*pattern.causes, *pattern.look_at):
+            of_consumer = "group.consumer." in line or "UNRELEASED" in line
+            of_classic = re.search(
+                r"(?<![.\w])(session\.timeout|heartbeat\.interval)\.ms|FENCED_INSTANCE", line
+            )
+            assert not (of_consumer and of_classic), (pattern.kind, line)
+            alone = ONE_PROTOCOL.get(pattern.kind)
+            if of_consumer and alone != "consumer":
+                assert line in pattern.consumer, (pattern.kind, line)
+            if of_classic and alone != "classic":
+                assert line in pattern.classic, (pattern.kind, line)
+        assert {*pattern.classic, *pattern.consumer} <= {*pattern.causes, *pattern.look_at}, pattern.kind
+
+
+ONE_PROTOCOL: Final = {
+    "absent_static_member": "classic",
+    "assignor_failure": "consumer",
+    "fence_loop": "consumer",
+    "limbo": "consumer",
+    "stale_owned": "classic",
+}
+"""Patterns that groups of the other protocol cannot have."""
 
 
 def test_every_line_that_names_a_setting_has_a_run_or_a_reason_why_there_is_none() -> None:

@@ -40,10 +40,12 @@ PATTERN: Final = Pattern(
         "a pause: garbage collection, a machine that is moved",
     ),
     look_at=(
-        "session.timeout.ms (classic), group.consumer.session.timeout.ms (consumer)",
+        "session.timeout.ms",
+        "group.consumer.session.timeout.ms",
         "the exit and the pauses of the process",
-        "the protocol: group.instance.id helps a process that crashes in a classic group alone",
     ),
+    classic=("session.timeout.ms",),
+    consumer=("group.consumer.session.timeout.ms",),
 )
 
 

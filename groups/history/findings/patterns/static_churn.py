@@ -23,6 +23,15 @@ from groups.history.findings.repeated import several, spans
 from groups.history.findings.twin_instance import found_twins
 from groups.history.words import listed
 
+CLASSIC: Final = (
+    "session.timeout.ms against the time of a restart",
+    "which process is fenced (FENCED_INSTANCE_ID): a second one of the same id takes over from the first",
+)
+CONSUMER: Final = (
+    "group.consumer.session.timeout.ms against the time of a restart",
+    "which process is refused (UNRELEASED_INSTANCE_ID): the second one of the same id, until the first has left or its session has expired",
+)
+
 PATTERN: Final = Pattern(
     kind="static_churn",
     title="Static churn",
@@ -35,11 +44,13 @@ PATTERN: Final = Pattern(
         "two processes with one group.instance.id",
     ),
     look_at=(
-        "session.timeout.ms, group.consumer.session.timeout.ms against the time of a restart",
+        *CLASSIC,
+        *CONSUMER,
         "group.instance.id: one for each process",
         "the supervisor that starts a second process",
     ),
-    differs="A second process is refused with UNRELEASED_INSTANCE_ID (consumer protocol); in the classic protocol it takes over, and the first is fenced.",
+    classic=CLASSIC,
+    consumer=CONSUMER,
 )
 
 UNRELEASED_CODE: Final = 111

@@ -18,6 +18,11 @@ from groups.history.findings.patterns.short_rebalance_timeout import found_short
 from groups.history.story.epochs import EpochStart
 from groups.history.words import counted, lasting, listed
 
+CLASSIC: Final = ("session.timeout.ms and heartbeat.interval.ms (at most a third of it)",)
+CONSUMER: Final = (
+    "group.consumer.session.timeout.ms and group.consumer.heartbeat.interval.ms (at most a third of it)",
+)
+
 PATTERN: Final = Pattern(
     kind="storm",
     title="Rebalance storm",
@@ -32,9 +37,12 @@ PATTERN: Final = Pattern(
     ),
     look_at=(
         "the exits of the processes that come and go",
-        "session.timeout.ms and heartbeat.interval.ms (at most a third of it)",
-        "how the processes end, and the protocol: group.instance.id helps against some restarts alone",
+        *CLASSIC,
+        *CONSUMER,
+        "how the processes end: group.instance.id helps against some restarts alone",
     ),
+    classic=CLASSIC,
+    consumer=CONSUMER,
 )
 
 EPOCHS_LEAST: Final = 8

@@ -39,8 +39,11 @@ PATTERN: Final = Pattern(
     look_at=(
         "what the application writes elsewhere: no epoch of the group guards it",
         "transactions (exactly once), or fencing of one's own",
-        "session.timeout.ms, group.consumer.session.timeout.ms",
+        "session.timeout.ms",
+        "group.consumer.session.timeout.ms",
     ),
+    classic=("session.timeout.ms",),
+    consumer=("group.consumer.session.timeout.ms",),
 )
 
 REFUSALS: Final = frozenset({22, 25, 82, 110, 113})
