@@ -53,6 +53,10 @@ def is_or_are(given: Collection[object]) -> str:
     return "is" if len(given) == 1 else "are"
 
 
+def was_or_were(given: Collection[object]) -> str:
+    return "was" if len(given) == 1 else "were"
+
+
 def counted(number: int, noun: str) -> str:
     """``1 partition``, ``2 partitions``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

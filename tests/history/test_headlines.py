@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -37,6 +38,35 @@ def test_a_headline_is_short_and_each_clause_is_proven(log: CorpusLog) -> None:
     steps = [clause["sequence"] for clause in found["clauses"] if clause["sequence"] is not None]
     assert set(steps) <= proofs
     assert steps or found["text"].startswith("Unknown")
+
+
+NAME = r"[A-Z](?:~\d+)?"
+WRONG_NUMBER = re.compile(
+    # Two names or more with the verb of one; nobody is counted as 0, and what happened twice as 2 times.
+    rf"(?:^|[:;.] )(?:{NAME}, )*{NAME} and {NAME} (?:was|has|is|gets|waits)\b"
+    r"|\b(?:members|partitions|commits|clients|consumers|offsets|brokers|topics) (?:was|has|is|waits)\b"
+    r"|\b0 (?:members|partitions|commits|clients|records|times)\b|(?<![\d,])[12] times\b"
+)
+
+
+@pytest.mark.parametrize("log", spread(corpus(), every=9))
+def test_verbs_and_numbers_of_all_sentences_agree(log: CorpusLog) -> None:
+    summary, told = of(log)
+    sentences = [told["headline"]["text"], told["text"], *(one["says"] for one in summary["findings"])]
+    assert [one for one in sentences if WRONG_NUMBER.search(one)] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Static churn: C, D and D~2 was refused twice",
+        "At 10.0 s retries was deleted 2 times; foo-1",
+        "A led and sent no assignment; 0 members waited 6.4 s",
+        "2 partitions was unassigned",
+    ],
+)
+def test_sentences_of_a_wrong_number_are_found(wrong: str) -> None:
+    assert WRONG_NUMBER.search(wrong)
 
 
 @pytest.mark.parametrize("log", spread(corpus(), every=9))

@@ -170,7 +170,7 @@ def test_what_the_simulated_coordinator_would_have_done_otherwise_opens_the_verd
         simulated=None,
     )
     batch = log.recorded()
-    assert verdict(batch).startswith("The simulated coordinator differs 2 times. A and B joined")
+    assert verdict(batch).startswith("The simulated coordinator differs twice. A and B joined")
     assert batch.summary["verdict"]["clauses"][0]["sequence"] == first
     assert says(batch)[-2:] == [
         "Differs: errorCode of the answer to B: recorded 0, simulated 81",

@@ -297,7 +297,7 @@ def fenced(name: str, sequence: int, **fields: Any) -> Fields:
 
 def test_who_is_fenced_is_named_with_how_often_and_several_together() -> None:
     assert says(fenced("A", 5)) == ["A was fenced"]
-    assert says(fenced("A", 5), fenced("A", 6)) == ["A was fenced 2 times"]
+    assert says(fenced("A", 5), fenced("A", 6)) == ["A was fenced twice"]
     assert says(fenced("A", 5), fenced("B", 6)) == ["A and B were fenced"]
     assert says(fenced("A", 5), fenced("B", 6), fenced("A", 7)) == ["A and B were fenced"]
     assert says(fenced("A", 5, count=2_000)) == ["heartbeats were fenced 2,000 times"]

@@ -17,7 +17,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.replay.fields import text
 from groups.history.story.events import UNSUPPORTED_VERSION
-from groups.history.words import listed
+from groups.history.words import listed, was_or_were
 
 KEPT_MAX: Final = 100
 """Of each, those that are told one by one: the first ones."""
@@ -87,7 +87,7 @@ def _features(facts: Facts, levels: list[Level]) -> list[Finding]:
             says = f"{feature} was {way} from {before} to {level}: from then on brokers {serves} the consumer protocol"
         names = sorted({facts.name(member_of(one)) for one in refused})
         if names and not level:
-            says += f", and {listed(names, NAMED_MAX)} {'was' if len(names) == 1 else 'were'} refused"
+            says += f", and {listed(names, NAMED_MAX)} {was_or_were(names)} refused"
         steps = [sequence, *(one["sequence"] for one in refused)]
         found.append(
             finding(
@@ -122,7 +122,7 @@ def _rolls(starts: list[Start]) -> list[Finding]:
         found.append(
             finding(
                 "rolled",
-                f"{listed(names)} {'was' if len(names) == 1 else 'were'} rolled {to}",
+                f"{listed(names)} {was_or_were(names)} rolled {to}",
                 steps,
                 needs=["notes"],
                 at_ms=at_ms,

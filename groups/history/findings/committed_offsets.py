@@ -15,7 +15,8 @@ from groups.history.evidence.positions import Back, Burst, Moved, Series
 from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.words import counted, duration, listed_partitions
+from groups.history.findings.repeated import several
+from groups.history.words import counted, duration, listed_partitions, was_or_were
 
 TOGETHER_MS: Final = 3_000
 """Steps back this close to each other, for one reason and under one owner, are one."""
@@ -158,11 +159,11 @@ def _set(burst: Burst, facts: Facts) -> Finding:
     what = listed_partitions(places)
     here = f"{facts.partition(most.topic, most.partition)} from {most.before or 0:,} to {most.after or 0:,}"
     if why == "first":
-        did = f"{what} {'was' if len(places) == 1 else 'were'} committed"
+        did = f"{what} {was_or_were(places)} committed"
     else:
         of = "the committed offset" if len(places) == 1 else "the committed offsets"
         where = {"back": "back", "forward": "forward", "both": "back"}[why]
-        did = f"{of} of {what} {'was' if len(places) == 1 else 'were'} set {where} ({here})"
+        did = f"{of} of {what} {was_or_were(places)} set {where} ({here})"
         did += f", and {counted(len(forward), 'partition')} forward" if why == "both" else ""
     return finding(
         "offsets_set",
@@ -290,7 +291,7 @@ def found_unowned(facts: Facts) -> list[Finding]:
     return [
         finding(
             "unowned_commits",
-            f"{listed_partitions(places)} {'was' if len(places) == 1 else 'were'} committed {sum(one.count for one in told):,} times "
+            f"{listed_partitions(places)} {was_or_were(places)} committed {several(sum(one.count for one in told))} "
             f"for {duration(last.last_ms - first.first_ms)} though no member held {'it' if len(places) == 1 else 'them'}: somebody else commits to this group",
             [first.first_sequence, last.last_sequence],
             needs=NEEDS,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from groups.history.findings.finding import Finding
 from groups.history.findings.kinds import ByKind
+from groups.history.findings.repeated import several
 from groups.history.verdict.text import Part
 from groups.history.words import CLOCK_LEAST_MS, counted, listed
 
@@ -40,7 +41,7 @@ def differences(by_kind: ByKind) -> Iterable[list[Part]]:
     found = by_kind.get("difference", ())
     if found:
         count = found[0]["count"]
-        often = "once" if count == 1 else f"{count:,} times"
+        often = several(count)
         yield [
             Part(f"The simulated coordinator differs {often}", found[0]["sequences"][0], found[0]["steps"])
         ]

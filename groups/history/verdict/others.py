@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from groups.history.findings.kinds import Anomaly, ByKind, Fenced, FirstAssigned, Happened, TopicEvent
+from groups.history.findings.repeated import several
 from groups.history.verdict.intervals import first_owner_words
 from groups.history.verdict.offsets import offsets
 from groups.history.verdict.phrases import (
@@ -16,7 +17,7 @@ from groups.history.verdict.phrases import (
     unread_parts,
 )
 from groups.history.verdict.text import Event, Part
-from groups.history.words import counted, listed, listed_partitions
+from groups.history.words import counted, listed, listed_partitions, was_or_were
 
 NAMED_MAX: Final = 3
 
@@ -92,9 +93,8 @@ def _by_name(found: Sequence[Fenced], verb: str, *, by_error: bool) -> Iterable[
         groups.setdefault(one["error"] if by_error else "", []).append(one)
     for error, some in list(groups.items())[:NAMED_MAX]:
         names = list(dict.fromkeys(one["name"] for one in some))
-        were = "was" if len(names) == 1 else "were"
-        often = f" {len(some):,} times" if len(some) > 1 and len(names) == 1 and not by_error else ""
-        text = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
+        often = f" {several(len(some))}" if len(some) > 1 and len(names) == 1 and not by_error else ""
+        text = f"{listed(names, NAMED_MAX)} {was_or_were(names)} {verb}{often}{f': {error}' if error else ''}"
         steps = [one["sequences"][0] for one in some]
         yield _event(some[0], [Part(text, steps[0], steps)])
 
@@ -175,7 +175,7 @@ def _alike(found: Iterable[TopicEvent], *, by_topic: bool) -> Iterable[tuple[lis
     for one in found:
         groups.setdefault(one["topic"] if by_topic else one["says"], []).append(one)
     for some in list(groups.values())[-NAMED_MAX:]:
-        often = f" {len(some)} times" if len(some) > 1 else ""
+        often = f" {several(len(some))}" if len(some) > 1 else ""
         steps = [one["sequences"][-1] for one in some]
         yield some, [Part(f"{some[0]['says']}{often}", steps[0], steps)]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from groups.history.findings.kinds import ByKind, NoOwner, Unread
 from groups.history.verdict.text import Part
-from groups.history.words import duration, listed_partitions
+from groups.history.words import duration, listed_partitions, was_or_were
 
 UNASSIGNED_LEAST_MS: Final = 2_000
 """A hand-over from one member to the next takes up to a heartbeat; a shorter interval is told among the sums."""
@@ -28,7 +28,7 @@ def unassigned_words(free: Sequence[NoOwner]) -> str:
     """``foo-1 and foo-2 were unassigned for 0.8 s``, of intervals of one length."""
     names = sorted({one["partition"] for one in free})
     what = listed_partitions(names, free[0]["noun"])
-    return f"{what} {'was' if len(names) == 1 else 'were'} unassigned for {duration(free[0]['length_ms'])}"
+    return f"{what} {was_or_were(names)} unassigned for {duration(free[0]['length_ms'])}"
 
 
 def unread_of(faults: Collection[int | None], by_kind: ByKind) -> list[Unread]:

@@ -23,7 +23,7 @@ from groups.history.findings.patterns.pattern import (
 )
 from groups.history.findings.patterns.restart_advice import VANISHED, restart_advice
 from groups.history.findings.removed import guessed
-from groups.history.findings.repeated import spans
+from groups.history.findings.repeated import several, spans
 from groups.history.story.events import UNSUPPORTED_VERSION
 from groups.history.words import duration, listed
 
@@ -78,7 +78,7 @@ def found_expired(facts: Facts) -> list[Finding]:
         length = lengths.pop() if len(lengths) == 1 else None
         assumed = ", assumed" if length is not None and length.source == "assumed" else ""
         timeout = f", session timeout {duration(length.length_ms)}{assumed}" if length is not None else ""
-        often = f" {len(goings):,} times" if len(goings) > len(names) else ""
+        often = f" {several(len(goings))}" if len(goings) > len(names) else ""
         steps = spans(going.sequence for going in goings)
         found.append(
             PATTERN.found(

@@ -21,7 +21,7 @@ from groups.history.findings.patterns.pattern import (
 )
 from groups.history.findings.repeated import several, spans
 from groups.history.findings.twin_instance import found_twins
-from groups.history.words import listed
+from groups.history.words import listed, was_or_were
 
 CLASSIC: Final = (
     "session.timeout.ms against the time of a restart",
@@ -84,7 +84,7 @@ def found_churn(facts: Facts) -> list[Finding]:
         steps += twin["steps"]
     if len(refused) >= REFUSED_LEAST or (refused and says):
         names = list(dict.fromkeys(facts.name(member_of(one)) for one in refused))
-        says.append(f"{listed(names)} was refused {several(len(refused))} ({UNRELEASED})")
+        says.append(f"{listed(names)} {was_or_were(names)} refused {several(len(refused))} ({UNRELEASED})")
         steps += [one["sequence"] for one in refused]
         needs.append(REQUESTS)
     if not says:

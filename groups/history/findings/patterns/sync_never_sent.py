@@ -48,10 +48,15 @@ def found_unsynced(facts: Facts) -> list[Finding]:
     found = []
     for one in facts.watch(ClassicWaits).unsynced:
         name, length = facts.name(one.leader or ""), duration(one.to_ms - one.from_ms)
-        waited = counted(one.present, "member")
+        # The leader is dropped, so it is not among those that still wait.
+        end = (
+            f"{counted(one.present, 'member')} waited {length}, then {name}"
+            if one.present
+            else f"after {length} it"
+        )
         found.append(
             PATTERN.found(
-                f"{name} led and sent no assignment; {waited} waited {length}, then {name} was dropped",
+                f"{name} led and sent no assignment; {end} was dropped",
                 [one.from_sequence, one.to_sequence],
                 needs=[REQUESTS, TIMERS],
                 member=one.leader,
