@@ -43,13 +43,7 @@ class Score:
     def answer(self, asked: RecordedRequest, simulated: Fields) -> list[Difference]:
         """One for each field that differs."""
         found = [
-            Difference(
-                at_ms=asked.done_ms,
-                group=asked.group,
-                what=f"{_answer_to(asked)}: {path or 'all of it'}",
-                recorded=left,
-                simulated=right,
-            )
+            _difference(asked, path or "all of it", left, right)
             for path, left, right in differing(asked.response, simulated)
         ]
         if found:
@@ -61,27 +55,13 @@ class Score:
     def unanswered(self, asked: RecordedRequest) -> Difference:
         """An answer that does not come."""
         self.answers_different += 1
-        missing = Difference(
-            at_ms=asked.done_ms,
-            group=asked.group,
-            what=f"{_answer_to(asked)}: all of it",
-            recorded=asked.response,
-            simulated=None,
-        )
-        return self._noted([missing])[0]
+        return self._noted([_difference(asked, "all of it", asked.response, None)])[0]
 
     def answered_at(self, asked: RecordedRequest, now_ms: int) -> Difference:
         """An answer that comes at another time, and is counted as equal until then."""
         self.answers_equal -= 1
         self.answers_different += 1
-        moved = Difference(
-            at_ms=asked.done_ms,
-            group=asked.group,
-            what=f"{_answer_to(asked)}: when it comes, in ms",
-            recorded=asked.done_ms,
-            simulated=now_ms,
-        )
-        return self._noted([moved])[0]
+        return self._noted([_difference(asked, "when it comes, in ms", asked.done_ms, now_ms)])[0]
 
     def records(
         self, group: str, now_ms: int, recorded: Sequence[Written], simulated: Sequence[Record]
@@ -161,6 +141,9 @@ class Score:
         return found
 
 
-def _answer_to(asked: RecordedRequest) -> str:
+def _difference(asked: RecordedRequest, part: str, recorded: object, simulated: object) -> Difference:
     who = f" of {asked.member}" if asked.member else ""
-    return f"answer to {asked.api}{who} (line {asked.line})"
+    what = f"answer to {asked.api}{who} (line {asked.line}): {part}"
+    return Difference(
+        at_ms=asked.done_ms, group=asked.group, what=what, recorded=recorded, simulated=simulated
+    )
