@@ -138,7 +138,13 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 60},
+        # A feed asks Redis to answer within 5 s, if only that there is nothing; redis-py's own patience is 5 s, too, so
+        # that every quiet feed broke off.
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 15}],
+            "capacity": 1000,
+            "expiry": 60,
+        },
     }
     if REDIS_URL
     else {"BACKEND": "explorer.server.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}

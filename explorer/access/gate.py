@@ -6,6 +6,8 @@ free place. Each refusal is one sentence. Only then Django begins, and with it t
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any, Final
@@ -52,6 +54,10 @@ SINGLE_HEADERS: Final = (b"authorization", b"origin", b"sec-fetch-site", b"refer
 
 FIELDS_BYTES: Final = 4096
 """What a file of an upload takes beside its content: its head, and a field with its path."""
+
+
+LINGER_S: Final = 2.0
+"""For how long the rest of a refused body is read: a client that has seen the answer closes the connection at once."""
 
 
 class Handler(ASGIHandler):
@@ -108,10 +114,10 @@ class Gate:
                 else:
                     await answer(answered, scope, complete)
             return
-        # What has not been read of the body is not waited for.
         if content_length(headers) or b"transfer-encoding" in headers:
-            refused["Connection"] = "close"
-        await answer(refused, scope, complete)
+            await answer_unread(refused, scope, receive, complete)
+        else:
+            await answer(refused, scope, complete)
 
     def refused(
         self, scope: Scope, headers: dict[bytes, bytes], host: str, *, is_socket: bool = False
@@ -199,20 +205,29 @@ class Gate:
                 )
                 return
 
+            held_end = False
+
             async def close_if_unread(message: Message) -> None:
-                if message["type"] == "http.response.start" and not incoming.is_read:
-                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+                nonlocal held_end
+                if not incoming.is_read:
+                    if message["type"] == "http.response.start":
+                        message["headers"] = [*message["headers"], (b"connection", b"close")]
+                    elif not message.get("more_body", False):
+                        message, held_end = {**message, "more_body": True}, True
                 await send(message)
 
             async with a_place(places, close_if_unread) as sent:
                 if not incoming.client_left.is_set():
                     await self.http(scope, incoming, sent)
+            if held_end:
+                await drained(receive)
+                await send({"type": "http.response.body"})
         except ClientLeft:
             return
         except TooSlow as error:
             await answer(closing(refusal(path, 408, str(error))), scope, send)
         except RequestDataTooBig as error:
-            await answer(closing(refusal(path, 413, str(error))), scope, send)
+            await answer_unread(refusal(path, 413, str(error)), scope, receive, send)
         finally:
             incoming.close()
 
@@ -232,7 +247,25 @@ def closing(response: HttpResponse) -> HttpResponse:
     return response
 
 
-async def answer(response: HttpResponse, scope: Scope, send: Send) -> None:
+async def answer_unread(response: HttpResponse, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request whose body has not been read to its end, and close the connection."""
+    await answer(closing(response), scope, send, is_end=False)
+    await drained(receive)
+    await send({"type": "http.response.body"})
+
+
+async def drained(receive: Receive) -> None:
+    """Read what still comes of a body, for ``LINGER_S`` at most, and keep nothing of it.
+
+    A connection that is closed while its client still sends is reset, and the client (nginx answers 502) never sees why it was refused.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            while (message := await receive())["type"] == "http.request" and message.get("more_body", False):
+                pass
+
+
+async def answer(response: HttpResponse, scope: Scope, send: Send, *, is_end: bool = True) -> None:
     body = b"" if scope.get("method") == "HEAD" else response.content
     response["Content-Length"] = str(len(response.content))
     headers = [(name.encode(), value.encode("latin-1")) for name, value in response.items()]
@@ -240,7 +273,7 @@ async def answer(response: HttpResponse, scope: Scope, send: Send) -> None:
         (b"Set-Cookie", cookie.output(header="").strip().encode()) for cookie in response.cookies.values()
     ]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": not is_end})
 
 
 async def refuse_socket(scope: Scope, response: HttpResponse, receive: Receive, send: Send) -> None:

@@ -38,6 +38,8 @@ def is_own(origin: str, host: str) -> bool:
         page = urlsplit(origin)
         asked = urlsplit(f"{page.scheme}://{host}")
         usual = USUAL_PORTS[page.scheme]
+        if settings.BEHIND_TLS and page.scheme != "https":
+            return False  # whoever is between a browser and the proxy can write such a page
         return (page.hostname, page.port or usual) == (asked.hostname, asked.port or usual)
     except (ValueError, KeyError):
         return False

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from explorer.pages.laboratory.asking import board_of
 from explorer.pages.sweeps.describing import shown_of
-from explorer.pages.sweeps.views import check_place, sweep_or_404
+from explorer.pages.sweeps.views import check_place
 from explorer.sharing.comparing import Compared
 from explorer.sharing.laboratory import Group, group_of, group_of_cell
 from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked, Terms
@@ -19,6 +19,7 @@ from groups.exporting import Wanted, fresh_key
 from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import KEY_BYTES
 from groups.models import Timeline
+from simulations.jobs import sweep_runs
 from simulations.sweeps.summary import MEASURES
 
 VIEWS: Final = ("reader", "investigator")
@@ -121,7 +122,7 @@ def _cell_in(request: HttpRequest, cell: Any) -> Group:
     shown = shown_of({"measure": str(cell.get("measure", MEASURES[0].key))})
     if isinstance(shown, str):
         raise BadRequest(shown, field="measure")
-    sweep = sweep_or_404(cell["sweep"])
+    sweep = sweep_runs.get(cell["sweep"])
     check_place(sweep, cell["cell"], cell["seed"])
     return group_of_cell(request, sweep, cell["cell"], cell["seed"], shown)
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
+from django.http.request import RawPostDataException
 from django.utils.cache import patch_cache_control
 
+from groups.imports.lifecycle import NoSuchImport
 from groups.models import Timeline
 from groups.storage import BadName, CannotOpen, NoSuchTimeline, NotReady
+from groups.watching.registry import NoSuchCluster
+from simulations.jobs.sweep_runs import NoSuchSweep
+
+GONE: Final = (NoSuchTimeline, NoSuchImport, NoSuchCluster, NoSuchSweep)
+"""There never was one of that id, or somebody deleted it meanwhile, at whatever moment of the request."""
+
+log = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponse]
 
@@ -69,8 +80,11 @@ def endpoint(**views: View) -> View:
             return response
         try:
             return view(request, **captured)
-        except NoSuchTimeline as error:
+        except GONE as error:
             return error_response(404, str(error))
+        except IntegrityError:
+            log.warning("%s %s lost a race", request.method, request.path, exc_info=True)
+            return error_response(409, "What this belongs to was deleted or changed meanwhile: look again.")
         except NotReady as error:
             response = error_response(503, str(error))
             response["Retry-After"] = "1"
@@ -126,6 +140,8 @@ def json_body(request: HttpRequest) -> dict[str, Any]:
     """The request's JSON object; ``BadRequest`` for anything else."""
     try:
         body = orjson.loads(request.body)
+    except RawPostDataException as error:  # the check of the page's token has read it as a form
+        raise BadRequest("The request is a form, and must be JSON.") from error
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"The request is no JSON: {error}.") from error
     if not isinstance(body, dict):

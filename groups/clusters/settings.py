@@ -154,6 +154,9 @@ def servers_of(text: str) -> tuple[Address, ...]:
     return addresses
 
 
+HOST_LENGTH_MOST: Final = 253
+"""RFC 1035. Messages name the host as often as it fails."""
+
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s:/\[\]]+))(?::(\d{1,5}))?")
 
 
@@ -165,7 +168,12 @@ def _address(text: str) -> Address:
     port = int(found[3]) if found and found[3] else DEFAULT_PORT
     if found is None or not 1 <= port <= 65535:
         raise _wrong(f"{text[:200]!r} is no address: write host:port, such as kafka-1.example:9092.")
-    return Address(found[1] or found[2], port)
+    host = found[1] or found[2]
+    if len(host) > HOST_LENGTH_MOST:
+        raise _wrong(
+            f"{host[:20]}… has {len(host)} characters; a host's name has {HOST_LENGTH_MOST} at most."
+        )
+    return Address(host, port)
 
 
 def _timeout(text: str | None) -> int:

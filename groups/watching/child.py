@@ -42,11 +42,16 @@ def main() -> None:
     ended = threading.Event()
 
     def wait_for_the_end() -> None:
-        sys.stdin.buffer.read()
+        # Without the buffer: its lock would be held when the child ends by itself, and Python ends with SIGABRT over that.
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
         ended.set()
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
-    cluster = registry.get(question["cluster"])
+    try:
+        cluster = registry.get(question["cluster"])
+    except registry.NoSuchCluster:
+        return  # deleted meanwhile
     asyncio.run(Watching(cluster, question["owner"], stopped=ended.is_set).run())
 
 

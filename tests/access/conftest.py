@@ -11,6 +11,7 @@ import orjson
 import pytest
 from django.conf import settings
 
+from explorer.access import gate
 from explorer.access.gate import Gate, Handler
 from explorer.asgi import UPLOADS
 
@@ -77,15 +78,19 @@ class Asks:
             "scheme": "http",
             **self.connection,
         }
-        self.pieces_left = len(body)
+        left = self.pieces_left = len(body)
 
         async def receive() -> Any:
             return await anext(messages)
 
         async def send(message: Any) -> None:
+            nonlocal left
+            if message["type"] == "http.response.start":
+                left = self.pieces_left
             sent.append(message)
 
         await self.gate(scope, receive, send)
+        self.pieces_left_when_answered = left
         if not sent:
             return None
         return Answer(
@@ -115,7 +120,9 @@ async def _no_sockets(scope: Any, receive: Any, send: Any) -> None:
 
 
 @pytest.fixture
-def asks(transactional_db: None) -> Asks:
+def asks(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Asks:
+    # A client of these tests does not leave once it has its answer.
+    monkeypatch.setattr(gate, "LINGER_S", 0.05)
     return Asks()
 
 

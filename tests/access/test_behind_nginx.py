@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import re
+import socket
 import ssl
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import pytest
 from websockets.sync.client import connect
 
 from groups.places import ROOT
-from tests.proxied import WAIT_S, nginx
+from tests.proxied import WAIT_S, block_of, nginx
 from tests.services.servers import end
 from tests.serving import prepare
 
@@ -111,8 +112,8 @@ def test_a_team_reaches_its_server_through_the_docs_nginx_and_no_token_is_in_a_l
         ssl=TLS,
         origin=f"https://localhost:{proxy.port}",  # type: ignore[arg-type]
         additional_headers={"Cookie": cookie, "Authorization": LOGIN},
-    ) as socket:
-        assert orjson.loads(socket.recv(timeout=WAIT_S))["type"] == "hello"
+    ) as opened:
+        assert orjson.loads(opened.recv(timeout=WAIT_S))["type"] == "hello"
     link = "/s/" + "x" * 51 + "/t"
     proxy.ask(link, Authorization=LOGIN)
     written = proxy.logged('"GET /s/')
@@ -132,3 +133,32 @@ def test_every_nginx_file_of_the_docs_is_run_by_a_test() -> None:
     }
     assert pages
     assert pages <= run
+
+
+def test_why_a_large_body_is_refused_arrives_through_nginx(proxy: Proxy) -> None:
+    """nginx passes the body on as it comes, and answers 502 where the server closes while it does."""
+    cookie = proxy.ask(f"/?token={urllib.parse.quote(TOKEN)}", Authorization=LOGIN)[1]["Set-Cookie"]
+    for _ in range(40):
+        with (
+            socket.create_connection(("127.0.0.1", proxy.port), timeout=WAIT_S) as plain,
+            TLS.wrap_socket(plain, server_hostname="localhost") as connection,
+        ):
+            head = (
+                f"POST /api/runs HTTP/1.1\r\nHost: localhost:{proxy.port}\r\nAuthorization: {LOGIN}\r\nConnection: close\r\n"
+                f"Cookie: {cookie.partition(';')[0]}\r\nContent-Length: 3000000\r\n\r\n"
+            )
+            with contextlib.suppress(OSError):  # it may be refused before all of it is sent
+                connection.sendall(head.encode() + b"x" * 3_000_000)
+            assert connection.recv(12) == b"HTTP/1.1 413"
+
+
+def test_the_nginx_files_of_the_docs_can_be_used_by_one_nginx() -> None:
+    """A log format and a zone are of all files together, and nginx refuses to start where one comes twice."""
+    named = [
+        name
+        for page in (ROOT / "docs").rglob("*.md")
+        if "```nginx" in page.read_text()
+        for name in re.findall(r"^(?:log_format (\w+)|.* zone=(\w+):)", block_of(page), re.MULTILINE)
+    ]
+    assert named
+    assert len(named) == len(set(named))

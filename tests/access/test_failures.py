@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 import pytest
+from asgiref.sync import sync_to_async
 from django.db import OperationalError
+from django.urls import URLResolver, get_resolver
 
+from explorer.pages.imports import uploading
 from groups import storage
+from groups.imports import lifecycle
+from groups.models import Import
 from tests.access.conftest import Asks
 
 pytestmark = pytest.mark.once
 
 NUL = "\0"
+
+OWN_PAGE = {
+    "Origin": "http://127.0.0.1:8000",
+    "Cookie": f"csrftoken={'a' * 32}",
+    "X-CSRFToken": "a" * 32,
+}
+"""What a browser sends for one of our own pages."""
 
 
 @pytest.mark.parametrize(
@@ -106,3 +120,47 @@ async def test_a_scenario_whose_name_has_nul_in_it_is_refused_with_its_place(ask
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
     assert page.status in (400, 403)
+
+
+async def test_a_form_where_json_is_wanted_is_the_requests_mistake(asks: Asks) -> None:
+    """The check of the page's token reads a browser's form before the view does."""
+    headers = {"Content-Type": "multipart/form-data; boundary=x", **OWN_PAGE}
+    answer = await asks("/api/runs", method="POST", body=[b"{}"], headers=headers)
+    assert (answer.status, answer.message) == (400, "The request is a form, and must be JSON.")
+
+
+def pages(patterns: Sequence[Any] = ()) -> list[str]:
+    """The address of every page, with ``x`` where a name would be; what shows links has a door of its own."""
+    found = []
+    for pattern in patterns or get_resolver().url_patterns:
+        if isinstance(pattern, URLResolver):
+            if str(pattern.pattern) != "api/":
+                found += pages(pattern.url_patterns)
+        elif not str(pattern.pattern).startswith(("api/", "s/", "^s/")):
+            found.append("/" + re.sub(r"<[^>]+>", "x", str(pattern.pattern)))
+    return found
+
+
+async def test_a_page_takes_no_method_but_those_that_it_is_made_for(asks: Asks) -> None:
+    assert {"/", "/t/x", "/clusters/x", "/compare"} <= set(pages())
+    for path in pages():
+        for method in ("PUT", "PATCH", "DELETE", "OPTIONS"):
+            answer = await asks(path, method=method, headers=OWN_PAGE)
+            assert answer.status == 405, (method, path)
+            assert "GET" in answer.headers["allow"]
+
+
+async def test_what_was_deleted_while_it_was_asked_for_is_no_failure(
+    asks: Asks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = await sync_to_async(lifecycle.create)(title="a log", paths=["/nowhere"])
+    await Import.objects.filter(pk=found.id).aupdate(status=Import.Status.FAILED)
+    look = uploading._room_for_one_more
+
+    def deleted_meanwhile() -> None:
+        look()
+        Import.objects.all().delete()
+
+    monkeypatch.setattr(uploading, "_room_for_one_more", deleted_meanwhile)
+    answer = await asks(f"/api/imports/{found.id}/repeat", method="POST")
+    assert (answer.status, answer.json["error"]["code"]) == (404, "not_found")

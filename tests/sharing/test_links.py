@@ -417,3 +417,23 @@ async def test_what_cannot_be_is_told_in_one_line(
     assert answer.status == 400
     assert says in answer.message
     assert "\n" not in answer.message
+
+
+async def test_a_link_to_a_timeline_that_is_deleted_meanwhile_is_a_conflict(
+    asks: Asks, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = await sync_to_async(stored)(a_day_of_three())
+    draw = tokens.draw
+
+    def deleted_meanwhile() -> str:
+        Timeline.objects.all().delete()
+        return draw()
+
+    monkeypatch.setattr(tokens, "draw", deleted_meanwhile)
+    answer = await asks(
+        f"/api/timelines/{timeline.id}/links",
+        method="POST",
+        body=[b"{}"],
+        headers={"Content-Type": "application/json"},
+    )
+    assert (answer.status, answer.json["error"]["code"]) == (409, "conflict")

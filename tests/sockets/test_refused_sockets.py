@@ -17,6 +17,7 @@ import uvicorn
 from django.db import OperationalError
 
 from explorer.access.connections import BoundedConnection, RefusableSocket
+from explorer.access.origins import is_own
 from explorer.push import sockets
 from explorer.push.hub import hub
 from groups.models import Timeline
@@ -137,3 +138,11 @@ def scope_of(path: str) -> dict[str, Any]:
         "headers": HEADERS,
         "subprotocols": [],
     }
+
+
+def test_behind_tls_a_page_without_tls_is_another_origin(settings: Any) -> None:
+    """Somebody between a browser and the proxy can write a page of http://, and the socket's cookie goes to the same host."""
+    assert is_own("http://rebalance.internal", "rebalance.internal")
+    settings.BEHIND_TLS = True
+    assert not is_own("http://rebalance.internal", "rebalance.internal")
+    assert is_own("https://rebalance.internal", "rebalance.internal")

@@ -36,6 +36,7 @@ def sent(url: str, body: bytes = b"{}", **more: Any) -> Answer:
         "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
         "fec0::1", "::10.0.0.1", "::ffff:0:10.0.0.1", "5f00::1", "3fff::1",
+        "192.0.0.192", "168.63.129.16", "::ffff:192.0.0.192", "64:ff9b::c000:c0",
         "64:ff9b:1::a00:1", "2002:7f00:1::", "2001:0:4136:e378:8000:63bf:f5ff:fffe", "not-an-address",
     ],
 )  # fmt: skip
@@ -209,3 +210,9 @@ def test_the_log_keeps_its_bound(hook: Any, monkeypatch: pytest.MonkeyPatch) -> 
             deliveries.trial_of(rule)
             send_due(rule)
     assert Delivery.objects.count() == 3
+
+
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..example", ".example"])
+def test_a_host_that_can_be_no_name_is_refused_when_the_rule_is_made(host: str) -> None:
+    with pytest.raises(webhook.BadUrl, match="host is no name"):
+        webhook.checked(f"https://{host}/path")

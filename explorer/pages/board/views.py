@@ -8,6 +8,7 @@ import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from explorer.pages.board.next_study import about, next_study
 from explorer.pages.board.origin import origin_of
@@ -32,6 +33,7 @@ SEMANTICS = {
 }
 
 
+@require_safe
 def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
     try:
         timeline = storage.get(timeline_id)

@@ -10,6 +10,7 @@ import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from explorer.pages.clusters.describing import GroupTimeline, detail, groups_of, sent, timelines_of
 from explorer.pages.clusters.testing import tested
@@ -32,6 +33,7 @@ BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 KINDS: Final = tuple(kind.value for kind in LIMITS)
 
 
+@require_safe
 def clusters(request: HttpRequest) -> HttpResponse:
     registry.take_environment()
     context = {
@@ -43,6 +45,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
     return render(request, "clusters/clusters.html", context)
 
 
+@require_safe
 def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
     found = found_or_refused(cluster_id, page=True)
     groups = groups_of(found)
@@ -70,6 +73,7 @@ def _cells(row: GroupRow) -> list[tuple[str, object, GroupRow]]:
     return [(column.kind, dict(row)[column.fact], row) for column in COLUMNS]
 
 
+@require_safe
 def timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``?group=NAME``: all timelines of one group, with their spans."""
     found, group = found_or_refused(cluster_id, page=True), request.GET.get("group", "")
@@ -168,7 +172,7 @@ def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
     except registry.NoSuchCluster as error:
         if page:
             raise Http404(str(error)) from error
-        raise BadRequest(str(error), status=404) from error
+        raise
 
 
 def _properties(body: dict[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
@@ -48,6 +49,7 @@ class Refused:
     status: int = 400
 
 
+@require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """``?runs=a,b`` or ``a,b,c``: ids of timelines, of the same or of different groups.
 

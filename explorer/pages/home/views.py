@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.views.decorators.http import require_safe
 
 from explorer.pages.home import pictures
 from explorer.pages.home.path import path_of
@@ -38,6 +39,7 @@ SOURCES = {
 }
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     studies = pictures.in_order(Timeline.objects.filter(source=Timeline.Source.CASE_STUDY))
     others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
@@ -58,6 +60,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "home/home.html", context)
 
 
+@require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     return render(
         request,

@@ -78,12 +78,12 @@ def api_start(request: HttpRequest) -> HttpResponse:
 
 
 def api_detail(request: HttpRequest, import_id: str) -> HttpResponse:
-    return json_response(detail(_get(import_id)))
+    return json_response(detail(lifecycle.get(import_id)))
 
 
 def api_groups(request: HttpRequest, import_id: str) -> HttpResponse:
     """``?q=&from_ms=&until_ms=&after=``: a page of the import's groups."""
-    return json_response(groups(_get(import_id), request.GET))
+    return json_response(groups(lifecycle.get(import_id), request.GET))
 
 
 def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
@@ -91,7 +91,7 @@ def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
     title = json_body(request).get("title")
     if not isinstance(title, str):
         raise BadRequest('Send the name as text: {"title": "Outage of 22 November"}.', field="title")
-    _get(import_id)
+    lifecycle.get(import_id)
     try:
         return json_response(listed(lifecycle.rename(import_id, title)))
     except lifecycle.BadTitle as error:
@@ -100,15 +100,15 @@ def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
 
 def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
     """Stop; nothing of it is kept. 409 if it had ended."""
-    found = _get(import_id)
+    found = lifecycle.get(import_id)
     if not lifecycle.cancel(import_id):
         raise BadRequest(f"The import has ended: it is {found.status}.", status=409)
-    return json_response(detail(_get(import_id)))
+    return json_response(detail(lifecycle.get(import_id)))
 
 
 def api_repeat(request: HttpRequest, import_id: str) -> HttpResponse:
     """Read a failed import again, from the files that it was given. 409 where that cannot be."""
-    found = _get(import_id)
+    found = lifecycle.get(import_id)
     try:
         repeated = repeat(import_id)
     except Refused as error:
@@ -116,12 +116,12 @@ def api_repeat(request: HttpRequest, import_id: str) -> HttpResponse:
     if not repeated:
         why = "its files are gone" if found.status == Import.Status.FAILED else f"it is {found.status}"
         raise BadRequest(f"The import cannot be repeated: {why}.", status=409)
-    return json_response(detail(_get(import_id)))
+    return json_response(detail(lifecycle.get(import_id)))
 
 
 def api_delete(request: HttpRequest, import_id: str) -> HttpResponse:
     """Remove the import and the timelines that no other import tells of; one that runs is stopped first."""
-    _get(import_id)
+    lifecycle.get(import_id)
     lifecycle.cancel(import_id)
     lifecycle.delete(import_id)
     return HttpResponse(status=204)
@@ -140,10 +140,3 @@ def _started(request: HttpRequest) -> Import:
         return start_sample(None if sample == "true" else sample)
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
     return start_upload(files, request.POST.getlist("paths"), request.POST.dict())
-
-
-def _get(import_id: str) -> Import:
-    try:
-        return lifecycle.get(import_id)
-    except lifecycle.NoSuchImport as error:
-        raise BadRequest(str(error), status=404) from error

@@ -24,6 +24,7 @@ BEGINS_WITH = "three-epochs"
 """What the page for writing begins with, where no other lesson is asked for."""
 
 
+@require_http_methods(["GET", "HEAD"])
 def overview(request: HttpRequest) -> HttpResponse:
     """All courses; what was done stands in the browser alone."""
     return render(

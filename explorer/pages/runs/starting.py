@@ -94,7 +94,7 @@ def _text(scenario: object) -> tuple[str, str]:
         return studies.text(name), name
     if "\n" not in name and ":" not in name:
         raise Refused(
-            message=f"There is no case study {name!r}. There are: {', '.join(studies.names())}.",
+            message=f"There is no case study {name[:100]!r}. There are: {', '.join(studies.names())}.",
             field="scenario",
         )
     return scenario, "scenario"

@@ -98,45 +98,45 @@ def api_start(request: HttpRequest) -> HttpResponse:
 
 
 def api_detail(request: HttpRequest, sweep_id: str) -> HttpResponse:
-    return json_response(detail(sweep_or_404(sweep_id), _shown(request)))
+    return json_response(detail(sweep_runs.get(sweep_id), _shown(request)))
 
 
 def api_cell(request: HttpRequest, sweep_id: str, cell: int) -> HttpResponse:
-    sweep = sweep_or_404(sweep_id)
+    sweep = sweep_runs.get(sweep_id)
     check_place(sweep, cell)
     return json_response(cell_detail(sweep, cell, _shown(request)))
 
 
 def api_seed(request: HttpRequest, sweep_id: str, cell: int, seed: int) -> HttpResponse:
     """Where one case opens, answered anew."""
-    sweep = sweep_or_404(sweep_id)
+    sweep = sweep_runs.get(sweep_id)
     check_place(sweep, cell, seed)
     return json_response(seed_detail(sweep, cell, seed))
 
 
 def api_table(request: HttpRequest, sweep_id: str) -> HttpResponse:
-    response = HttpResponse(table(sweep_or_404(sweep_id)), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(table(sweep_runs.get(sweep_id)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="sweep-{sweep_id}.csv"'
     return response
 
 
 def api_cancel(request: HttpRequest, sweep_id: str) -> HttpResponse:
     """Stop, and keep what is answered. 409 if it had ended."""
-    sweep = sweep_or_404(sweep_id)
+    sweep = sweep_runs.get(sweep_id)
     if not sweep_runs.cancel(sweep_id):
         raise BadRequest(f"The sweep has ended: it is {sweep.status}.", status=409)
-    return json_response(listed(sweep_or_404(sweep_id)))
+    return json_response(listed(sweep_runs.get(sweep_id)))
 
 
 def api_resume(request: HttpRequest, sweep_id: str) -> HttpResponse:
     """Go on with a sweep that stopped before its end. 409 if there is nothing to go on with."""
-    sweep_or_404(sweep_id)
+    sweep_runs.get(sweep_id)
     return json_response(listed(_or_refused(lambda: go_on(sweep_id))))
 
 
 def api_delete(request: HttpRequest, sweep_id: str) -> HttpResponse:
     """Remove the sweep and its answers; one that runs is stopped first."""
-    sweep_or_404(sweep_id)
+    sweep_runs.get(sweep_id)
     sweep_runs.cancel(sweep_id)
     sweep_runs.delete(sweep_id)
     return HttpResponse(status=204)
@@ -166,10 +166,3 @@ def check_place(sweep: Sweep, cell: int, seed: int | None = None) -> None:
         raise BadRequest(
             f"The sweep has seeds {axes.first_seed} to {axes.last_seed}; there is no {seed}.", status=404
         )
-
-
-def sweep_or_404(sweep_id: str) -> Sweep:
-    try:
-        return sweep_runs.get(sweep_id)
-    except sweep_runs.NoSuchSweep as error:
-        raise BadRequest(str(error), status=404) from error

@@ -26,6 +26,11 @@ DOCUMENTATION: Final = ipaddress.IPv6Network("3fff::/20")
 """RFC 9637, which ``ipaddress`` does not know yet."""
 
 
+PLATFORMS: Final = (ipaddress.IPv4Network("192.0.0.0/24"), ipaddress.IPv4Network("168.63.129.16/32"))
+"""Addresses that ``ipaddress`` calls global and that lead to a cloud's own services from its machines: the block for
+protocols (RFC 6890; Oracle's metadata are at 192.0.0.192), and Azure's platform."""
+
+
 def networks(words: Sequence[str]) -> tuple[Network, ...]:
     """``ValueError`` for a word that is no network."""
     return tuple(ipaddress.ip_network(word, strict=False) for word in words)
@@ -53,7 +58,7 @@ def _is_public(address: Address) -> bool:
     if not address.is_global or address.is_multicast:
         return False
     if isinstance(address, ipaddress.IPv4Address):
-        return True
+        return not any(address in network for network in PLATFORMS)
     return (address in UNICAST and address not in DOCUMENTATION) or address in NAT64[0]
 
 

@@ -60,6 +60,12 @@ def checked(url: str) -> SplitResult:
         raise BadUrl("A webhook begins with https:// (or http://) and a host.")
     if parts.username is not None or parts.password is not None:
         raise BadUrl("A webhook has no user or password before its host; put the secret into the path.")
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError:
+        raise BadUrl(
+            "The webhook's host is no name: 63 characters at most between two dots, and at least one."
+        ) from None
     return parts
 
 
