@@ -180,6 +180,9 @@ FILE_RIGHTS = environment.choice("FILE_RIGHTS", "OWNER", of=("OWNER", "GROUP")).
 SPARK_MASTER = environment.text("SPARK_MASTER", "")
 """Where imports and sweeps run that name no master: this machine, or a cluster by its master's URL."""
 
+IMPORT_ENGINE = environment.choice("IMPORT_ENGINE", "AUTO", of=("AUTO", "LOCAL", "SPARK")).lower()
+"""What reads logs: Spark, or this machine's processes without it; ``auto`` chooses by size."""
+
 WATCH_CLUSTERS = environment.flag("WATCH_CLUSTERS", default=True)
 """Whether this server watches clusters, each in a child process; else `manage.py watch` does."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from groups.places import NAME, is_clone
 
-PACKAGES = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
+PACKAGES = ("pyspark", "py4j", "pyarrow", "pandas")
 
 _whole: set[str] = set()
 """Packages that were found whole: they do not go away while the server runs."""

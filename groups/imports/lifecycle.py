@@ -1,7 +1,7 @@
 """Imports: a row that says what is to be read, a child process that reads it, timelines that are stored.
 
-Whoever reads an import holds it by a lease (``groups.jobs.leases``); one that is not heard of is told as failed. An import
-that waits for Spark's packages keeps its place in the queue.
+The process that reads an import holds it by a lease (``groups.jobs.leases``); an import whose lease expired is reported as
+failed. Small logs need no Spark; a large one whose packages are still being fetched waits for them in the queue.
 
 Entries go into the store (``groups.packs``) before any row names them; the rows come last, all at once. So an import
 that fails, is cancelled or cut short leaves nothing behind, and can be run again. Files that were imported before give the
@@ -25,16 +25,20 @@ from django.utils import timezone
 from groups import places, storage
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
-from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
+from groups.jobs.children import ChildFailed, ChildKilled, ParentStops, ask_warm_child
 from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
 from groups.jobs.patience import patiently
 from groups.models import TITLE_LENGTH_MOST, Import
 from groups.packs.listed_summary import plain
+from groups.pipeline.spark.failures import why
 from groups.reserve import makes_room
 from groups.shown import shown_name
 from groups.storage import importing
 
 JOB = "groups.pipeline.job"
+
+GETTING_SPARK = "Getting Spark ready"
+"""The stage of an import that waits for Spark's packages."""
 
 leases = Leases(Import)
 
@@ -70,11 +74,13 @@ def create(
     named: bool = False,
     settings: Mapping[str, int] | None = None,
     lead: str = "",
+    engine: str = "",
 ) -> Import:
     """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
 
     ``title`` is what was given until the groups are known, whose names say more; ``named``: it says what happened, and
-    stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first.
+    ``engine``: what carries its tasks (``groups.pipeline.engine.ENGINES``), else the setting does. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
     """
     return Import.objects.create(
         id=import_id or storage.new_id(),
@@ -90,6 +96,7 @@ def create(
             "named": named,
             "settings": dict(settings or {}),
             "lead": lead,
+            "engine": engine,
         },
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
@@ -126,8 +133,16 @@ def say(import_id: str, message: Mapping[str, Any]) -> None:
     announce(import_group(import_id), {"type": "import.progress", "text": text})
 
 
-def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambda message: None) -> Import:
-    """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken."""
+def perform(
+    import_id: str,
+    *,
+    tell: Callable[[Mapping[str, Any]], None] = lambda message: None,
+    spark_comes: bool = False,
+) -> Import:
+    """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken.
+
+    Where it needs Spark's packages, which are missing, it fails; or waits again where they come by themselves (``spark_comes``).
+    """
     taken = leases.take(import_id)
     found = get(import_id)
     if not taken:
@@ -146,14 +161,18 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
     except ParentStops:
         stopped = Import.Status.FAILED, "The worker was stopped meanwhile."
         outcome = outcome or stopped
+    except ChildKilled as error:
+        outcome = outcome or (Import.Status.FAILED, why(error, "import"))
     except (ChildFailed, storage.StorageError) as error:
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
     except DatabaseError as error:
         reason = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
-    silent = Import.Status.FAILED, "The import ended without saying that it was done."
     remove_unpacked(import_id)
+    if received.spark_missing and spark_comes:
+        return patiently(lambda: wait_for_spark(import_id))
+    silent = Import.Status.FAILED, "The import ended without saying that it was done."
     return patiently(lambda: finish(import_id, *(outcome or silent), received))
 
 
@@ -168,6 +187,7 @@ def _receive(
         "rights": settings.FILE_RIGHTS,
         "folder": found.id,
         "scratch": str(unpacked(found.id)),
+        "engine": found.options.get("engine") or settings.IMPORT_ENGINE,
         "master": found.master or None,
         "groups": groups,
         "from_ms": found.options.get("from_ms"),
@@ -194,6 +214,18 @@ def _receive(
             tell(received.progress)
     if watch.stopped:
         yield Import.Status.CANCELLED, ""
+
+
+def wait_for_spark(import_id: str) -> Import:
+    """Put a running import back: nothing of it was read. One that was cancelled meanwhile stays so."""
+    progress = {"stage": GETTING_SPARK, "stages": []}
+    waits = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING).update(
+        status=Import.Status.WAITING, progress=progress, lease_until=end_of_wait()
+    )
+    if waits:
+        say(import_id, {"type": "status", "status": Import.Status.WAITING})
+        say(import_id, {"type": "progress", **progress, "timelines": 0})
+    return get(import_id)
 
 
 def save_progress(import_id: str, received: Received) -> None:

@@ -31,6 +31,12 @@ class Received:
     records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})
     repeated: int = 0
     times: Times = field(default_factory=Times)
+    engine: dict[str, str] = field(default_factory=dict)
+    """``engine`` and ``why``: how it is read, once that is chosen."""
+
+    spark_missing: bool = False
+    """It needs Spark, whose packages are not installed."""
+
     stage_began: bool = False
     told: list[Mapping[str, Any]] = field(default_factory=list)
     """Timelines whose packs are whole, and whose rows are stored at the end."""
@@ -45,6 +51,10 @@ class Received:
             case "sources":
                 self.progress["sources"] = plain(message["sources"])
                 self.stage_began = True
+            case "engine":
+                self.engine = {"name": str(message["engine"]), "why": str(message["why"])}
+            case "spark_missing":
+                self.spark_missing = True
             case "groups":
                 self.progress |= {"groups": plain(message["groups"]), "found": message["found"]}
                 self.stage_began = True
@@ -70,6 +80,7 @@ class Received:
             "records": self.records,
             "repeated": self.repeated,
             "times": self.times.report(),
+            "engine": self.engine or None,
         }
 
     def nothing_read(self) -> str:

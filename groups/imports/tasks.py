@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import timedelta
 
 from celery import shared_task
@@ -11,13 +10,13 @@ from django.utils import timezone
 from groups.imports import lifecycle
 from groups.jobs.leases import end_of_wait
 from groups.models import Import
-from groups.spark_ready import come_by_themselves, how_to_install, missing_packages
+from groups.spark_ready import come_by_themselves, missing_packages
 
 SPARK_POLL_S = 2
 """How often an import that waits for Spark's packages looks again: the wait is a minute or two."""
 
 SPARK_WAIT_MOST_S = 30 * 60
-"""After so long the packages will not come by themselves: the import says how to install them."""
+"""After so long the packages will not come by themselves: the import fails, and says how to install them."""
 
 
 @shared_task(name="groups.import")  # type: ignore[untyped-decorator]
@@ -29,36 +28,22 @@ def run_import(import_id: str) -> int | None:
         return None
     if found.status != Import.Status.WAITING:
         return None
-    missing = missing_packages()
-    if not missing:
-        # One that is deleted while it is read has nobody to tell.
-        with contextlib.suppress(lifecycle.NoSuchImport):
-            return int(lifecycle.perform(import_id).report["records"]["read"])
-    elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S) or not come_by_themselves():
-        fail(import_id, missing)
+    spark_comes = come_by_themselves() and timezone.now() - found.created < timedelta(
+        seconds=SPARK_WAIT_MOST_S
+    )
+    if spark_comes and found.progress.get("stage") == lifecycle.GETTING_SPARK and missing_packages():
+        Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(lease_until=end_of_wait())
     else:
-        wait(import_id)
+        try:
+            found = lifecycle.perform(import_id, spark_comes=spark_comes)
+        except lifecycle.NoSuchImport:
+            # Deleted while it was read.
+            return None
+    if found.status == Import.Status.WAITING:
         # The worker is free meanwhile: the task comes back instead of sleeping.
         run_import.apply_async((import_id,), countdown=SPARK_POLL_S)
-    return None
-
-
-def wait(import_id: str) -> None:
-    """Say that Spark is being made ready."""
-    stage = "Getting Spark ready"
-    Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
-        progress={"stage": stage, "stages": []},
-        lease_until=end_of_wait(),
-    )
-    lifecycle.say(import_id, {"type": "progress", "stage": stage, "stages": [], "timelines": 0})
-
-
-def fail(import_id: str, missing: list[str]) -> None:
-    problem = f"{how_to_install(missing)} Then import again."
-    Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
-        status=Import.Status.FAILED, problem=problem, finished=timezone.now(), lease_until=None
-    )
-    lifecycle.say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})
+        return None
+    return int(found.report["records"]["read"]) if found.report else None
 
 
 def take_up_lost() -> None:

@@ -63,6 +63,10 @@ class ChildFailed(Exception):
     """The child ended badly, or said something that is no JSON; the message is one line."""
 
 
+class ChildKilled(ChildFailed):
+    """A signal ended the child: it crashed, or something killed it."""
+
+
 class Child:
     """``python -m module`` under way: questions in, messages out."""
 
@@ -124,7 +128,8 @@ class Child:
         code = self._process.wait()
         self._readers[1].join(TERM_S)
         if code != 0:
-            raise ChildFailed(_why(self.module, code, bytes(self._said_last)))
+            failed = ChildKilled if code < 0 else ChildFailed
+            raise failed(_why(self.module, code, bytes(self._said_last)))
 
     def close(self) -> None:
         """End the child and whatever it started."""

@@ -11,6 +11,7 @@ import io
 import sys
 import tempfile
 
+from groups.pipeline.engine import SPARK
 from groups.pipeline.job import run
 from groups.pipeline.spark.child import Lines
 from groups.pipeline.spark.java import NoJava, find_java
@@ -32,7 +33,7 @@ def main(paths: list[str]) -> int:
         return 0
     warm = WarmSession(archive=True)
     with tempfile.TemporaryDirectory() as store:
-        request = {"paths": paths or [str(SAMPLES)], "store": store, "folder": "archive"}
+        request = {"paths": paths or [str(SAMPLES)], "store": store, "folder": "archive", "engine": SPARK}
         run(request, Lines(io.BytesIO()), warm)
         warm.close()
     return 0

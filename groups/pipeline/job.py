@@ -3,53 +3,65 @@
 ``python -m groups.pipeline.job`` reads a line::
 
     {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "scratch": "/…/imports/<import id>.unpacked", "groups": null, "from_ms": null, "until_ms": null,
-     "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
+     "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "engine": "auto", "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
 
 * ``{"type": "progress", "stage", "stages": [{"name", "done", "of", "unit"}], "bytes", "remaining_s"}``, at most four
   times a second;
-* ``{"type": "sources", "sources": […]}`` and ``{"type": "groups", "groups": […], "found": n}``, once they are known;
+* ``{"type": "sources", "sources": […]}``, and ``{"type": "engine", "engine": "local" or "spark", "why": "…"}`` once it is chosen;
+* ``{"type": "groups", "groups": […], "found": n}``, while they are read and when all is;
 * ``{"type": "records", "records": {…}}`` when all is read: what was decoded, and what was skipped so far;
 * ``{"type": "timeline", …}`` for each timeline that is stored (``timeline_folding.TimelineFolding.finish``);
 * ``{"type": "repeated", …}`` where records were given twice;
 * ``{"type": "times", "times": […]}``: how long each stage took (``groups.pipeline.times``);
+* ``{"type": "spark_missing"}`` before the error where the import needs Spark, and its packages are not installed;
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
-Entries go from Spark's tasks into the store and never through here. It then waits for the next request with its Spark
-session open, and ends when its standard input does, or as ``warm`` says.
+Entries go from the tasks into the store and never through here. It then waits for the next request, with its Spark
+session open if it has one, and ends when its standard input does, or as ``warm`` says.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from groups.packs.files import let_group_read
-from groups.pipeline import transformations
+from groups.pipeline.engine import AUTO, SPARK, Choice, Engine, choose
 from groups.pipeline.folding.context import Context, EarlierTimeline
-from groups.pipeline.progress import READING_SHARE, Counting, Progress, tasks_done
-from groups.pipeline.reading.datasource import OffsetsLog, Task, tasks_of
+from groups.pipeline.local.engine import LocalEngine, workers_for
+from groups.pipeline.local.memory import BadSize
+from groups.pipeline.progress import READING_SHARE, Counting, Progress
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import Wanted
-from groups.pipeline.reading.splitting import Listing, list_sources
+from groups.pipeline.reading.splitting import READ, Listing, list_sources
+from groups.pipeline.reading.tasks import Task, tasks_of
 from groups.pipeline.reading.transactions import LeftOut
 from groups.pipeline.report import Findings
 from groups.pipeline.spark.child import Lines
-from groups.pipeline.spark.session import folding_tasks
 from groups.pipeline.spark.warm import WarmSession, answer_requests
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+from groups.spark_ready import how_to_install, missing_packages
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+GROUPS_EVERY_S: Final = 0.5
+"""How often the groups are listed while files are read: the list has up to 2,000 of them."""
+
+
+class SparkMissing(Exception):
+    """The import needs Spark, whose packages are not installed; the message is one line."""
 
 
 def main() -> int:
-    return answer_requests(run, work="import", refusals=(BadTopicsFile,))
+    return answer_requests(run, work="import", refusals=(BadTopicsFile, SparkMissing, BadSize))
 
 
 def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
@@ -69,9 +81,28 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     if not listing.splits:
         lines.say({"type": "done", "records": Findings(listing).records_report()})
         return
+    size = sum(source.bytes for source in listing.sources if source.kind in READ)
+    master = request.get("master") or None
+    choice = choose(request.get("engine") or AUTO, size=size, master=master)
+    lines.say({"type": "engine", **choice._asdict()})
+    engine = engine_of(choice, size, lambda: warm.session(master), progress)
+    try:
+        lines.say(import_with(engine, listing, topics, request, progress, expected))
+    finally:
+        engine.close()
+
+
+def engine_of(choice: Choice, size: int, session: Callable[[], SparkSession], progress: Progress) -> Engine:
+    """The chosen engine, started. Raises ``SparkMissing``, and what the session raises."""
+    if choice.engine != SPARK:
+        return LocalEngine(workers_for(size))
+    if missing := missing_packages():
+        progress.lines.say({"type": "spark_missing"})
+        raise SparkMissing(f"This import needs Spark ({choice.why}). {how_to_install(missing)}")
     progress.tell("Starting Spark")
-    session = warm.session(request.get("master") or None)
-    lines.say(import_with(session, listing, topics, request, progress, expected))
+    from groups.pipeline.spark_engine import SparkEngine
+
+    return SparkEngine(session())
 
 
 def scratch_of(request: Mapping[str, Any]) -> Path | None:
@@ -80,48 +111,34 @@ def scratch_of(request: Mapping[str, Any]) -> Path | None:
 
 
 def import_with(
-    session: SparkSession,
+    engine: Engine,
     listing: Listing,
     topics: tuple[Mapping[str, str], Mapping[str, int]],
     request: Mapping[str, Any],
     progress: Progress,
     expected: int,
 ) -> dict[str, Any]:
-    """Both stages on an open session; gives back the last message."""
-    from pyspark import StorageLevel
-
-    session.dataSource.register(OffsetsLog)
+    """Both stages on an engine, which the caller closes; gives back the last message."""
     groups = request.get("groups")
     wanted = Wanted(groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms"))
     tasks = tasks_of(listing.splits)
-    rows = transformations.rows(session, tasks, wanted).persist(StorageLevel.DISK_ONLY)
-    try:
-        findings = read_stage(session, rows, listing, tasks, progress, expected)
-        lines = progress.lines
-        lines.say({"type": "groups", "groups": findings.group_list(), "found": len(findings.group_hashes)})
-        lines.say({"type": "records", "records": findings.records_report()})
-        context = Context(
-            known=findings.known(topics),
-            store=request["store"],
-            folder=request["folder"],
-            rights=request.get("rights") or "owner",
-            lost=findings.lost_offsets(),
-            compacted=findings.compacted(tasks),
-            leaders=findings.leaders(tasks),
-            files=tuple(source.file for source in listing.sources),
-            ends=findings.ends(tasks),
-            earlier=earlier_of(request.get("earlier") or {}),
-            settings=request.get("settings") or {},
-            from_ms=request.get("from_ms"),
-        )
-        blocks = transformations.blocks(rows)
-        if findings.some_partitions_unknown:
-            blocks = blocks.transform(transformations.with_partitions_known)
-        count = folding_tasks(progress.bytes_read, session.sparkContext.defaultParallelism)
-        ordered = blocks.transform(transformations.in_group_order, count)
-        more = fold_stage(session, ordered, context, findings, progress)
-    finally:
-        rows.unpersist()
+    findings = read_stage(engine, listing, tasks, wanted, progress, expected)
+    progress.lines.say({"type": "records", "records": findings.records_report()})
+    context = Context(
+        known=findings.known(topics),
+        store=request["store"],
+        folder=request["folder"],
+        rights=request.get("rights") or "owner",
+        lost=findings.lost_offsets(),
+        compacted=findings.compacted(tasks),
+        leaders=findings.leaders(tasks),
+        files=tuple(source.file for source in listing.sources),
+        ends=findings.ends(tasks),
+        earlier=earlier_of(request.get("earlier") or {}),
+        settings=request.get("settings") or {},
+        from_ms=request.get("from_ms"),
+    )
+    more = fold_stage(engine, context, findings, progress)
     return {"type": "done", "records": findings.records_report(more)}
 
 
@@ -130,27 +147,31 @@ def earlier_of(document: Mapping[str, Any]) -> dict[str, tuple[EarlierTimeline, 
 
 
 def read_stage(
-    session: SparkSession,
-    rows: DataFrame,
+    engine: Engine,
     listing: Listing,
     tasks: list[Task],
+    wanted: Wanted,
     progress: Progress,
     expected: int,
 ) -> Findings:
-    """Reads every split once (the rows stay in Spark's cache) and gathers what they tell."""
+    """Reads every split once, and gathers what the tasks found. Groups are listed as soon as one task has ended."""
     findings = Findings(listing)
     progress.tell("Reading")
 
     def look() -> None:
         # Tasks have about one size, so that their number tells the records closely; the end tells them exactly.
-        done = tasks_done(session)
+        done = engine.tasks_done()
         progress.set("Read", expected * done // len(tasks), expected, "records")
         progress.reach(READING_SHARE * done / len(tasks))
 
+    listed_s = time.monotonic()
     with Counting(progress, look):
-        found = transformations.facts(rows).collect()
-    for row in found:
-        findings.add(row.kind, row.source, bytes(row.payload))
+        for kind, source, payload in engine.read(tasks, wanted):
+            findings.add(kind, source, payload)
+            if time.monotonic() - listed_s >= GROUPS_EVERY_S:
+                list_groups(findings, progress)
+                listed_s = time.monotonic()
+    list_groups(findings, progress)
     # What the tasks had counted was expected, not read; a short import ends before anything was counted.
     progress.stages.pop("Read", None)
     progress.set("Read", findings.read, findings.read, "records")
@@ -159,54 +180,46 @@ def read_stage(
     return findings
 
 
-def fold_stage(
-    session: SparkSession,
-    ordered: DataFrame,
-    context: Context,
-    findings: Findings,
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    """Has the tasks fold and store; hands on what they say of each timeline. What is to be told among the skipped."""
-    from pyspark import StorageLevel
+def list_groups(findings: Findings, progress: Progress) -> None:
+    progress.lines.say(
+        {"type": "groups", "groups": findings.group_list(), "found": len(findings.group_hashes)}
+    )
 
+
+def fold_stage(
+    engine: Engine, context: Context, findings: Findings, progress: Progress
+) -> list[dict[str, Any]]:
+    """Has the tasks fold and store; hands on what they report of each timeline. What is to be listed among the skipped."""
     more: list[dict[str, Any]] = []
     groups, stored = len(findings.group_hashes), 0
     progress.set("Folded", 0, groups, "groups")
     progress.set("Stored", 0, None, "timelines")
     progress.tell("Folding")
-    # Tasks report at their end. One that is done again after a machine was lost counts its groups again.
-    ended = session.sparkContext.accumulator(0)
 
     def look() -> None:
-        done = min(ended.value, groups)
+        done = min(engine.groups_done(), groups)
         progress.set("Folded", done, groups, "groups")
         progress.reach(READING_SHARE + (1 - READING_SHARE) * done / max(groups, 1))
 
-    folded = transformations.folded(ordered, context, ended.add).persist(StorageLevel.DISK_ONLY)
-    try:
-        with Counting(progress, look):
-            # One job over all tasks, as many at once as the cluster has cores. The lines are fetched afterwards, one task's
-            # at a time: those of a large log do not fit into the driver together.
-            folded.count()
-            for row in folded.toLocalIterator():
-                message = orjson.loads(bytes(row.payload))
-                match row.kind:
-                    case "timeline":
-                        stored += 1
-                        progress.set("Stored", stored, None, "timelines")
-                        progress.lines.say({"type": "timeline", **message})
-                    case "repeated":
-                        more += message["conflicts"]
-                        progress.lines.say({"type": "repeated", **message})
-                    case "left_out":
-                        known = findings.left_out.setdefault(
-                            (message["source"], message["outcome"]), LeftOut()
-                        )
-                        known.merge(message["records"], message["first"], message["last"])
-                    case "times":
-                        findings.times.merge(message)
-    finally:
-        folded.unpersist()
+    folded = engine.fold(
+        context, fill_partitions=findings.some_partitions_unknown, bytes_read=progress.bytes_read
+    )
+    with Counting(progress, look):
+        for kind, payload in folded:
+            message = orjson.loads(payload)
+            match kind:
+                case "timeline":
+                    stored += 1
+                    progress.set("Stored", stored, None, "timelines")
+                    progress.lines.say({"type": "timeline", **message})
+                case "repeated":
+                    more += message["conflicts"]
+                    progress.lines.say({"type": "repeated", **message})
+                case "left_out":
+                    known = findings.left_out.setdefault((message["source"], message["outcome"]), LeftOut())
+                    known.merge(message["records"], message["first"], message["last"])
+                case "times":
+                    findings.times.merge(message)
     progress.set("Folded", groups, groups, "groups")
     progress.set("Stored", stored, stored, "timelines")
     progress.reach(1.0)

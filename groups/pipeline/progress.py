@@ -6,14 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from groups.pipeline.spark.child import Lines
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 PROGRESS_EVERY_S: Final = 0.25
 """Counts are replaced at most four times a second: more cannot be read."""
@@ -117,10 +114,3 @@ class Counting:
     def __exit__(self, *exception: object) -> None:
         self.stop.set()
         self.thread.join()
-
-
-def tasks_done(session: SparkSession) -> int:
-    """How many tasks of the stage that is under way are done."""
-    tracker = session.sparkContext.statusTracker()
-    found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-    return max((info.numCompletedTasks for info in found if info), default=0)

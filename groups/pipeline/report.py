@@ -12,11 +12,11 @@ import orjson
 from groups.history.replay.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
 from groups.pipeline.compaction import compaction_of
 from groups.pipeline.folding.context import Compaction, LostOffsets, log_of
-from groups.pipeline.reading.datasource import Task
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.sources import Source
 from groups.pipeline.reading.split_facts import SplitFacts
 from groups.pipeline.reading.splitting import Listing
+from groups.pipeline.reading.tasks import Task
 from groups.pipeline.reading.transactions import ABORTED, OPEN, Ends, LeftOut, Log
 from groups.pipeline.times import Times
 from groups.pipeline.topics.facts import Known, metadata_story

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
-from groups.pipeline.held_memory import give_back
-from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, tasks_text, wanted_text
+from groups.pipeline.reading.datasource import FORMAT, arrow_schema, tasks_text, wanted_text
 from groups.pipeline.reading.group_blocks import GroupBlock
-from groups.pipeline.reading.offsets_split import forget_keys
 from groups.pipeline.reading.rows import EVERYTHING, Wanted
+from groups.pipeline.reading.tasks import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,10 +82,6 @@ def folded(
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        calm_collector()
-        # The same processes have read: they hold keys, and room for a split.
-        forget_keys()
-        give_back()
         schema = arrow_schema(FOLDED)
         held: list[tuple[str, bytes]] = []
         for line in fold_blocks(_blocks(batches), context, ended):

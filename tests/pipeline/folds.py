@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,19 +13,22 @@ from unittest import mock
 import orjson
 
 from groups.packs.blocks import entries_of
-from groups.packs.files import Files, MissingFile, Writing
+from groups.packs.files import Files, Folder, MissingFile, Writing
 from groups.packs.index import TimelineIndex, read_index
 from groups.packs.packs import Place, read_blob
+from groups.pipeline.engine import Engine
 from groups.pipeline.folding import tasks as folding
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import Folding, GroupFolding
-from groups.pipeline.job import earlier_of, scratch_of
-from groups.pipeline.reading.datasource import tasks_of
+from groups.pipeline.job import earlier_of, import_with, scratch_of
+from groups.pipeline.local.shuffle import Shuffle
+from groups.pipeline.progress import Progress
 from groups.pipeline.reading.group_blocks import GroupBlock
 from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Listing, list_sources
-from groups.pipeline.reading.tasks import read_split
+from groups.pipeline.reading.tasks import read_split, tasks_of
 from groups.pipeline.report import Findings
+from groups.pipeline.spark.child import Lines
 from groups.pipeline.topics.naming import read_topics_file
 from tests.pipeline.segments import Segment
 
@@ -125,25 +129,16 @@ def read(listing: Listing, wanted: Wanted = EVERYTHING) -> tuple[list[Row], Find
 
 
 def blocks_in_order(rows: Sequence[Row], findings: Findings) -> Iterator[GroupBlock]:
-    """What Spark's shuffle does between reading and folding."""
-    partitions: dict[str, set[int]] = {}
+    """What the shuffle does between reading and folding."""
+    shuffle = Shuffle()
     for row in rows:
-        if row.partition is not None:
-            partitions.setdefault(row.group or "", set()).add(row.partition)
+        shuffle.add(row)
     if findings.some_partitions_unknown:
-        rows = [
-            row._replace(partition=next(iter(known)))
-            if row.partition is None and len(known := partitions.get(row.group or "", set())) == 1
-            else row
-            for row in rows
-        ]
-
-    def place(row: Row) -> tuple[Any, ...]:
-        unknown = row.partition is None
-        return row.group or "", not unknown, row.partition or 0, row.first or 0, row.source
-
-    for row in sorted(rows, key=place):
-        yield GroupBlock.unpack(row.group or "", row.partition, row.source, row.split, row.payload)
+        shuffle.fill_partitions()
+    for places in shuffle.groups():
+        for packed in shuffle.fetch(places):
+            yield GroupBlock.unpack(*packed)
+    shuffle.close()
 
 
 def import_without_spark(
@@ -199,3 +194,23 @@ def fold_paths(*paths: str, files: Files | None = None, **options: Any) -> Folds
     files = files or MemoryFiles()
     request = {"paths": list(paths), "earlier": earlier, **asked}
     return Folds(list(import_without_spark(request, files, **options)), files)
+
+
+def import_with_engine(
+    engine: Engine,
+    store: Path,
+    *paths: Path,
+    topics: Mapping[str, Any] | None = None,
+    split_bytes: int = 1024,
+    **request: Any,
+) -> Folds:
+    """Both stages of the job on an engine, which is closed; what it reported, and stored in ``store``."""
+    listing = list_sources([str(path) for path in paths], split_bytes=split_bytes)
+    out = io.BytesIO()
+    progress = Progress(Lines(out))
+    asked = {"store": str(store), "folder": FOLDER, **request}
+    try:
+        progress.lines.say(import_with(engine, listing, read_topics_file(topics or {}), asked, progress, 0))
+    finally:
+        engine.close()
+    return Folds([orjson.loads(line) for line in out.getvalue().splitlines()], Folder(store))

@@ -86,6 +86,10 @@ def answer(request: dict[str, Any]) -> None:
     if word == "fails":
         say({"type": "error", "message": "Spark needs Java 17 or newer and none was found"})
         return
+    if word == "needs-spark" and not (Path(request["store"]) / "spark-is-there").exists():
+        say({"type": "spark_missing"})
+        say({"type": "error", "message": "This import needs Spark, which is missing: run `make install`"})
+        return
     if word in WRONG:
         source = {"file": word, "records": 86 if WRONG[word] == "metadata" else 0, "kind": WRONG[word]}
         say({"type": "sources", "sources": [source]})

@@ -240,25 +240,44 @@ def test_a_waiting_import_that_is_cancelled_is_never_read() -> None:
     assert Timeline.objects.count() == 0
 
 
-def test_an_import_waits_while_sparks_packages_come(
-    monkeypatch: pytest.MonkeyPatch, queued: list[Any], announced: list[dict[str, Any]]
+def test_an_import_that_needs_spark_waits_while_its_packages_come(
+    monkeypatch: pytest.MonkeyPatch, queued: list[Any], announced: list[dict[str, Any]], store: Path
 ) -> None:
-    found = create()
+    found = create("needs-spark")
     monkeypatch.setattr(import_tasks, "missing_packages", lambda: ["pyspark"])
-    import_tasks.run_import(found.id)
-    assert queued == [found.id]
+    for _ in range(2):
+        import_tasks.run_import(found.id)
+    assert queued == [found.id, found.id]
+    assert lifecycle.get(found.id).status == "waiting"
     assert lifecycle.get(found.id).progress["stage"] == "Getting Spark ready"
-    assert announced[-1]["stage"] == "Getting Spark ready"
+    [stage] = [said["stage"] for said in announced if said.get("stage") == "Getting Spark ready"]
+    assert announced[-1]["stage"] == stage, "it was read once, and then waited"
 
     monkeypatch.setattr(import_tasks, "missing_packages", list)
+    store.mkdir(parents=True, exist_ok=True)
+    (store / "spark-is-there").touch()
     import_tasks.run_import(found.id)
     assert lifecycle.get(found.id).status == "complete"
 
 
-def test_an_import_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
+def test_an_import_that_needs_no_spark_does_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
     found = create()
-    Import.objects.update(created=timezone.now() - timedelta(hours=2))
     monkeypatch.setattr(import_tasks, "missing_packages", lambda: ["pyspark"])
+
+    import_tasks.run_import(found.id)
+
+    assert queued == []
+    assert lifecycle.get(found.id).status == "complete"
+
+
+def test_an_import_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
+    found = create("needs-spark")
+    monkeypatch.setattr(import_tasks, "missing_packages", lambda: ["pyspark"])
+    import_tasks.run_import(found.id)
+    queued.clear()
+    Import.objects.update(created=timezone.now() - timedelta(hours=2))
 
     import_tasks.run_import(found.id)
 

@@ -216,13 +216,14 @@ def test_the_form_works_without_scripts() -> None:
 
 
 def test_the_page_says_that_spark_is_being_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.pages.imports import describing, views
+    from explorer.pages.imports import views
 
     monkeypatch.setattr(views, "missing_packages", lambda: ["pyspark"])
-    monkeypatch.setattr(describing, "missing_packages", lambda: ["pyspark"])
     started = post({"sample": True}).json()["import"]
 
-    assert "Getting Spark ready" in Client().get("/import/").content.decode()
+    assert "smaller ones are imported at once" in Client().get("/import/").content.decode()
+    assert Client().get(f"/api/imports/{started}").json()["spark"] == {"ready": True}
+    Import.objects.filter(pk=started).update(progress={"stage": lifecycle.GETTING_SPARK})
     assert Client().get(f"/api/imports/{started}").json()["spark"] == {"ready": False}
 
 

@@ -15,7 +15,7 @@ import pytest
 from explorer import celery
 from explorer.pages.imports.describing import detail
 from groups.imports import tasks as import_tasks
-from groups.pipeline import job
+from groups.pipeline import spark_engine
 from groups.pipeline.progress import Progress
 from groups.pipeline.spark.child import Lines
 from groups.pipeline.times import Times, in_words
@@ -50,7 +50,7 @@ def many(folder: Path) -> Path:
 def test_an_import_reports_seconds_and_rows_of_each_stage_and_counts_groups_as_they_are_folded(
     imported: Callable[..., Folds], spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "folding_tasks", lambda size, cores: TASKS)
+    monkeypatch.setattr(spark_engine, "folding_tasks", lambda size, cores: TASKS)
     log = many(tmp_path)
     lines = imported(log)
     assert TASKS in at_once(spark), "one job folds all, so that every core of a cluster has a task"

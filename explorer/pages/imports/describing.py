@@ -10,14 +10,13 @@ from django.urls import reverse
 
 from explorer.web.endpoint import number
 from explorer.web.times import time_element
-from groups.imports.lifecycle import can_be_repeated
+from groups.imports.lifecycle import GETTING_SPARK, can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.listed_summary import headline_text, listed_summary
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.topics.naming import SAYS
 from groups.shown import shown_name
-from groups.spark_ready import missing_packages
 from groups.storage.names import named_summary
 
 READ = (FileKind.OFFSETS, FileKind.METADATA)
@@ -92,7 +91,9 @@ def detail(found: Import) -> dict[str, Any]:
         "found": progress.get("found"),
         "sources": progress.get("sources", []),
         "waiting_groups": progress.get("groups", []) if running else [],
-        "spark": {"ready": not missing_packages()} if found.status == Import.Status.WAITING else None,
+        "spark": {"ready": progress.get("stage") != GETTING_SPARK}
+        if found.status == Import.Status.WAITING
+        else None,
         "timelines": listed_groups["timelines"],
         "timelines_in_all": found.timelines.count(),
         "matching": listed_groups["matching"],
@@ -103,6 +104,7 @@ def detail(found: Import) -> dict[str, Any]:
         "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
         "repeated": report.get("repeated", 0),
         "times": report.get("times", []),
+        "engine": report.get("engine"),
     }
 
 

@@ -17,8 +17,8 @@ from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
+from groups.pipeline.engine import ENGINES, LOCAL, SPARK
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
-from groups.spark_ready import how_to_install, missing_packages
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content, whichever of the two is given."""
@@ -73,12 +73,17 @@ class Command(TerminalCommand):
         parser.add_argument(
             "--master", metavar="URL", default="", help="Spark master; default: SPARK_MASTER, else local[*]"
         )
+        parser.add_argument(
+            "--engine",
+            choices=ENGINES,
+            default="",
+            help="spark, or local: without Spark; default: IMPORT_ENGINE, else auto, by size",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        missing = missing_packages()
-        if missing:
+        if options["engine"] == LOCAL and options["master"]:
             raise CommandError(
-                how_to_install(missing),
+                "--master is of Spark, and --engine local reads without it: give one of them.",
                 returncode=BAD_USAGE,
             )
         database.prepare()
@@ -92,6 +97,7 @@ class Command(TerminalCommand):
             topics=topics_of(options["topics"]),
             master=options["master"] or settings.SPARK_MASTER,
             settings=given_settings(options),
+            engine=options["engine"] or (SPARK if options["master"] else ""),
         )
         self.told = ""
         done = lifecycle.perform(created.id, tell=self.tell)
@@ -131,6 +137,7 @@ def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
             "skipped": [{name: each[name] for name in SKIPPED_FIELDS} for each in records["skipped"]],
         },
         "times": report.get("times", []),
+        "engine": report.get("engine"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Folds the blocks of groups into stored timelines: what a folding task does, without Spark.
+"""Folds the blocks of groups into stored timelines: what a folding task does, on Spark and without it.
 
 Blocks come sorted by group, partition and first batch. A group's records are gone through twice: first for what they
 tell about topics, so that names are known before the first entry is made, then for the entries.
@@ -14,6 +14,7 @@ import orjson
 from groups.history.passes.units import units
 from groups.packs.files import RIGHTS, Files, open_files
 from groups.packs.packs import PackWriter
+from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.commit_records import commit_records
 from groups.pipeline.folding.commit_runs import RunColumns
 from groups.pipeline.folding.context import Context, log_of
@@ -22,7 +23,9 @@ from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
 from groups.pipeline.folding.timelines import TimelineFolding
 from groups.pipeline.folding.transactions import Transactions
+from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.group_blocks import NO_PRODUCER, CommitRows, GroupBlock, OtherRecord
+from groups.pipeline.reading.offsets_split import forget_keys
 from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
 from groups.pipeline.times import TimedFiles, Times
 from groups.pipeline.topics.facts import FACT_TYPES, GroupFacts
@@ -46,6 +49,10 @@ def fold_blocks(
     blocks: Iterable[GroupBlock], context: Context, ended: Callable[[int], None] = lambda groups: None
 ) -> Iterator[Folded]:
     """The timelines of every group in ``blocks``, stored; a line for each once its pack has its name. Last, how long it took."""
+    calm_collector()
+    # The same process may have read: it holds keys, and room for a split.
+    forget_keys()
+    give_back()
     times = Times()
     begun = times.clock()
     folding = Folding(context, TimedFiles(open_files(context.store, RIGHTS[context.rights]), times), ended)

@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from groups.pipeline.collector import calm_collector
-from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import ROW, Row, Wanted, columns
-from groups.pipeline.reading.splitting import SPLIT_BYTES, Split, list_sources
-from groups.pipeline.reading.tasks import page_in, read_split
-from groups.pipeline.times import Times
+from groups.pipeline.reading.splitting import Split, list_sources
+from groups.pipeline.reading.tasks import Task, read_task, tasks_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,23 +28,6 @@ ROWS_A_BATCH: Final = 64
 """Rows that go to Spark at once: each holds up to half a megabyte of records."""
 
 BYTES_A_BATCH: Final = 2 * 1024 * 1024
-
-Task = list[tuple[int, Split]]
-"""Splits with their numbers."""
-
-
-def tasks_of(splits: Sequence[Split], task_bytes: int = SPLIT_BYTES) -> list[Task]:
-    """Splits put together into tasks: an offsets topic has 50 partitions, most of them nearly empty."""
-    tasks: list[Task] = []
-    room = 0
-    for number, split in enumerate(splits):
-        size = split.end - split.start
-        if not tasks or size > room:
-            tasks.append([])
-            room = task_bytes
-        tasks[-1].append((number, split))
-        room -= size
-    return tasks
 
 
 def tasks_text(tasks: Sequence[Task]) -> str:
@@ -103,22 +83,7 @@ class OffsetsLogReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, ReadingTask)
-        calm_collector()
-        schema = arrow_schema(ROW)
-        times = Times()
-        for number, split in partition.splits:
-            with times.taking("read", split.end - split.start):
-                page_in(split)
-            yield from times.pulled("decode", _batches(read_split(number, split, self.wanted), schema))
-            give_back()
-        yield from _batches(iter([_times_row(partition.splits[0], times)]), schema)
-
-
-def _times_row(place: tuple[int, Split], times: Times) -> Row:
-    number, split = place
-    # Batches were counted; the records are those of the splits' facts.
-    times.rows["decode"] = 0
-    return Row("times", None, None, split.source, number, None, 0, orjson.dumps(times.report()))
+        yield from _batches(read_task(partition.splits, self.wanted), arrow_schema(ROW))
 
 
 def arrow_schema(text: str) -> pa.Schema:

@@ -15,12 +15,16 @@ _SENTENCES: Final = (
     ),
     (
         r"OutOfMemoryError|MemoryError|Cannot allocate memory|MEMORY_LIMIT",
-        "there was too little memory: import fewer files at once, or give Spark more (REBALANCE_SPARK_MEMORY, REBALANCE_WORKER_MEMORY)",
+        "there was too little memory: import fewer files at once, or allow more (REBALANCE_WORKER_MEMORY, and REBALANCE_SPARK_MEMORY of Spark's Java)",
     ),
     (
         r"Python worker exited unexpectedly|ExecutorLostFailure|Lost executor|worker crashed|SIGKILL",
         "one of Spark's workers ended unexpectedly, and again when its part was tried anew, as they do that need more memory than they may "
         "have (REBALANCE_WORKER_MEMORY)",
+    ),
+    (
+        r"^a worker ended with code|was ended by SIG",
+        "one of its processes ended unexpectedly, as those do that need more memory than they may have (REBALANCE_WORKER_MEMORY)",
     ),
     (r"Could not (connect|parse Master)|All masters are unresponsive", "Spark's master cannot be reached"),
     (
@@ -33,7 +37,7 @@ _SENTENCES: Final = (
         "Spark's Java process ended unexpectedly",
     ),
 )
-"""What Spark's and Python's own words say, and the sentence for it; the first one that fits."""
+"""What Spark's and Python's own words are, and the sentence for it; the first one that fits."""
 
 
 def why(error: BaseException, work: str) -> str:
@@ -48,4 +52,4 @@ def why(error: BaseException, work: str) -> str:
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, said) or re.search(pattern, type(error).__name__):
             return f"The {work} failed: {sentence}."
-    return f"The {work} failed for a reason that it does not know; the server's log has Spark's own words."
+    return f"The {work} failed for a reason that it does not know; the server's log has more."

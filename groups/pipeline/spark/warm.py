@@ -1,6 +1,6 @@
-"""A Spark session that stays open for the next import: most of a small import is Spark's start.
+"""A process that stays for the next import, with its Spark session if it has one: starting is most of a small import.
 
-The process that has it answers one request after another, and ends when nobody asked for ``IDLE_S``, when it has come to
+It answers one request after another, and ends when nobody asked for ``IDLE_S``, when it has come to
 hold more than ``MEMORY_BYTES_MOST``, or when its standard input ends.
 """
 
@@ -71,8 +71,8 @@ def answer_requests(
 ) -> int:
     """The whole of the job's process: ``run`` answers each line of standard input.
 
-    What goes wrong is the last line of an answer, ``{"type": "error", "message": "one line"}``; the session is then
-    closed, since nobody knows what it still holds.
+    What goes wrong is the last line of an answer, ``{"type": "error", "message": "one line"}``; the process then ends,
+    since nobody knows what it still holds.
     """
     expected: tuple[type[Exception], ...] = (NoJava, SessionFailed, *refusals)
     requests: queue.Queue[bytes] = queue.Queue()
@@ -89,14 +89,16 @@ def answer_requests(
             break
         try:
             run(orjson.loads(line), lines, warm)
+            failed = False
         except expected as error:
+            failed = True
             lines.say({"type": "error", "message": str(error)})
         except Exception as error:
+            failed = True
             # Spark's own errors are pages of Java; the parent shows one line and logs what went to standard error.
             lines.say({"type": "error", "message": why(error, work)})
             sys.stderr.write(f"{type(error).__name__}: {error}\n")
-            warm.close()
-        if not warm.is_open or memory_bytes() > MEMORY_BYTES_MOST:
+        if failed or memory_bytes() > MEMORY_BYTES_MOST:
             break
         wait_s = idle_s
     warm.close()

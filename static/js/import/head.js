@@ -20,7 +20,10 @@ export function head(detail) {
     failed: 'Failed after',
     cancelled: 'Cancelled after',
   };
-  part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b.num', duration(took)));
+  const since = part('since');
+  const by = detail.engine ? (detail.engine.name === 'local' ? ' without Spark' : ' on Spark') : '';
+  since.replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b.num', duration(took)), by);
+  since.title = detail.engine?.why ?? '';
   part('stop').hidden = ended(detail);
   part('delete').hidden = !ended(detail);
   part('rename').hidden = !ended(detail);

@@ -93,6 +93,8 @@ export interface Detail {
   repeated: number;
   waiting_groups: { group: string; protocol: string; records: number; first_ms: number; last_ms: number }[];
   spark: { ready: boolean } | null;
+  /** What read it, and why: null until that is chosen. */
+  engine: { name: string; why: string } | null;
   named: { says: string; count: number }[];
   nameless: Nameless[];
   records: { read: number; decoded: number; skipped: Skipped[]; compacted?: number; unlisted?: number };
