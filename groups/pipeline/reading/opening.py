@@ -51,8 +51,11 @@ def _given(paths: Sequence[str], unpacking: Unpacking | None) -> Iterator[Opened
             yield Problem(file=shown, offset=None, reason=path)
             continue
         try:
-            with path.open("rb") as opened:
-                head = opened.read(HEAD_BYTES)
+            # A named pipe, which has no bytes either, is never opened: that waits for somebody who writes.
+            head = b""
+            if path.stat().st_size:
+                with path.open("rb") as opened:
+                    head = opened.read(HEAD_BYTES)
         except OSError as error:
             yield Problem(file=shown, offset=None, reason=f"cannot be read: {error.strerror or error}")
             continue
