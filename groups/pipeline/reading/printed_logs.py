@@ -33,6 +33,9 @@ MISSING: Final = "these offsets are not in the text: their lines were left out, 
 
 def is_printed_log(path: Path) -> bool:
     """Whether a file is text that can be read here, by its content."""
+    if not path.stat().st_size:
+        # A named pipe, too, which waits for somebody who writes.
+        return False
     with path.open("rb") as opened:
         head = opened.read(LOOK_BYTES)
     return is_dump(head.decode(_encoding(head), errors="replace"))
