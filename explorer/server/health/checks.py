@@ -78,7 +78,7 @@ def _store() -> str:
     """A store of the network is asked beside: it may take a minute until it is known to be away."""
     global _asking
     if _asking is None or _asking.done():
-        _asking = _beside.submit(_look_into_store, settings.STORE_URL)
+        _asking = _looker.submit(_look_into_store, settings.STORE_URL)
     try:
         _asking.result(timeout=STORE_S)
     except TimeoutError:
@@ -90,7 +90,7 @@ def _look_into_store(url: str) -> None:
     open_files(url).names("health")
 
 
-_beside: Final = ThreadPoolExecutor(1, thread_name_prefix="health")
+_looker: Final = ThreadPoolExecutor(1, thread_name_prefix="health")
 _asking: Future[None] | None = None
 
 
