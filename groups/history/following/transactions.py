@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from groups.history.passes.units import LogRecord
 from groups.wire.coordinator_schema import OFFSET_COMMIT
@@ -67,14 +67,14 @@ def open_note(one: OpenTransaction, partition: int | None) -> OpenNote:
     }
 
 
-def ended_note(producer: int, committed: bool | None) -> dict[str, Any]:
+def ended_note(producer: int, committed: bool | None) -> dict[str, object]:
     """``committed`` is null where the log's marker was not seen."""
     return {"note": "transaction_ended", "producer": producer, "committed": committed}
 
 
 def aborted_note(
     producer: int, from_ms: int, of: int | None, committed: Mapping[Place, int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """``of``: how many requests with aborted commits the log has; null while it grows."""
     partitions, offsets = _columns(committed)
     return {

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from groups.wire.errors import RecordError
 from groups.wire.logs.control import ControlRecord, ControlType, encode_control
@@ -277,7 +277,7 @@ def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
     return offsets_pair(printed, _parsed(text, behind.end(), "payload")[0])
 
 
-def _parsed(text: str, at: int, what: str) -> tuple[Any, int]:
+def _parsed(text: str, at: int, what: str) -> tuple[object, int]:
     if at < len(text) and text[at] != "{":
         raise _RawBytes
     try:

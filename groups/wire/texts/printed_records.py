@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.primitives import write_unsigned_varint
+from groups.wire.codecs.schema import Message
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from groups.wire.errors import RecordError
 from groups.wire.generated.metadata import METADATA_RECORDS
@@ -28,14 +29,15 @@ class NotPrinted(Exception):
     """Why the text is no record: one line."""
 
 
-def offsets_pair(key: Any, payload: Any) -> tuple[bytes | None, bytes | None]:
+def offsets_pair(key: object, payload: object) -> tuple[bytes | None, bytes | None]:
     """Key and value of a record of ``__consumer_offsets``; ``payload`` is None for a tombstone."""
     number, fields = _numbered(key, "type")
     if payload is None:
         return encode_record({"type": number, "key": fields, "version": None, "value": None})
     version, value = _numbered(payload, "version")
     if number == _CLASSIC_GROUP:
-        value = {**value, "members": [_member(each) for each in value.get("members") or ()]}
+        members = value.get("members")
+        value = {**value, "members": list(map(_member, members)) if isinstance(members, list) else []}
     try:
         return encode_record({"type": number, "key": fields, "version": version, "value": value})
     except RecordError:
@@ -44,7 +46,7 @@ def offsets_pair(key: Any, payload: Any) -> tuple[bytes | None, bytes | None]:
         raise NotPrinted(f"a field is not what it is in a record of type {number} ({error!s:.60})") from None
 
 
-def metadata_value(printed: Any) -> bytes | None:
+def metadata_value(printed: object) -> bytes | None:
     """The value of a record of ``__cluster_metadata``; the fields that are read here alone."""
     if not isinstance(printed, Mapping) or not isinstance(printed.get("data"), Mapping):
         raise NotPrinted(
@@ -67,7 +69,7 @@ def metadata_value(printed: Any) -> bytes | None:
     return bytes(out)
 
 
-def _only_declared(message: Any, name: str, given: Any) -> Any:
+def _only_declared(message: Message, name: str, given: object) -> object:
     """A list of structs may have fields that later versions added: they are not read here, and left out."""
     declared = next(each.type for each in message.body.fields if each.name == name)
     inner = getattr(getattr(declared, "of", None), "fields", None)
@@ -80,7 +82,7 @@ def _only_declared(message: Any, name: str, given: Any) -> Any:
     ]
 
 
-def _numbered(printed: Any, name: str) -> tuple[int, Mapping[str, Any]]:
+def _numbered(printed: object, name: str) -> tuple[int, Mapping[str, object]]:
     """The number under ``name``, which is printed as text, and the fields under ``data``."""
     number = printed.get(name) if isinstance(printed, Mapping) else None
     fields = printed.get("data") if isinstance(printed, Mapping) else None
@@ -89,7 +91,7 @@ def _numbered(printed: Any, name: str) -> tuple[int, Mapping[str, Any]]:
     return int(str(number)), fields
 
 
-def _member(member: Any) -> Any:
+def _member(member: object) -> object:
     """A classic member: subscription and assignment are printed as fields where the group is one of consumers."""
     if not isinstance(member, Mapping):
         raise NotPrinted("a member is no object")
