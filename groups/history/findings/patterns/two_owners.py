@@ -27,6 +27,7 @@ PATTERN: Final = Pattern(
         "an assignor of a classic group's leader that gives a partition twice",
     ),
     look_at=(
+        "not the speed of a consumer: for a slow one the next owner waits, and is no owner meanwhile",
         "the release of the brokers",
         "the leader's assignor",
         "what the application writes: records of these partitions were read by both",

@@ -131,6 +131,8 @@ class Shown:
     def rest(self) -> tuple[Words, ...]:
         """Its later clauses, and ever fewer of them."""
         later = _clauses(self._parts)[1:]
+        if self.event.kind == "offset_back" and self.finding.get("why") == "handover":
+            later = [[Part(f"{self.finding['name']} took over")]]
         forms = [later[:number] for number in range(len(later), 0, -1)]
         return tuple([part for clause in form for part in (Part("; "), *clause)] for form in forms)
 

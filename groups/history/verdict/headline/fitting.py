@@ -67,6 +67,8 @@ class Subject:
     harm: Harm | None = None
     still: bool | None = None
     """``False``: over; ``None``: the log cannot show it, or it is nothing that lasts."""
+    to_the_end: bool = False
+    """Whether the log ends while it may go on, where ``still`` is ``None``."""
     names: frozenset[str] = frozenset()
     certain: bool = True
     stable_ms: int | None = None
@@ -101,13 +103,25 @@ def fitted(subject: Subject, log: Span) -> Words:
     # The names of partitions, then since when, then the names of members; what happened stays.
     order = [harm_at] * max(shortest[harm_at] - 1, 0) + [lead_at] * extra
     order += [when_at, *[lead_at] * shortest[lead_at], harm_at, ends_at, why_at]
+
+    def words() -> Words:
+        return [part for forms, nth in zip(pieces, chosen, strict=True) for part in forms[nth]]
+
     for piece in (None, *order):
         if piece is not None and chosen[piece] < shortest[piece]:
             chosen[piece] += 1
-        words = [part for forms, nth in zip(pieces, chosen, strict=True) for part in forms[nth]]
-        if log.count(words) <= subject.limit:
-            return words
-    return cut(leads[-1], subject.limit, log)
+        if log.count(words()) <= subject.limit:
+            break
+    else:
+        return cut(leads[-1], subject.limit, log)
+    # What was left out before the last piece that made room may fit again.
+    for piece in (when_at, ends_at, why_at, lead_at, harm_at):
+        while chosen[piece]:
+            chosen[piece] -= 1
+            if log.count(words()) > subject.limit:
+                chosen[piece] += 1
+                break
+    return words()
 
 
 def _when(subject: Subject) -> Words:
@@ -136,6 +150,8 @@ WITH_VERB_LAST: Final = frozenset(
 def _ends(subject: Subject) -> Words:
     if subject.still is not None:
         return [Part("; still so" if subject.still else "; over")]
+    if subject.to_the_end:
+        return [Part("; to the log's end")]
     if subject.stable_ms is not None and subject.stable_ms >= (subject.from_ms or 0):
         return [Part("; stable since "), Part("", at_ms=subject.stable_ms)]
     return []

@@ -44,7 +44,8 @@ def subjects(findings: Sequence[Finding], by_kind: ByKind, log: Span) -> list[Su
     found += [_of_event(event, by_kind, log) for event in events(by_kind) if event.kind not in OWN]
     looping = looping_names(by_kind)
     for one in findings:
-        if one.get("pattern") and one["severity"] != "harmless":
+        # What another pattern explains is no news beside it.
+        if one.get("pattern") and one["severity"] != "harmless" and not one.get("explained_by"):
             names = {str(name) for name in one.get("names") or [one.get("name", "")]}
             level = Level.CRITICAL if one["severity"] == "critical" else Level.WARNING
             covered = one["kind"] in COVERED and (one["kind"] != "storm" or names <= looping)
@@ -251,24 +252,50 @@ WAITS: Final = frozenset(
 """Patterns whose length is a wait of somebody."""
 
 
+ENDED: Final = frozenset({"two_owners"})
+"""Patterns of which the log has the end, if they have one."""
+
+REPEATED: Final = frozenset({"causeless_rebalances", "storm", "short_rebalance_timeout"})
+"""Patterns of what happens again and again; within two rounds nothing shows whether that has ended."""
+
+
+def _leads(one: Finding, text: str, title: str) -> list[str]:
+    """With the pattern's title, and shorter: without it, or the title with the first words of the text."""
+    if not title:
+        return [text]
+    titled = f"{title}: {text}"
+    if one["kind"] == "short_rebalance_timeout":
+        return [titled, titled.split(",")[0]]
+    if one["kind"] == "causeless_rebalances":
+        return [titled, titled.split(", with")[0]]
+    return [titled, text]
+
+
 def _of_pattern(one: Finding, level: Level, log: Span) -> Subject:
     title, _, brief = one["says"].partition(": ")
     looks = f"looks like {title.removeprefix('Looks like ')}" if title != one["title"] else ""
     to_ms = one["to_ms"]
     length_ms = one.get("length_ms") or (0 if to_ms is None else to_ms - one["from_ms"])
     still: bool | None = True if to_ms is None else None
-    if length_ms and to_ms is not None and log.last_ms - to_ms > OVER_MS:
+    if to_ms is not None and (one["kind"] in ENDED or (length_ms and log.last_ms - to_ms > OVER_MS)):
         still = False
     first = one["steps"][0] if one.get("steps") else one["sequences"][0]
     clauses = (brief or one["says"]).split("; ")
+    leads = list(dict.fromkeys(_leads(one, clauses[0], "" if looks or not brief else title)))
+    rounds = len(one.get("steps") or ()) - 1
     return Subject(
         kind=one["kind"],
         sequence=first,
         level=level,
         weight=length_ms,
-        lead=[[Part(clauses[0], first, one.get("steps") or ())]],
+        lead=[[Part(each, first, one.get("steps") or ())] for each in leads],
+        extra=len(leads) - 1,
         from_ms=one["from_ms"],
         lasts=length_ms > 0,
+        to_the_end=one["kind"] in REPEATED
+        and to_ms is not None
+        and rounds > 0
+        and log.last_ms - to_ms <= 2 * length_ms / rounds,
         why=looks,
         harm=Harm(
             tuple([Part(f"; {'; '.join(clauses[1:number])}")] for number in range(len(clauses), 1, -1)),
