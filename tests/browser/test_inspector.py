@@ -234,7 +234,11 @@ def test_what_cannot_be_read_says_where_and_keeps_what_was_there(open_page: Open
     paste(page, WORKED)
     kinds = page.get_by_role("combobox", name="Kind")
     failing = kinds.locator("option[disabled]").first
-    assert failing.get_attribute("title")
+    reason = failing.get_attribute("title")
+    assert reason
+    page.get_by_text("Why nothing else").click()
+    expect(page.locator(".whynot li").first).to_be_visible()
+    expect(page.locator(".whynot")).to_contain_text(reason)
     page.get_by_label("Bytes", exact=True).fill("A" * (5 * 256 * 1024 + 1))
     expect(page.locator("#guess")).to_contain_text("262,144 bytes")
     expect(page.locator("#size")).to_have_text("36 bytes")

@@ -201,7 +201,10 @@ def test_an_array_of_decimal_numbers_is_read_as_a_debugger_prints_it():
     assert (answer["kind"], answer["version"], answer["how"], answer["read"]) == (
         "assignment", 1, "decimal numbers", answer["length"],
     )  # fmt: skip
-    assert answer["says"] == "An assignment, version 1, of test-writer-0-0, 2, 1 and test-writer-1-0, 2, 1."
+    assert (
+        answer["says"]
+        == "An assignment, version 1, of partitions 0, 2, 1 of test-writer-0 and partitions 0, 2, 1 of test-writer-1."
+    )
 
 
 def test_bytes_that_are_nothing_are_listed_as_the_likeliest_and_said_to_be_none():

@@ -61,7 +61,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def partitions_in_words(topics: Node | None) -> str:
-    """``orders-0, 1, 2 and foo-3`` of a list of topics with partitions; ``nothing`` of an empty one."""
+    """``orders-0, 1, 2 and foo-3`` of a list of topics with partitions; ``nothing`` of an empty one; ``partition 3 of foo-1`` of a name with a number."""
     words = []
     for topic in (topics.fields if topics else None) or ():
         name = next((topic.child(each) for each in _NAMES if topic.child(each)), None)
@@ -73,7 +73,11 @@ def partitions_in_words(topics: Node | None) -> str:
             continue
         shown = ", ".join(map(str, partitions.value[:MOST_SHOWN]))
         more = len(partitions.value) - MOST_SHOWN
-        words.append(f"{_topic(name)}-{shown}" + (f" and {more} more" if more > 0 else ""))
+        shown += f" and {more} more" if more > 0 else ""
+        topic = _topic(name)
+        # Behind a name that ends with a digit a number would belong to the name.
+        of_numbered = f"{'partition' if len(partitions.value) == 1 else 'partitions'} {shown} of {topic}"
+        words.append(of_numbered if topic[-1:].isdigit() else f"{topic}-{shown}")
     return listed(words)
 
 

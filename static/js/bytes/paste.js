@@ -107,5 +107,27 @@ export function guessing(inspected, source, onChoose) {
   });
   const known = toldOf(inspected);
   const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
-  return [h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', known)];
+  return [
+    h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`),
+    select,
+    h('span', known),
+    ...whyNot(guesses, kind),
+  ];
+}
+
+/** A list that a reader opened stays open when the bytes are read again. */
+let whyNotOpen = false;
+
+/** Why the bytes are none of the kinds that were tried: what a decoder of them stops at. @param {Guess[]} guesses @param {string} kind */
+function whyNot(guesses, kind) {
+  const failing = guesses.filter((guess) => guess.problem && guess.kind !== kind);
+  if (!failing.length) return [];
+  return [
+    h(
+      'details.whynot',
+      { open: whyNotOpen },
+      h('summary', { onclick: () => (whyNotOpen = !whyNotOpen) }, 'Why nothing else'),
+      h('ul', ...failing.map((guess) => h('li', h('b', guess.title), `: ${reasonOf(guess)}`))),
+    ),
+  ];
 }
