@@ -294,6 +294,11 @@ def test_alerts_that_ended_are_forgotten_by_age_and_by_number(watch: Watch, monk
         ({"kind": "storm", "count": 60}, "count", "from 1 to 59"),
         ({"kind": "finding", "finding": "joy"}, "finding", "one of [a-z_, ]*absent_static_member"),
         ({"kind": "empty", "group": 3}, "group", "name of a group"),
+        (
+            {"kind": "empty", "limits": {"for_s": 9}},
+            "limits",
+            "has no field .limits.; it has kind, group, webhook",
+        ),
         ({"kind": "unreachable", "group": "g"}, "group", "is about the cluster"),
         ({"kind": "empty", "webhook": "ftp://x"}, "webhook", "begins with https://"),
         ({"kind": "empty", "webhook": "https://me:pass@x/"}, "webhook", "no user or password"),

@@ -13,7 +13,7 @@ from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.reserve import makes_room
 from groups.shown import shown_name
-from groups.watching.alerts.rules import OF_CLUSTER, BadRule, Kind, Rule, missing_sources, rule_of
+from groups.watching.alerts.rules import LIMITS, OF_CLUSTER, BadRule, Kind, Rule, missing_sources, rule_of
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
 
@@ -89,9 +89,23 @@ def values(row: AlertRule) -> Rule:
     return rule_of({"kind": row.kind, "group": row.group, **row.limits})
 
 
+FIELDS: Final = (
+    "kind",
+    "group",
+    "webhook",
+    "finding",
+    *sorted({name for each in LIMITS.values() for name in each}),
+)
+"""What a rule is given as; numbers of another kind are left alone."""
+
+
 def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
     """A rule that is looked at from now on. ``BadRule`` tells what is wrong."""
     rule = rule_of(given)
+    if unknown := next((name for name in given if name not in FIELDS), None):
+        raise BadRule(
+            f"A rule has no field {str(unknown)[:40]!r}; it has {', '.join(FIELDS)}.", str(unknown)[:40]
+        )
     url = _webhook(given)
     if cluster.rules.count() >= RULES_MOST:
         raise BadRule(f"A cluster has {RULES_MOST} rules at most: remove one first.", "kind")
