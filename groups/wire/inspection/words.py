@@ -74,10 +74,10 @@ def partitions_in_words(topics: Node | None) -> str:
         shown = ", ".join(map(str, partitions.value[:MOST_SHOWN]))
         more = len(partitions.value) - MOST_SHOWN
         shown += f" and {more} more" if more > 0 else ""
-        topic = _topic(name)
+        named = _topic(name)
         # Behind a name that ends with a digit a number would belong to the name.
-        of_numbered = f"{'partition' if len(partitions.value) == 1 else 'partitions'} {shown} of {topic}"
-        words.append(of_numbered if topic[-1:].isdigit() else f"{topic}-{shown}")
+        of_numbered = f"{'partition' if len(partitions.value) == 1 else 'partitions'} {shown} of {named}"
+        words.append(of_numbered if named[-1:].isdigit() else f"{named}-{shown}")
     return listed(words)
 
 
