@@ -34,7 +34,7 @@ UNOWNED_LEAST_MS: Final = 5_000
 
 NEEDS: Final = ["records", "commits"]
 
-RESET: Final = "to set it right: stop the group, then kafka-consumer-groups.sh --reset-offsets --to-offset, first with --dry-run"
+RESET: Final = "to set it right: stop the group, then kafka-consumer-groups.sh --reset-offsets --to-offset {before}, first with --dry-run"
 
 WHO_COMMITS: Final = "who commits: the brokers' request log (kafka.request.logger at DEBUG) has the client id and address of each OffsetCommit"
 
@@ -55,6 +55,7 @@ BACK_CAUSES: Final = {
 
 BACK_LOOK_AT: Final = {
     "handover": (
+        "the client, not the rebalance: a rebalance changes no committed offset; {name} committed the lower one",
         "the log of {name} as it got the partition: the position from which it fetches, calls of seek, resets (auto.offset.reset)",
         "what {name} does in onPartitionsAssigned, and the release of its client library",
     ),
@@ -128,7 +129,7 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
         from_offset=most.before,
         to_offset=most.offset,
         causes=list(BACK_CAUSES.get(most.why, (*BACK_CAUSES["handover"], *BACK_CAUSES["owner"]))),
-        look_at=[*look_at, RESET],
+        look_at=[*look_at, RESET.format(before=most.before)],
         cannot_know=cannot_know,
         count=count,
         steps=steps,
