@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from explorer.pages.home.words import ago
+from explorer.pages.imports.describing import order_of
 from explorer.web.endpoint import BadRequest, choice, number
 from groups.history.story.problems import LEVEL_MS
 from groups.jobs.leases import waits_of
@@ -40,6 +41,9 @@ SOURCES: Final = {
     Timeline.Source.SIMULATION: "Run",
     Timeline.Source.CASE_STUDY: "Case study",
 }
+
+CLOCKED: Final = (Timeline.Source.IMPORT, Timeline.Source.LIVE)
+"""Sources whose times are times of day; the clock of a run begins with it."""
 
 TROUBLES: Final = {"any": 0, "warning": LEVEL_MS, "critical": 2 * LEVEL_MS}
 """Least weight of a timeline (``Timeline.weight``) by the value of ``trouble``."""
@@ -115,6 +119,8 @@ def page_of(asked: Asked) -> dict[str, Any]:
             [(*row, kind) for row in rows.order_by(f"-{order}", "-pk").values_list(order, "pk")[:until]]
             for kind, rows in (("import", imports), ("timeline", alone))
         ),
+        # By this alone: a database may order ids otherwise than Python does.
+        key=lambda row: row[0],
         reverse=True,
     )
     keys = [(kind, pk) for _, pk, kind in found][asked.after : until]
@@ -151,7 +157,7 @@ def _timelines(asked: Asked, *, by_name: bool = True) -> QuerySet[Timeline]:
         found = found.filter(weight__gte=least)
     if asked.days is not None:
         found = found.filter(created__gte=timezone.now() - timedelta(days=asked.days))
-    run = Q(source__in=(Timeline.Source.SIMULATION, Timeline.Source.CASE_STUDY))
+    run = ~Q(source__in=CLOCKED)
     if asked.from_ms is not None:
         made = Q(created__gte=datetime.fromtimestamp(asked.from_ms / 1000, UTC))
         found = found.filter((run & made) | (~run & Q(summary__last_ms__gte=asked.from_ms)))
@@ -203,7 +209,7 @@ def _import_rows(ids: Iterable[str], asked: Asked) -> dict[tuple[str, str], dict
         matching = dict(counted.annotate(count=Count("pk")).order_by())
     rows = {}
     for one in found:
-        gravest = one.timelines.defer("scenario").order_by("-weight", "-last", "group", "id").first()
+        gravest = one.timelines.defer("scenario").order_by(*order_of(one)).first()
         rows["import", one.pk] = {
             "kind": "import",
             "id": one.pk,
@@ -244,16 +250,12 @@ def _timeline_rows(ids: Iterable[str]) -> dict[tuple[str, str], dict[str, Any]]:
             "entries": one.last,
             "semantics": one.semantics,
             "seed": one.seed,
-            # The clock of a run begins with it: its times are no times of day.
             "first_ms": one.summary.get("first_ms") if one.source in CLOCKED else None,
             "last_ms": one.summary.get("last_ms") if one.source in CLOCKED else None,
             **_made(one.created),
         }
         for one in found
     }
-
-
-CLOCKED: Final = (Timeline.Source.IMPORT, Timeline.Source.LIVE)
 
 
 def _headline(timeline: Timeline) -> str:

@@ -236,7 +236,9 @@ async function send(one) {
     if (refused.length) toast(refused[0].why);
     const left = new Set(refused.map((/** @type {{id: string}} */ { id }) => id));
     const before = page.rows.length;
-    page.rows = page.rows.filter((row) => !one.rows.includes(row) || left.has(row.id));
+    // The list may have been read again meanwhile.
+    const keys = new Set(one.rows.map(keyOf));
+    page.rows = page.rows.filter((row) => !keys.has(keyOf(row)) || left.has(row.id));
     page.matching -= before - page.rows.length;
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be deleted.');
