@@ -89,7 +89,7 @@ class Forks:
         # After the conftest loaded its own: to find the smallest example of a failure is of no use here, and is most of the time.
         hypothesis_settings.register_profile(
             "faults",
-            hypothesis_settings.get_profile("settled"),
+            hypothesis_settings.get_profile("tier"),
             phases=(Phase.explicit, Phase.generate),
             database=None,
         )

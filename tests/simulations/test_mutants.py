@@ -125,9 +125,8 @@ def test_a_fault_is_noticed_by_a_test_that_fails_and_by_none_that_passes(tmp_pat
     (tmp_path / "room").mkdir()
     shutil.copytree(ROOT / "tests/mutants", tmp_path / "tests/mutants")
     (tmp_path / "tests/__init__.py").touch()
-    (tmp_path / "tests/conftest.py").write_text(
-        "from hypothesis import settings\n\nsettings.register_profile('settled')\n"
-    )
+    shutil.copy2(ROOT / "tests/tiers.py", tmp_path / "tests/tiers.py")
+    (tmp_path / "tests/conftest.py").write_text("from tests.tiers import load_profile\n\nload_profile()\n")
     (tmp_path / "room/adds.py").write_text(
         "def adds(a, b):\n    return a + b\n\n\n"
         "def counts(n):\n    while n > 0:\n        n -= 7\n    return n\n\n\nUNUSED = 1\nUSED = 2\n"
