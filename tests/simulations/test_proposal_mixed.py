@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,13 @@ members:
 script: [{script}]
 until: 120s
 """
+
+TWO_OF_ONE_INSTANCE = (
+    Path(__file__)
+    .with_name("fixtures")
+    .joinpath("found", "kip-mixed-two-classic-members-of-one-instance.yaml")
+)
+FENCED_INSTANCE_ID = 82
 
 CONSUMER_FIRST = "{at: 0s, join: A}, {at: 20s, join: B}, {at: 40s, join: C}"
 CLASSIC_FIRST = "{at: 0s, join: [B, C]}, {at: 20s, join: A}"
@@ -85,6 +93,24 @@ def test_a_member_that_joined_after_the_last_target_is_not_sent_back_to_join() -
     joins = [each for each in log if each.kind is Kind.REQUEST and each.payload["api"] == "JoinGroup"]
     assert len(joins) <= 4
     assert syncs(log, "B", 20_000)[0] == 0
+
+
+def test_a_classic_member_whose_instance_was_taken_over_stops_at_its_next_commit_or_heartbeat() -> None:
+    """KIP-345: both would otherwise take the instance from each other with every commit, without end."""
+    log = list(run(load(TWO_OF_ONE_INSTANCE.read_text(encoding="utf-8"))))
+    joins = [each.actor for each in log if each.kind is Kind.REQUEST and each.payload["api"] == "JoinGroup"]
+    assert [actor for actor in joins if actor.startswith("C")] == ["C"]
+    refused = [
+        code["errorCode"]
+        for each in log
+        if each.kind is Kind.RESPONSE and each.payload["api"] == "OffsetCommit"
+        for topic in each.payload["body"]["topics"]
+        for code in topic["partitions"]
+        if code["errorCode"]
+    ]
+    assert set(refused) == {FENCED_INSTANCE_ID}
+    thrown = [each.payload["exception"] for each in log if each.payload.get("fault") == "poll_throws"]
+    assert thrown == ["FencedInstanceIdException"]
 
 
 @pytest.mark.parametrize("seed", [48, 54, 89])

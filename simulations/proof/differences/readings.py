@@ -41,6 +41,16 @@ READINGS: Final = (
         unshown="both answer alike",
     ),
     Difference(
+        id="commits-instance",
+        topic="a commit that names an instance id",
+        section="OffsetCommit API",
+        proposal="has the field (KIP-345); no rule of its own",
+        reading="`FENCED_INSTANCE_ID` if another member holds the instance, as for every other request of a classic member",
+        released="the member id alone counts: a replaced member is unknown, joins again and replaces the other",
+        seen=Seen.ANSWER,
+        unshown="only classic members name it; `simulate` shows it with two that have one `instance_id`",
+    ),
+    Difference(
         id="record-keys",
         topic="records 6 to 8",
         section="Records",

@@ -30,7 +30,8 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     """Answers each partition, first those that the broker does not have; a type 1 record for each that is accepted.
 
     ``older_epochs``: a commit of an older member epoch is taken for partitions that the member has had since then
-    (released Kafka); otherwise every other epoch is stale (the proposal).
+    (released Kafka); otherwise every other epoch is stale, and an instance that another member holds is fenced (the
+    proposal).
     """
     by_id, producer = request.by_id, _producer(request)
     codes: list[tuple[str, int, int]] = []
@@ -100,6 +101,8 @@ def _refusal(
     if in_transaction and request.member_epoch < 0 and not request.member_id and request.instance_id is None:
         return ErrorCode.NONE
     member = context.group.members.get(request.member_id)
+    if not older_epochs and _is_fenced(context, request):
+        return ErrorCode.FENCED_INSTANCE_ID
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     if not member.uses_classic and not request.knows_epochs and not in_transaction:
@@ -119,6 +122,16 @@ def _refusal(
         if since is None or request.member_epoch < since:
             return stale
     return ErrorCode.NONE
+
+
+def _is_fenced(context: Context, request: OffsetCommit) -> bool:
+    """Whether another member holds the instance that the request names (KIP-345, of which the proposal takes the field).
+
+    The release goes by the member id alone, so that a replaced member is unknown and joins again under a new id.
+    """
+    if request.instance_id is None:
+        return False
+    return context.group.instances.get(request.instance_id, request.member_id) != request.member_id
 
 
 def _without_group(context: Context, request: OffsetCommit) -> ErrorCode:
