@@ -16,8 +16,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -51,8 +52,14 @@ def tests(name: str, what: str, *words: str) -> Part:
     return Part(name=name, what=what, quick=(*PYTEST, *words), rest=(*PYTEST, *words))
 
 
+IN_ONE_PROCESS: Final = "not broker and not browser and not inner and not spark"
+
+HOUSE: Final = ("attack", "figures", "fuzz", "house", "incidents", "pages", "sharing")
+"""The rooms of one half of what needs no real part: together they take as many seconds as all others do."""
+
 PARTS: Final = (
     tests("browser", "Chromium", "-m", "browser", "tests/browser", "tests/demo"),
+    tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),
     tests(
         "broker",
         "a real Kafka broker",
@@ -61,11 +68,16 @@ PARTS: Final = (
     ),
     tests(
         "server",
-        "storage, tasks, API, pages and the house, on SQLite and in one process",
-        *("-m", "not broker and not browser and not inner and not spark"),
-        *(f"--ignore=tests/{room}" for room in ("browser", "history", "simulations", "wire")),
+        "storage, tasks, API and accounts, on SQLite and in one process",
+        *("-m", IN_ONE_PROCESS),
+        *(f"--ignore=tests/{room}" for room in ("browser", "history", "simulations", "wire", *HOUSE)),
     ),
-    tests("clusters", "live clusters of real brokers", "-m", "broker and not browser", "tests/clusters"),
+    tests(
+        "house",
+        "pages, what is shared, attacks and the house, on SQLite and in one process",
+        *("-m", IN_ONE_PROCESS),
+        *(f"tests/{room}" for room in HOUSE),
+    ),
     tests("simulations", "simulator and wire formats", "-m", "inner", "tests/simulations", "tests/wire"),
     tests(
         "spark",
@@ -101,16 +113,22 @@ PARTS: Final = (
         rest=None,
     ),
 )
-"""In the order in which they start: the long ones first, so that the short ones fill the end, and one that only computes next to
-two that wait now and then."""
+"""In the order in which they start: those that wait the longest first, so that those that only compute fill what they leave idle,
+and the short ones fill the end."""
 
 SEED: Final = 1_630_762_982
 """The rest draws the examples of properties by it: another number draws others. It is changed with what a draw found mended, so
 that nobody's change is judged by examples that nobody has tried. ``make proof`` draws other ones in each run."""
 
 AT_ONCE = 3
-"""Tests with a broker or a browser wait now and then, so one part more than two cores runs at a time. With four, both cores
-had five tests or more that wanted to run, and some waited for their turn until their limits ended."""
+"""Tests with a broker or a browser wait now and then, so one part more than two cores runs at a time. With four at any time, both
+cores had five tests or more that wanted to run, and some waited for their turn until their limits ended."""
+
+IDLE_SHARE: Final = 0.25
+"""One more runs where the processors had nothing to do for such a share of the time since the last look."""
+
+LOOK_EVERY_S: Final = 15.0
+"""Long enough that a broker's start or a page's wait is not taken for an idle machine."""
 
 AGAIN_MOST: Final = 5
 """So many failed tests of the rest run once more. More than these are not the machine's doing."""
@@ -251,7 +269,7 @@ def run_all(works: Sequence[Work], seed: int) -> int:
     shutil.rmtree(LOGS / "failed", ignore_errors=True)
     names = ", ".join(name_of(*work) for work in works)
     say(
-        f"{names}: {AT_ONCE} at a time. The output of a part is in {LOGS}, and is printed when the part has ended."
+        f"{names}: {AT_ONCE} at a time, one more while the processors are idle. The output of a part is in {LOGS}, and is printed when the part has ended."
     )
     begun_s = time.monotonic()
     outcomes = run_at_once(AT_ONCE, works, lambda *work: run(*work, seed))
@@ -272,22 +290,57 @@ def run_all(works: Sequence[Work], seed: int) -> int:
 
 
 def run_at_once(at_once: int, works: Sequence[Work], work: Callable[[Tier, Part], Outcome]) -> list[Outcome]:
-    """What became of the works, in the order in which they ended; what each printed is printed then."""
-    begun_s = time.monotonic()
+    """What became of the works, in the order in which they ended; what each printed is printed then.
+
+    Where some run at once and leave the processors idle, one more than ``at_once`` does.
+    """
+    begun_s = alive_s = time.monotonic()
     outcomes: list[Outcome] = []
-    with ThreadPoolExecutor(at_once) as pool:
-        left = {pool.submit(work, tier, part) for tier, part in works}
+    waiting = deque(works)
+    left: set[Future[Outcome]] = set()
+    idle = Idle()
+    with ThreadPoolExecutor(at_once + 1) as pool:
         # Ctrl-C reaches the parts by itself, SIGTERM does not.
-        signal.signal(signal.SIGTERM, lambda *_: end(pool))
-        while left:
-            done, left = wait(left, timeout=ALIVE_EVERY_S, return_when=FIRST_COMPLETED)
+        signal.signal(signal.SIGTERM, lambda *_: end(waiting))
+        while waiting or left:
+            room = at_once + (at_once > 1 and idle.share() >= IDLE_SHARE)
+            while waiting and len(left) < room:
+                left.add(pool.submit(work, *waiting.popleft()))
+            done, left = wait(left, timeout=LOOK_EVERY_S, return_when=FIRST_COMPLETED)
             for part in done:
-                if not part.cancelled():
-                    outcomes.append(part.result())
-                    say(outcomes[-1].output)
-            if not done:
-                say(f"{', '.join(running)}: not ended after {time.monotonic() - begun_s:.0f} s")
+                outcomes.append(part.result())
+                say(outcomes[-1].output)
+            now_s = time.monotonic()
+            if not done and now_s - alive_s >= ALIVE_EVERY_S:
+                say(f"{', '.join(running)}: not ended after {now_s - begun_s:.0f} s")
+            if done or now_s - alive_s >= ALIVE_EVERY_S:
+                alive_s = now_s
     return outcomes
+
+
+class Idle:
+    """For which share of the time the processors had nothing to do, from ``/proc/stat``; where there is none, for no time."""
+
+    TABLE: Final = Path("/proc/stat")
+
+    def __init__(self) -> None:
+        self.since_s, self.ticks, self.found = time.monotonic(), self.read(), 0.0
+
+    def share(self) -> float:
+        """Since the last look, which is at least ``LOOK_EVERY_S`` ago: else what that look found."""
+        if time.monotonic() - self.since_s < LOOK_EVERY_S:
+            return self.found
+        (idle_before, all_before), (idle, all_now) = self.ticks, self.read()
+        self.found = (idle - idle_before) / max(all_now - all_before, 1)
+        self.since_s, self.ticks = time.monotonic(), (idle, all_now)
+        return self.found
+
+    def read(self) -> tuple[int, int]:
+        """Ticks in which all processors had nothing to do or waited for a disk, and all ticks."""
+        if not self.TABLE.exists():
+            return 0, 0
+        ticks = [int(word) for word in self.TABLE.read_text().splitlines()[0].split()[1:9]]
+        return ticks[3] + ticks[4], sum(ticks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,9 +395,9 @@ def passed_alone(test: str, tests: Sequence[str], second: Outcome | None, still:
     return second.code == SOME_FAILED and bool(still) and test not in still
 
 
-def end(pool: ThreadPoolExecutor) -> None:
+def end(waiting: deque[Work]) -> None:
     """Ends the parts that run, and starts no other."""
-    pool.shutdown(wait=False, cancel_futures=True)
+    waiting.clear()
     for process in list(running.values()):
         process.terminate()
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -162,10 +163,54 @@ def test_on_postgresql_and_redis_no_test_runs_twice(collected: list[Collected]) 
     assert len(runs) > 300
 
 
-def test_the_workflow_runs_each_part_of_the_rest_in_one_job() -> None:
+@pytest.mark.parametrize("tier", [Tier.QUICK, Tier.REST])
+def test_the_workflow_runs_each_part_of_a_tier_in_one_job(tier: Tier) -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-    named = " ".join(workflow["jobs"]["rest"]["strategy"]["matrix"]["part"]).split()
-    assert sorted(named) == sorted(part.name for part in PARTS if command_of(Tier.REST, part))
+    named = " ".join(workflow["jobs"][tier]["strategy"]["matrix"]["part"]).split()
+    assert sorted(named) == sorted(part.name for part in PARTS if command_of(tier, part))
+
+
+@pytest.mark.parametrize(("idle", "most"), [(0.1, 2), (0.9, 3)])
+def test_one_part_more_runs_while_the_processors_are_idle(
+    monkeypatch: pytest.MonkeyPatch, idle: float, most: int
+) -> None:
+    monkeypatch.setattr(parts.Idle, "share", lambda self: idle)
+    monkeypatch.setattr(parts.signal, "signal", lambda *how: None)
+    together: list[int] = []
+    running = 0
+    lock = threading.Lock()
+    full = threading.Event()
+
+    def run(tier: Tier, part: Part) -> Outcome:
+        nonlocal running
+        with lock:
+            running += 1
+            together.append(running)
+            if running == most:
+                full.set()
+        # The first ones end when as many run as may.
+        assert full.wait(60)
+        with lock:
+            running -= 1
+        return Outcome(part=part.name, code=0, output="", took_s=1.0)
+
+    outcomes = parts.run_at_once(2, [(Tier.QUICK, part) for part in PARTS[:6]], run)
+    assert sorted(each.part for each in outcomes) == sorted(part.name for part in PARTS[:6])
+    assert max(together) == most
+
+
+def test_the_idle_share_is_that_of_the_time_between_two_looks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = tmp_path / "stat"
+    monkeypatch.setattr(parts.Idle, "TABLE", table)
+    monkeypatch.setattr(parts, "LOOK_EVERY_S", 0.0)
+    table.write_text("cpu  100 0 100 500 100 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+    idle = parts.Idle()
+    table.write_text("cpu  160 0 110 525 105 0 0 0 0 0\n")
+    assert idle.share() == 0.3
+    table.unlink()
+    assert parts.Idle().share() == 0.0
 
 
 def test_the_quick_tier_takes_the_values_of_a_spread_that_are_not_long() -> None:
