@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "explorer.server.requests.noting_requests",
     "explorer.server.staticfiles.StaticFilesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
@@ -229,6 +230,9 @@ CSRF_TRUSTED_ORIGINS = [
 SECURE_REFERRER_POLICY = "same-origin"
 
 LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", of=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOG_FORMAT = environment.choice("LOG_FORMAT", "TEXT", of=("TEXT", "JSON")).lower()
+"""Whether log lines are text for a reader, or JSON objects for a log store."""
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -237,9 +241,15 @@ LOGGING = {
             "()": "explorer.sharing.logs.WithoutTokens",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
+        },
+        "json": {"()": "explorer.server.json_lines.JsonLines"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if LOG_FORMAT == "json" else "line",
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # A mistyped address or scenario is told to who typed it: no line for each in the server's log.
     "loggers": {

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("explorer.pages.board.urls")),
     path("", include("explorer.pages.kept.urls")),
     path("", include("explorer.server.health.urls")),
+    path("", include("explorer.server.metrics.urls")),
     path("", include("explorer.pages.compare.urls")),
     path("", include("explorer.pages.imports.urls")),
     path("", include("explorer.pages.runs.urls")),

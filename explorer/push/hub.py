@@ -15,7 +15,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -61,9 +61,13 @@ class Listener:
     def __init__(self) -> None:
         self._texts: asyncio.Queue[str] = asyncio.Queue(maxsize=BACKLOG_MOST)
 
-    def offer(self, text: str) -> None:
-        with contextlib.suppress(asyncio.QueueFull):
+    def offer(self, text: str) -> bool:
+        """Whether there was room for it."""
+        try:
             self._texts.put_nowait(text)
+        except asyncio.QueueFull:
+            return False
+        return True
 
     async def get(self) -> str:
         return await self._texts.get()
@@ -83,6 +87,8 @@ class Feed:
     task: asyncio.Task[None] | None = None
     ended: bool = False
     """The status that ends it was told, so that its tail need not be repeated."""
+    dropped: int = 0
+    """Messages that slow sockets did not take."""
 
     def take(self, message: Message) -> None:
         """Send now if nothing was sent just before, else together with what comes until then."""
@@ -104,7 +110,7 @@ class Feed:
 
     def tell(self, text: str) -> None:
         for listener in self.listeners:
-            listener.offer(text)
+            self.dropped += not listener.offer(text)
 
 
 class Hub:
@@ -115,6 +121,10 @@ class Hub:
         self.sockets = 0
         self.ended = 0
         """Sockets that left, since the process began."""
+        self.dropped = 0
+        """Messages that slow sockets of ended feeds did not take."""
+        self.repeated = 0
+        """Tails that were sent."""
 
         self._tails: asyncio.Task[None] | None = None
 
@@ -144,6 +154,7 @@ class Hub:
         if feed.listeners:
             return
         del self.feeds[group]
+        self.dropped += feed.dropped
         # Not waited for: Redis may hold a receiver for seconds before it lets go.
         if feed.task is not None:
             feed.task.cancel()
@@ -186,6 +197,7 @@ class Hub:
             for feed in open_feeds:
                 if (tail := tails.get(feed.group)) is not None:
                     feed.tell(orjson.dumps(tail).decode())
+                    self.repeated += len(feed.listeners)
                     feed.ended = not feed.group.startswith("cluster.") and tail["status"] not in (
                         "running",
                         "waiting",
@@ -198,6 +210,24 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 def hub() -> Hub:
     """The hub of the running loop: a server process has one loop."""
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())
+
+
+class SocketCounts(NamedTuple):
+    """Open sockets, and messages since the process began: dropped for slow sockets, repeated as tails."""
+
+    sockets: int
+    dropped: int
+    repeated: int
+
+
+def process_counts() -> SocketCounts:
+    """The counts of this process; may be called by any thread."""
+    hubs = list(_hubs.values())
+    return SocketCounts(
+        sum(each.sockets for each in hubs),
+        sum(each.dropped + sum(feed.dropped for feed in list(each.feeds.values())) for each in hubs),
+        sum(each.repeated for each in hubs),
+    )
 
 
 def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -16,4 +16,9 @@ class WithoutTokens(logging.Formatter):
     """Writes a line, and a traceback below it, with each token as ``…`` and its last letters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return terminal_text(TOKEN.sub(lambda found: f"…{found[0][-4:]}", super().format(record)))
+        return terminal_text(without_tokens(super().format(record)))
+
+
+def without_tokens(text: str) -> str:
+    """The text with each token of a link as ``…`` and its last letters."""
+    return TOKEN.sub(lambda found: f"…{found[0][-4:]}", text)

@@ -1,0 +1,118 @@
+"""Figures from the database: the same whichever process is asked. Read at most once in ``KEPT_S``, however many ask."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from django.db.models import Count, F
+
+from explorer.server.metrics.group_figures import GroupFigures, group_figures
+from explorer.server.metrics.table import CAUSES, GROUPS_MOST
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.jobs.serving import IMPORTS, RUNS
+from groups.models import Delivery, Import, Timeline
+from simulations.models import Sweep
+
+KEPT_S: Final = 5.0
+"""Several Prometheus servers ask within the same seconds; none of them asks more often."""
+
+Sample = tuple[str, tuple[str, ...], float]
+"""A metric's name, the values of its labels, and its value."""
+
+
+def samples() -> list[Sample]:
+    """All figures of the database. Raises ``DatabaseError`` where it does not answer."""
+    with _lock:
+        if not _kept or time.monotonic() - _kept[0][0] >= KEPT_S:
+            _kept[:] = [(time.monotonic(), [*_work(), *_clusters()])]
+        return _kept[0][1]
+
+
+_lock: Final = threading.Lock()
+_kept: Final[list[tuple[float, list[Sample]]]] = []
+_figures: Final[dict[str, tuple[int, GroupFigures]]] = {}
+"""Timeline → its last entry and the figures up to it: a summary is read again only when its timeline has grown."""
+
+
+def _work() -> Iterator[Sample]:
+    runs = Timeline.objects.filter(
+        source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING, lease_owner=""
+    )
+    imports = dict(Import.objects.order_by().values_list("status").annotate(Count("pk")))
+    sweeps = Sweep.objects.filter(status=Sweep.Status.WAITING).count()
+    yield "queue_waiting", (RUNS,), runs.count()
+    yield "queue_waiting", (IMPORTS,), imports.get(Import.Status.WAITING, 0) + sweeps
+    for status in Import.Status.values:
+        yield "imports", (status,), imports.get(status, 0)
+    last = Import.objects.filter(status=Import.Status.COMPLETE).order_by("-finished").first()
+    for stage in last.report.get("times", ()) if last else ():
+        yield "import_stage_seconds", (stage["stage"],), stage["seconds"]
+        if stage["seconds"]:
+            yield "import_stage_rate", (stage["stage"], stage["unit"]), stage["rows"] / stage["seconds"]
+    messages = dict(Delivery.objects.order_by().values_list("state").annotate(Count("pk")))
+    for state in Delivery.State.values:
+        yield "webhook_messages", (state,), messages.get(state, 0)
+
+
+def _clusters() -> Iterator[Sample]:
+    now_ms = time.time() * 1000
+    rows = (
+        WatchedGroup.objects.exclude(condition="deleted")
+        .order_by("cluster__name", F("timeline__weight").desc(nulls_last=True), "group")
+        .values("cluster__name", "group", "facts", "timeline", "timeline__last")
+    )
+    by_cluster = {name: list(some) for name, some in groupby(rows, lambda row: row["cluster__name"])}
+    for cluster in Cluster.objects.all():
+        name, seen = (cluster.name,), cluster.seen
+        groups = by_cluster.get(cluster.name, [])
+        yield "cluster_up", name, float(cluster.status == Cluster.Status.CONNECTED)
+        if seen.get("at_ms") is not None:
+            yield "cluster_look_age_seconds", name, max(now_ms - seen["at_ms"], 0) / 1000
+        if seen.get("took_ms") is not None:
+            yield "cluster_look_seconds", name, seen["took_ms"] / 1000
+        yield "cluster_groups", name, len(groups)
+        yield "cluster_groups_left_out", name, max(len(groups) - GROUPS_MOST, 0)
+    shown = [row for some in by_cluster.values() for row in some[:GROUPS_MOST]]
+    _read_summaries(shown)
+    for row in shown:
+        yield from _of_facts((row["cluster__name"], row["group"]), row["facts"])
+        if row["timeline"] in _figures:
+            yield from _of_timeline((row["cluster__name"], row["group"]), _figures[row["timeline"]][1])
+
+
+def _read_summaries(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Bring ``_figures`` up to date with the timelines of these rows, and forget all others."""
+    last = {row["timeline"]: row["timeline__last"] for row in rows if row["timeline"] is not None}
+    for gone in _figures.keys() - last.keys():
+        del _figures[gone]
+    grown = [pk for pk, at in last.items() if pk not in _figures or _figures[pk][0] != at]
+    for timeline in Timeline.objects.filter(pk__in=grown).only("last", "summary", "verdict").iterator(20):
+        _figures[timeline.pk] = (timeline.last, group_figures(timeline.in_short()))
+
+
+def _of_facts(labels: tuple[str, str], facts: dict[str, Any]) -> Iterator[Sample]:
+    for name, fact in (
+        ("group_members", "members"),
+        ("group_members_behind", "behind"),
+        ("group_epoch", "group_epoch"),
+        ("group_lag_records", "lag"),
+    ):
+        if facts.get(fact) is not None:
+            yield name, labels, facts[fact]
+    yield "group_rebalancing", labels, float(bool(facts.get("rebalancing")))
+
+
+def _of_timeline(labels: tuple[str, str], figures: GroupFigures) -> Iterator[Sample]:
+    yield "group_rebalances", labels, figures.rebalances
+    for cause in CAUSES:
+        yield "group_rebalances_by_cause", (*labels, cause), figures.causes.get(cause, 0)
+    yield "group_unassigned_partition_seconds", labels, figures.unassigned_s
+    yield "group_not_read_partition_seconds", labels, figures.not_read_s
+    if figures.last_rebalance_s is not None:
+        yield "group_last_rebalance_seconds", labels, figures.last_rebalance_s
+    for name, seconds in figures.blocked_s.items():
+        yield "group_blocked_seconds", (*labels, name), seconds
