@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("explorer.sharing.urls")),
     path("", include("explorer.pages.clusters.urls")),
     path("api/", include("explorer.pages.timelines.urls")),
+    path("api/", include("explorer.pages.forks.urls")),
 ]
 
 handler400 = "explorer.access.failures.bad_request"

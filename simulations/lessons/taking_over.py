@@ -6,15 +6,13 @@ does becomes lines of the script, and everything is played anew.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, NotRequired, TypedDict
+from typing import Final, NamedTuple
 
-import yaml
-
+from simulations.fork.continuing import continued
+from simulations.fork.values import ForkError
 from simulations.lessons.playing import Run, play
 from simulations.world.scenario import Scenario, ScenarioError, Verb, load
-from simulations.world.scenario.nodes import Node, parse
 from simulations.world.scenario.values import UNTIL_MAX_MS
 
 VERBS: Final = (
@@ -47,14 +45,6 @@ class Act(NamedTuple):
     to: object
 
 
-class _ScenarioParts(TypedDict):
-    """What is looked at of a scenario's document."""
-
-    script: list[dict[str, object]]
-    members: dict[str, dict[str, object]]
-    steps: NotRequired[list[object] | None]
-
-
 class ActError(ValueError):
     """What cannot be done, in one line; ``field`` says where it stands in the request."""
 
@@ -71,32 +61,21 @@ def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, objec
     """
     if len(acts) > ACTS_MAX:
         raise ActError(f"at most {ACTS_MAX} things are done by hand, these are {len(acts)}", "acts")
-    # A scenario has been read from this text, so that its parts are what they have to be.
-    given: _ScenarioParts = yaml.safe_load(scenario.text)
-    document: dict[str, object] = {**given}
-    nodes = parse(scenario.text).mapping()
-    lines = zip(nodes["script"].items(), given["script"], strict=True)
     from_ms = at_ms - scenario.start_ms
     done = [_act(act, number, scenario, from_ms) for number, act in enumerate(acts)]
-    script = [line for node, line in lines if _at_ms(node) <= from_ms]
-    script += [_line(act, scenario) for act in done]
-    members = given["members"]
-    like = next(iter(members.values()))
-    for act in done:
-        if act.verb is Verb.JOIN and act.who not in members:
-            # A newcomer is like the first member, but no second one of the same instance.
-            members[act.who] = {key: value for key, value in like.items() if key != "instance_id"}
     last_ms = max([from_ms, *(act.at_ms - scenario.start_ms for act in done)])
-    document |= {
-        "name": scenario.title,
-        "group": scenario.group,
-        "members": members,
-        "script": script,
-        "until": f"{min(last_ms + TAIL_MS, UNTIL_MAX_MS)}ms",
-        "steps": (given.get("steps") or [])[: _rows_reached(scenario, at_ms)],
-    }
-    document.pop("title", None)
-    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+    try:
+        text, _ = continued(
+            scenario,
+            from_ms,
+            [_line(act, scenario) for act in done],
+            keeps_later=False,
+            until_ms=min(last_ms + TAIL_MS, UNTIL_MAX_MS),
+            rows=_rows_reached(scenario, at_ms),
+        )
+    except ForkError as error:
+        raise ActError(str(error), "acts") from None
+    return text
 
 
 def played_on(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, object]]) -> tuple[Run, str]:
@@ -113,10 +92,6 @@ def _rows_reached(scenario: Scenario, at_ms: int) -> int:
         return 0
     steps = (moment["step"] or 0 for moment in play(scenario).moments if moment["at_ms"] <= at_ms)
     return max(steps, default=0)
-
-
-def _at_ms(line: Node) -> int:
-    return line.mapping()["at"].duration_ms(UNTIL_MAX_MS)
 
 
 def _act(act: Mapping[str, object], number: int, scenario: Scenario, from_ms: int) -> Act:

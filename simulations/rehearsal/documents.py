@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
+from simulations.fork.group_of_frame import StartDocument
+
 
 class MemberDocument(TypedDict):
     """A member; what is not told is as usual. ``assignors`` of members of the classic protocol alone, ``remote_assignor`` of the others."""
@@ -17,20 +19,6 @@ class MemberDocument(TypedDict):
     instance_id: NotRequired[str]
     session_timeout_ms: NotRequired[int]
     rebalance_timeout_ms: NotRequired[int]
-
-
-class OwnedDocument(TypedDict):
-    """What a member has, by topic."""
-
-    owned: dict[str, list[int]]
-
-
-class StartDocument(TypedDict):
-    """The group as it stands: a scenario's ``start``."""
-
-    generation: int
-    leader: NotRequired[str]
-    members: dict[str, OwnedDocument]
 
 
 class GroupDocument(TypedDict):

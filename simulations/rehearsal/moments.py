@@ -8,11 +8,9 @@ from typing import Final
 
 from groups.history.evidence.display_names import NamedMember
 from groups.history.frames.shapes import Frame, MemberFrame
-from groups.wire.embedded.user_data import COOPERATIVE_STICKY
-from simulations.protocol.assignors.classic.custom import CUSTOM_USER_DATA
-from simulations.protocol.assignors.classic.strategies import STRATEGIES
-from simulations.rehearsal.documents import GroupDocument, MemberDocument, StartDocument
-from simulations.rehearsal.reading import TIMEOUT_MOST_MS, name_of
+from simulations.fork.group_of_frame import classic_assignors, classic_start, names_of, partition_counts
+from simulations.rehearsal.documents import GroupDocument, MemberDocument
+from simulations.rehearsal.reading import TIMEOUT_MOST_MS
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, RehearsalError
 from simulations.world.scenario.topics import NAME
 
@@ -46,17 +44,17 @@ def document_of_frame(
             f"(to: {NEW_BROKERS})",
             "at",
         )
-    counts = _partition_counts(frame)
+    counts = partition_counts(frame)
     if not counts:
         raise RehearsalError("no topic with partitions is known at this moment; choose a later one", "at")
     assumed: list[str] = []
-    assignors = _assignors(frame, assumed) if classic else []
+    assignors = classic_assignors(frame, assumed) if classic else []
     if client is None and classic:
         assumed.append("The log does not tell the clients' release: 3.8 is assumed.")
     if len(classic) < len(members):
         assumed.append("No member is assumed to ask for an assignor of the server (group.remote.assignor).")
-    names = _names(members, cast)
-    start = _start(frame, names, counts)
+    names = names_of(members, cast)
+    start = classic_start(frame, names, counts)
     if start is None:
         assumed.append("The group forms anew: at this moment it is not a classic group that is Stable.")
     document: GroupDocument = {
@@ -71,32 +69,6 @@ def document_of_frame(
     if start is not None:
         document["start"] = start
     return document
-
-
-def _start(frame: Frame, names: Mapping[str, str], counts: Mapping[str, int]) -> StartDocument | None:
-    """What the group is at this moment, if it is a classic one at rest whose partitions have one owner each."""
-    generation = frame.get("generation")
-    if frame.get("protocol") != "classic" or frame.get("state") != "Stable" or not generation:
-        return None
-    owned = {
-        names[member_id]: {
-            topic: list(partitions)
-            for topic, partitions in (member.get("assigned") or {}).items()
-            if topic in counts
-        }
-        for member_id, member in frame["members"].items()
-    }
-    every = [(t, p) for each in owned.values() for t, partitions in each.items() for p in partitions]
-    if len(set(every)) < len(every):
-        return None
-    leader = names.get(frame.get("leader") or "")
-    begun: StartDocument = {
-        "generation": generation,
-        "members": {name: {"owned": owned[name]} for name in names.values() if name in owned},
-    }
-    if leader is not None:
-        begun["leader"] = leader
-    return begun
 
 
 def _member(
@@ -125,51 +97,6 @@ def _member(
     if rebalance_ms is not None and 1 <= rebalance_ms <= TIMEOUT_MOST_MS:
         known["rebalance_timeout_ms"] = rebalance_ms
     return known
-
-
-def _assignors(frame: Frame, assumed: list[str]) -> list[str]:
-    """What all members list, as far as the log tells: the one that was chosen."""
-    chosen = frame.get("protocol_name")
-    if chosen is None:
-        assumed.append("The log does not tell the classic members' assignors: range is assumed.")
-        return ["range"]
-    if chosen in STRATEGIES:
-        if chosen != COOPERATIVE_STICKY:
-            assumed.append(
-                f"The group goes by {chosen}; whether its members list others beside it, the log does not tell."
-            )
-        return [str(chosen)]
-    assumed.append(
-        f"The group goes by {str(chosen)[:80]}, a class of your own: that it writes user data into its assignments is assumed."
-    )
-    return [CUSTOM_USER_DATA]
-
-
-def _names(members: Mapping[str, MemberFrame], cast: Sequence[NamedMember]) -> dict[str, str]:
-    """Member id → its name on the board, or A, B, C where those are no names for a scenario or not one each; in order of joining."""
-    order = {each["id"]: place for place, each in enumerate(cast)}
-    ids = sorted(members, key=lambda member_id: order.get(member_id, len(order)))
-    shown = {each["id"]: each["name"] for each in cast}
-    names = [shown.get(member_id, member_id).partition("~")[0] for member_id in ids]
-    if len(set(names)) < len(names) or not all(NAME.fullmatch(name) for name in names):
-        names = [name_of(place) for place in range(len(ids))]
-    return dict(zip(ids, names, strict=True))
-
-
-def _partition_counts(frame: Frame) -> dict[str, int]:
-    """Partitions of each topic that somebody subscribes to or has, as far as they are told or seen."""
-    counts: dict[str, int] = {}
-    for topic, known in (frame.get("topics") or {}).items():
-        counts[topic] = known.get("partitions") or 0
-    used: set[str] = set()
-    for member in frame["members"].values():
-        used.update(member.get("subscribed") or ())
-        for topic, partitions in (member.get("assigned") or {}).items():
-            used.add(topic)
-            counts[topic] = max(counts.get(topic, 0), *(partition + 1 for partition in partitions), 0)
-    return {
-        topic: count for topic, count in counts.items() if count and topic in used and NAME.fullmatch(topic)
-    }
 
 
 def text_of(document: Mapping[str, object]) -> str:

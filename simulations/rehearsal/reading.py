@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from simulations.fork.group_of_frame import name_of
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA
 from simulations.protocol.assignors.classic.strategies import (
@@ -78,8 +79,6 @@ TIMEOUT_MOST_MS: Final = 1_800_000
 """``group.max.session.timeout.ms``"""
 
 ASSUMED_MOST: Final = 10
-
-LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def question_of(text: str) -> Question:
@@ -242,12 +241,6 @@ def _owned(
                 raise part.wrong(f"{topic}-{number} is given to {holder} already")
         owned[topic] = numbers
     return owned
-
-
-def name_of(number: int) -> str:
-    """A, B, … Z, A1, B1 and so on."""
-    turn, letter = divmod(number, len(LETTERS))
-    return LETTERS[letter] + (str(turn) if turn else "")
 
 
 def _member(

@@ -6,8 +6,8 @@ import json
 from typing import Final, NotRequired, TypedDict
 
 from groups.releases import GROUP_VERSION
+from simulations.fork.group_of_frame import StartDocument
 from simulations.protocol.assignors import SERVER_ASSIGNORS
-from simulations.rehearsal.documents import StartDocument
 from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
 from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, Way
 

@@ -81,7 +81,7 @@ OPEN = {"healthz", "readyz"}
 BY_TOKEN = {"share-door", "share-card", "share-embed", "share-embed-state"}
 BY_COOKIE = {"share-page", "share-state"}
 CLOSED = {
-    "api-cancel", "api-changes", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-frame",
+    "api-cancel", "api-changes", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
     "api-imports", "api-import", "api-import-cancel", "api-import-repeat", "api-inspect", "api-inspect-compare", "api-entry-bytes",
     "api-laboratory", "api-laboratory-runs", "api-link", "api-links", "api-metrics", "api-offsets", "api-pseudonyms", "api-runs", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",

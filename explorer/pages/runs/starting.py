@@ -41,7 +41,14 @@ class Refused(Exception):
 
 
 def start_run(
-    scenario: object, semantics: object = None, seed: object = None, release: object = None
+    scenario: object,
+    semantics: object = None,
+    seed: object = None,
+    release: object = None,
+    *,
+    title: str = "",
+    parent: Timeline | None = None,
+    fork_sequence: int | None = None,
 ) -> Timeline:
     """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
     text, name = _text(scenario)
@@ -59,7 +66,7 @@ def start_run(
     _room_for_one_more()
     with transaction.atomic():
         timeline = storage.create_timeline(
-            title=loaded.title,
+            title=title or loaded.title,
             source=Timeline.Source.SIMULATION,
             group=loaded.group,
             semantics=str(semantics),
@@ -67,6 +74,8 @@ def start_run(
             scenario=text,
             seed=_seed(seed, loaded.seed),
             engine=run_tasks.engine_digest(),
+            parent_id=parent.pk if parent is not None else None,
+            fork_sequence=fork_sequence,
         )
         # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
         transaction.on_commit(lambda: run_tasks.run.delay(timeline.id), robust=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import Final, TypedDict
+from typing import TypedDict
 
 from django.http import HttpRequest, HttpResponse
 
@@ -12,6 +12,7 @@ from explorer.web.endpoint import BadRequest, json_response, no_such_entry, numb
 from groups import storage
 from groups.history.frames.shapes import Frame
 from groups.models import Timeline
+from simulations.jobs.moments import metadata_at
 from simulations.laboratory.next_assignment import (
     Comparison,
     Moved,
@@ -23,12 +24,6 @@ from simulations.laboratory.next_assignment import (
     holdings,
     predict,
 )
-
-ENTRIES_BACK_MOST: Final = 5_000
-"""Entries that are looked through for the assignor that members asked for."""
-
-MEMBER_METADATA: Final = 5
-"""The type of ``ConsumerGroupMemberMetadata``."""
 
 
 class Came(Comparison):
@@ -131,17 +126,6 @@ def assignor_at(timeline: Timeline, at: int, frame: Frame) -> str | None:
     """What the leader chose in a classic group; in a consumer group the one that most members ask for, as a coordinator takes it."""
     if frame.get("protocol") == "classic":
         return frame.get("protocol_name")
-    open_members = set(frame.get("members") or ())
-    wanted: Counter[str] = Counter()
-    for looked, entry in enumerate(storage.entries_before(timeline, at + 1)):
-        if not open_members or looked >= ENTRIES_BACK_MOST:
-            break
-        payload = entry["payload"]
-        if entry["kind"] != "record" or payload.get("type") != MEMBER_METADATA or not payload.get("value"):
-            continue
-        member = payload["key"].get("memberId")
-        if member in open_members:
-            open_members.discard(member)
-            if name := payload["value"].get("serverAssignor"):
-                wanted[name] += 1
+    found = metadata_at(timeline, at, set(frame.get("members") or ()))
+    wanted = Counter(name for value in found.values() if (name := value.get("serverAssignor")))
     return wanted.most_common(1)[0][0] if wanted else None

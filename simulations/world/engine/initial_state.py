@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 
 from groups.history.entries import NotedTopic, TopicsNote
-from groups.history.state.consumer import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
+from groups.history.state.consumer import STABLE, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, ConsumerMember
 from groups.history.state.group import Semantics
 from groups.releases import EARLIER, Release
 from groups.wire.codecs.uuids import uuid_to_base64
@@ -125,14 +125,20 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
 def _member(scenario: Scenario, start: Start, started: StartMember, image: Image) -> ConsumerMember:
     member = scenario.members[started.name]
     waits = started.epoch == start.assignment_epoch and started.owned != started.target
+    state = UNREVOKED_PARTITIONS if started.revoking else UNRELEASED_PARTITIONS if waits else STABLE
+    previous_epoch = started.epoch if started.previous_epoch is None else started.previous_epoch
     return ConsumerMember(
         member_id=member.name,
         epoch=started.epoch,
-        previous_epoch=started.epoch,
-        state=UNRELEASED_PARTITIONS if waits else STABLE,
+        previous_epoch=previous_epoch,
+        state=state,
         assigned={
             topic_id: dict.fromkeys(numbers, started.epoch)
             for topic_id, numbers in by_id(image, started.owned).items()
+        },
+        pending_revocation={
+            topic_id: dict.fromkeys(numbers, started.epoch)
+            for topic_id, numbers in by_id(image, started.revoking).items()
         },
         subscribed_topic_names=member.subscribe,
         subscribed_topic_regex=member.regex or "",

@@ -132,7 +132,7 @@ class Simulation:
             assert isinstance(process.consumer, Consumer)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
-                owned=by_id(self.image, member.owned),
+                owned=by_id(self.image, member.held),
                 names=scenario.members[member.name].subscribe,
                 regex=scenario.members[member.name].regex,
                 interval_ms=interval_ms,

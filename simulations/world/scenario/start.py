@@ -23,7 +23,7 @@ KEYS: Final = (*NEEDED, "offsets")
 CLASSIC_KEYS: Final = ("generation", "leader", "members", "offsets")
 """Of a classic group's start."""
 
-MEMBER_KEYS: Final = ("epoch", "owned", "target", "heartbeat_at")
+MEMBER_KEYS: Final = ("epoch", "owned", "target", "heartbeat_at", "revoking", "previous_epoch")
 
 
 def read_start(
@@ -51,15 +51,23 @@ def read_start(
         if "epoch" not in found:
             raise part.wrong("a member at the start needs epoch")
         owns = _partitions(found["owned"], topics, name, owned) if "owned" in found else {}
+        revoking = _partitions(found["revoking"], topics, name, owned) if "revoking" in found else {}
         target = _partitions(found["target"], topics, name, targeted) if "target" in found else owns
+        epoch = found["epoch"].integer(0, assignment_epoch, "no member is ahead of the target")
         started.append(
             StartMember(
                 name=name,
-                epoch=found["epoch"].integer(0, assignment_epoch, "no member is ahead of the target"),
+                epoch=epoch,
                 owned=owns,
                 target=target,
                 heartbeat_ms=(
                     found["heartbeat_at"].duration_ms(UNTIL_MAX_MS) if "heartbeat_at" in found else None
+                ),
+                revoking=revoking,
+                previous_epoch=(
+                    found["previous_epoch"].integer(-1, epoch, "it had this epoch before")
+                    if "previous_epoch" in found
+                    else None
                 ),
             )
         )

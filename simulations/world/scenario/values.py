@@ -98,6 +98,16 @@ class StartMember:
     target: Mapping[str, tuple[int, ...]]
     heartbeat_ms: int | None = None
     """When its first heartbeat is due; ``None`` spreads the members over the interval."""
+    revoking: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """What it still has and has to give up before it gets a higher epoch (Kafka's partitions pending revocation)."""
+    previous_epoch: int | None = None
+    """``None``: the same as ``epoch``."""
+
+    @property
+    def held(self) -> dict[str, tuple[int, ...]]:
+        """What its client reads: what is assigned to it, and what it has not given up yet."""
+        topics = dict.fromkeys((*self.owned, *self.revoking))
+        return {topic: (*self.owned.get(topic, ()), *self.revoking.get(topic, ())) for topic in topics}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

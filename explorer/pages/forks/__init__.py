@@ -1,0 +1,1 @@
+"""Forks of a timeline: what a moment gives, a new branch, the tree of branches."""
