@@ -14,6 +14,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
@@ -139,6 +140,19 @@ class RefusableSocket(WebSocketsSansIOProtocol):
             max_size=self.config.ws_max_size,
             logger=self.logger,
         )
+
+    def send_receive_event_to_app(self) -> None:
+        """A text that is no UTF-8 ends the socket with 1007; uvicorn writes a traceback for each, as often as a client likes."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.frames = []
+                if not self.close_sent:
+                    self.conn.send_close(CloseCode.INVALID_DATA)
+                    self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
 
     def start_keepalive(self) -> None:
         if self.ping_interval:

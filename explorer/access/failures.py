@@ -22,7 +22,10 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     path = request.path_info
     if isinstance(exception, RequestDataTooBig):
         return refusal(path, 413, "The request is larger than this server takes.")
-    if isinstance(exception, TooManyFilesSent | TooManyFieldsSent):
+    if isinstance(exception, TooManyFieldsSent):
+        fields = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        return refusal(path, 413, f"The form has more fields than this server takes ({fields}).")
+    if isinstance(exception, TooManyFilesSent):
         return refusal(
             path,
             413,

@@ -170,7 +170,15 @@ async def test_more_than_a_thousand_files_are_taken_and_too_many_are_told(asks: 
     settings.DATA_UPLOAD_MAX_NUMBER_FILES = 100
     refused = await upload(asks, pieces(form(*many)))
     assert refused.status == 413
+    assert "more files" in refused.message
     assert "(100)" in refused.message
+
+
+async def test_a_form_with_too_many_fields_is_refused_as_such(asks: Asks, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 1
+    refused = await upload(asks, pieces(form(("a.log", b"x"), ("b.log", b"x"))))
+    assert refused.status == 413
+    assert refused.message == "The form has more fields than this server takes (1)."
 
 
 @pytest.mark.parametrize(

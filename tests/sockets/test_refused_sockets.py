@@ -48,11 +48,11 @@ class Served:
         finally:
             self.ended += 1
 
-    def opened(self, *headers: str) -> socket.socket:
+    def opened(self, *headers: str, path: str = PATH) -> socket.socket:
         client = socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [
-            f"GET {PATH} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", "Upgrade: websocket", "Connection: Upgrade",
+            f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", "Upgrade: websocket", "Connection: Upgrade",
             f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", *headers, "", "",
         ]  # fmt: skip
         client.sendall("\r\n".join(lines).encode())
@@ -92,6 +92,32 @@ def test_a_refused_socket_has_its_answer_and_writes_nothing_to_the_log(
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         wait_until(lambda: served.ended >= 3 and not served.server.server_state.connections)
     assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    "frames", [(b"\x81\x82\0\0\0\0\xff\xfe",), (b"\x01\x81\0\0\0\0x", b"\x80\x81\0\0\0\0\xff")]
+)
+def test_a_text_that_is_no_utf_8_ends_its_socket_and_writes_nothing_to_the_log(
+    timeline: Timeline, served: Served, caplog: pytest.LogCaptureFixture, frames: tuple[bytes, ...]
+) -> None:
+    """As a frame, and as the last of several: any client could write a traceback to the log for each."""
+    with (
+        caplog.at_level(logging.WARNING),
+        served.opened(*lines_of(HEADERS), path=f"/ws/timelines/{timeline.id}") as client,
+    ):
+        assert client.recv(12) == b"HTTP/1.1 101"
+        client.sendall(b"".join(frames))
+        received = b""
+        while piece := client.recv(4096):
+            received += piece
+        # A closing frame with the code 1007.
+        assert received.endswith(b"\x88\x02\x03\xef")
+        wait_until(lambda: served.ended == 1)
+    assert caplog.messages == []
+
+
+def lines_of(headers: Any) -> list[str]:
+    return [f"{name.decode()}: {value.decode()}" for name, value in headers if name != b"host"]
 
 
 async def test_a_browser_that_leaves_while_its_socket_opens_leaves_nothing_behind(
