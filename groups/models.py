@@ -23,6 +23,7 @@ __all__ = [
     "Digested",
     "Folded",
     "Import",
+    "OffsetBlock",
     "Timeline",
     "WatchedGroup",
 ]
@@ -31,6 +32,9 @@ ID_LENGTH_MOST = 64
 """Case studies have their names as ids; all others ten characters."""
 
 TITLE_LENGTH_MOST = 200
+
+TOPIC_LENGTH_MOST = 249
+"""Kafka's own limit; of a topic with a longer name no offsets are kept."""
 
 
 class Timeline(models.Model):
@@ -258,3 +262,37 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"
+
+
+class OffsetBlock(models.Model):
+    """The offsets of one topic's partitions from ``first_ms`` to ``last_ms``, in columns (``groups.history.lag.samples``).
+
+    Of a cluster that is watched, or of a file that came with an import. Times are the watcher's clock, or the file's.
+    """
+
+    class Kind(models.TextChoices):
+        END = "end"
+        START = "start"
+        COMMITTED = "committed"
+        """What ``watched`` has committed: of groups that are polled. A followed group's commits are entries of its timeline."""
+
+    cluster = models.ForeignKey(Cluster, null=True, on_delete=models.CASCADE, related_name="offset_blocks")
+    imported = models.ForeignKey(Import, null=True, on_delete=models.CASCADE, related_name="offset_blocks")
+    watched = models.ForeignKey(
+        WatchedGroup, null=True, on_delete=models.CASCADE, related_name="offset_blocks"
+    )
+    kind = models.CharField(max_length=16, choices=Kind)
+    topic = models.CharField(max_length=TOPIC_LENGTH_MOST)
+    first_ms = models.BigIntegerField()
+    last_ms = models.BigIntegerField()
+    thinned = models.BooleanField(default=False)
+    columns = models.BinaryField()
+
+    class Meta:
+        indexes = (
+            models.Index(fields=["cluster", "kind", "topic", "last_ms"], name="offset_block_topic"),
+            models.Index(fields=["cluster", "thinned", "last_ms"], name="offset_block_age"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.topic}: {self.first_ms} to {self.last_ms}"

@@ -8,12 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
+from groups.clusters.allowed import (
+    DESCRIBE_CONFIGS,
+    EARLIEST,
+    LATEST,
+    LIST_OFFSETS,
+    METADATA,
+    OFFSET_FETCH,
+)
 from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed
 from groups.clusters.faults import ClusterError
 from groups.history.following.topics import TopicFacts
+from groups.history.lag.samples import NO_ANSWER, NO_RIGHT
 from groups.history.polls import reading
-from groups.history.polls.description import GROUP_AUTHORIZATION_FAILED, GroupKind, Undescribed
+from groups.history.polls.description import (
+    GROUP_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+    GroupKind,
+    Undescribed,
+)
 
 MANY_GROUPS: Final = 8
 """The first version of OffsetFetch that is about several groups."""
@@ -88,10 +101,10 @@ def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
     ]
 
 
-async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
-    """Topic → partition → the broker that leads it; all that may be seen, or those of these names. Makes none."""
+async def _metadata(cluster: Brokers, names: Sequence[str] | None = None) -> Mapping[str, Any]:
+    """Of all topics that may be seen, or of those of these names. Makes none."""
     asked = None if names is None else [{"topicId": reading.NO_ID, "name": name} for name in names]
-    response = await cluster.ask_any(
+    return await cluster.ask_any(
         METADATA,
         {
             "topics": asked,
@@ -100,6 +113,11 @@ async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[s
             "includeClusterAuthorizedOperations": False,
         },
     )
+
+
+async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
+    """Topic → partition → the broker that leads it; all that may be seen, or those of these names."""
+    response = await _metadata(cluster, names)
     return {
         topic["name"]: {row["partitionIndex"]: row["leaderId"] for row in topic["partitions"]}
         for topic in response["topics"]
@@ -108,16 +126,8 @@ async def topics(cluster: Brokers, names: Sequence[str] | None = None) -> dict[s
 
 
 async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
-    """Id and count of partitions of all topics that may be seen, by name. Makes none."""
-    response = await cluster.ask_any(
-        METADATA,
-        {
-            "topics": None,
-            "allowAutoTopicCreation": False,
-            "includeTopicAuthorizedOperations": False,
-            "includeClusterAuthorizedOperations": False,
-        },
-    )
+    """Id and count of partitions of all topics that may be seen, by name."""
+    response = await _metadata(cluster)
     return {
         topic["name"]: TopicFacts(
             # Releases before 2.8 have no ids, and none of their records speaks of one.
@@ -129,39 +139,96 @@ async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
     }
 
 
-async def ends(cluster: Brokers, wanted: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
-    """The end offset of each partition that a leader told; the others are missing."""
-    leaders = await topics(cluster, list(wanted)) if wanted else {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOffsets:
+    """``ends`` and ``starts`` by topic and partition; a negative one says why there is none (``groups.history.lag.samples``).
+
+    ``starts`` is empty where it was not asked for. ``topic_ids``: of brokers since 2.8.
+    """
+
+    ends: Mapping[str, Mapping[int, int]]
+    starts: Mapping[str, Mapping[int, int]]
+    topic_ids: Mapping[str, str]
+
+
+async def log_offsets(
+    cluster: Brokers, wanted: Mapping[str, Iterable[int]], *, with_starts: bool = False
+) -> LogOffsets:
+    """Where the logs of these partitions end, and where they start if that is asked for. Makes no topic."""
+    if not wanted:
+        return LogOffsets(ends={}, starts={}, topic_ids={})
+    described = (await _metadata(cluster, list(wanted)))["topics"]
+    reasons = {row["name"]: NO_RIGHT for row in described if row["errorCode"] == TOPIC_AUTHORIZATION_FAILED}
     by_node: dict[int, dict[str, list[int]]] = {}
-    for topic, partitions in wanted.items():
-        for partition in partitions:
-            node = leaders.get(topic, {}).get(partition, -1)
-            if node in cluster.brokers:
-                by_node.setdefault(node, {}).setdefault(topic, []).append(partition)
+    for row in described:
+        asked = frozenset(wanted.get(row["name"] or "", ()))
+        for partition in () if row["errorCode"] else row["partitions"]:
+            if partition["partitionIndex"] in asked and partition["leaderId"] in cluster.brokers:
+                of_node = by_node.setdefault(partition["leaderId"], {})
+                of_node.setdefault(row["name"], []).append(partition["partitionIndex"])
+    timestamps = (LATEST, EARLIEST) if with_starts else (LATEST,)
+    answers = await asyncio.gather(
+        *(_listed_offsets(cluster, node, by_node[node], at) for at in timestamps for node in by_node)
+    )
 
-    async def one(node: int) -> dict[tuple[str, int], int]:
-        rows = [
-            {"name": topic, "partitions": [_latest(each) for each in partitions]}
-            for topic, partitions in by_node[node].items()
-        ]
-        try:
-            connection = await cluster.connection(node)
-            response = await connection.ask(
-                LIST_OFFSETS, {"replicaId": -1, "isolationLevel": 0, "topics": rows}
-            )
-        except ClusterError:
-            return {}
-        return {
-            (topic["name"], row["partitionIndex"]): row["offset"]
-            for topic in response["topics"]
-            for row in topic["partitions"]
-            if not row["errorCode"]
+    def merged(some: Iterable[Mapping[str, Mapping[int, int]]]) -> dict[str, dict[int, int]]:
+        found = {
+            topic: dict.fromkeys(partitions, reasons.get(topic, NO_ANSWER))
+            for topic, partitions in wanted.items()
         }
+        for answer in some:
+            for topic, offsets in answer.items():
+                found[topic].update(offsets)
+        return found
 
-    found: dict[tuple[str, int], int] = {}
-    for each in await asyncio.gather(*map(one, by_node)):
-        found |= each
-    return found
+    return LogOffsets(
+        ends=merged(answers[: len(by_node)]),
+        starts=merged(answers[len(by_node) :]) if with_starts else {},
+        topic_ids={
+            row["name"]: topic_id
+            for row in described
+            if not row["errorCode"] and (topic_id := row.get("topicId", reading.NO_ID)) != reading.NO_ID
+        },
+    )
+
+
+async def _listed_offsets(
+    cluster: Brokers, node: int, wanted: Mapping[str, Sequence[int]], timestamp: int
+) -> dict[str, dict[int, int]]:
+    """What one leader answers, of the partitions of which it gives an offset."""
+    rows = [
+        {
+            "name": topic,
+            "partitions": [
+                {"partitionIndex": each, "currentLeaderEpoch": -1, "timestamp": timestamp}
+                for each in partitions
+            ],
+        }
+        for topic, partitions in wanted.items()
+    ]
+    try:
+        connection = await cluster.connection(node)
+        response = await connection.ask(LIST_OFFSETS, {"replicaId": -1, "isolationLevel": 0, "topics": rows})
+    except ClusterError:
+        return {}
+    return {
+        topic["name"]: {
+            row["partitionIndex"]: row["offset"] for row in topic["partitions"] if not row["errorCode"]
+        }
+        for topic in response["topics"]
+        if topic["name"] in wanted
+    }
+
+
+async def ends(cluster: Brokers, wanted: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
+    """The end offset of each partition that a leader gave; the others are missing."""
+    found = await log_offsets(cluster, wanted)
+    return {
+        (topic, partition): offset
+        for topic, offsets in found.ends.items()
+        for partition, offset in offsets.items()
+        if offset >= 0
+    }
 
 
 async def session_timeouts(cluster: Brokers, groups: Mapping[str, GroupKind]) -> dict[str, dict[str, int]]:
@@ -234,7 +301,3 @@ async def _configs(
         else {each["name"]: each["value"] for each in row["configs"] if each["value"] is not None}
         for row in response["results"]
     }
-
-
-def _latest(partition: int) -> dict[str, int]:
-    return {"partitionIndex": partition, "currentLeaderEpoch": -1, "timestamp": LATEST}

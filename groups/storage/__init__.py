@@ -5,6 +5,7 @@
 * ``reading``: chunks, frames, changes and entries, bounded, of both;
 * ``digests``, ``digest_answers``: what the map shows of a window;
 * ``committed``: the committed offsets of partitions, as lines over time;
+* ``offset_blocks``: where partitions end and start, and what polled groups have committed, over time;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;

@@ -4,6 +4,7 @@
 module           what it is for
 ===============  ============================================================================================
 ``pulling``      one round after the other: lists, describes, offsets; nothing of Django
+``positions``    the offsets of each round, kept over time
 ``storing``      what a round saw becomes entries of timelines and rows of groups
 ``live_group``   a group under way, whatever it is recorded from; the groups of one cluster; recorders that are kept
 ``following``    the log's partitions, each fetched from the broker that leads it

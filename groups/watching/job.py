@@ -32,6 +32,7 @@ from groups.watching.columns import GroupRow
 from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
 from groups.watching.live_group import LiveGroup
 from groups.watching.log_storing import LogStore
+from groups.watching.positions import PositionKeeper
 from groups.watching.pulling import Puller, Round
 from groups.watching.storing import Store
 from groups.watching.together import Losses, shown_together
@@ -68,11 +69,13 @@ class Watching:
     _renewed_s: float = 0.0
     _forgot_s: float = 0.0
     _asked_s: float = 0.0
+    _kept: PositionKeeper = field(init=False)
     _told: Store = field(init=False)
     _reach: Reach = field(init=False)
     _losses: Losses = field(default_factory=Losses)
 
     def __post_init__(self) -> None:
+        self._kept = PositionKeeper(self.cluster, self.owner)
         self._reach = Reach(self.cluster)
 
     async def run(self) -> None:
@@ -111,6 +114,8 @@ class Watching:
             finally:
                 if brokers is not None:
                     await brokers.close()
+        with contextlib.suppress(DatabaseError, registry.LeaseGone):
+            await sync_to_async(self._kept.flush)()
         try:
             await sync_to_async(registry.give_back)(self.cluster.pk, self.owner)
         except DatabaseError:
@@ -188,6 +193,7 @@ class Watching:
                 await asyncio.sleep(RETRY_LEAST_S)
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
+            await self._keep(seen, followed=True)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
             self._losses.take(checks.store.groups)
             facts = self._facts(puller, brokers, seen)
@@ -202,6 +208,7 @@ class Watching:
 
     async def _take(self, store: Store, puller: Puller, brokers: Brokers, seen: Round) -> None:
         rows = await sync_to_async(store.take)(seen)
+        await self._keep(seen, followed=False)
         if time.monotonic() - self._asked_s >= ASK_MISSING_EVERY_S:
             self._asked_s = time.monotonic()
             for name in store.missing()[:20]:
@@ -216,6 +223,10 @@ class Watching:
         self.on_round(seen, rows)
         self.on_rows(rows)
         await self._forget_now_and_then()
+
+    async def _keep(self, seen: Round, *, followed: bool) -> None:
+        if seen.positions is not None:
+            await sync_to_async(self._kept.take)(seen.positions, followed=followed)
 
     async def _forget_now_and_then(self) -> None:
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:

@@ -16,7 +16,9 @@ from typing import Final
 
 from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed, Listing, batched, described
 from groups.clusters.faults import ClusterError
-from groups.clusters.offsets import committed_of, ends, session_timeouts, topic_facts
+from groups.clusters.offsets import LogOffsets, committed_of, log_offsets, session_timeouts, topic_facts
+from groups.history.lag.partition import lag_now
+from groups.history.lag.samples import NO_ANSWER
 from groups.history.polls.description import (
     UNSTABLE,
     GroupDescription,
@@ -38,6 +40,9 @@ FAST_S: Final = 0.25
 """How long after a round the next one looks at the groups that rebalance."""
 
 LAG_EVERY_S: Final = 5.0
+STARTS_EVERY_S: Final = 60.0
+"""Logs lose their beginning when retention looks at them, every five minutes by default."""
+
 BROKERS_EVERY_S: Final = 30.0
 TOPICS_EVERY_S: Final = 30.0
 SETTINGS_EVERY_S: Final = 60.0
@@ -45,6 +50,26 @@ SETTINGS_EVERY_S: Final = 60.0
 
 GROUPS_MOST: Final = 5_000
 """Groups that are described; what a cluster has beyond that is counted and said."""
+
+
+Place = tuple[str, int, int]
+"""Topic, partition and committed offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positions:
+    """What groups have committed, by name, and where their partitions' logs end and start, by topic and partition.
+
+    Negative ends and starts are reasons (``groups.history.lag.samples``). ``starts`` is empty in most rounds. ``made_again``: topics
+    that have another id than in the round before.
+    """
+
+    committed_ms: int
+    committed: Mapping[str, Sequence[Place]]
+    ends_ms: int
+    ends: Mapping[str, Mapping[int, int]]
+    starts: Mapping[str, Mapping[int, int]]
+    made_again: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +85,14 @@ class Round:
     """Groups that were described, with an answer of before, too."""
 
     lag: Mapping[str, int | None] | None
+    """Null in a round that did not ask for positions."""
+
     partitions: Mapping[str, int]
     left_out: int = 0
     settings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By group its session timeout, by the setting's name, as far as it is known."""
+
+    positions: Positions | None = None
 
 
 @dataclass(slots=True)
@@ -100,6 +129,10 @@ class Puller:
     _next_settings_s: float = 0.0
     _next_full_s: float = 0.0
     _next_lag_s: float = 0.0
+    _next_starts_s: float = 0.0
+    _topic_ids: dict[str, str] = field(default_factory=dict)
+    """Of the topics whose ends were asked for."""
+
     _next_brokers_s: float = 0.0
     _next_topics_s: float = 0.0
     _took_s: float = 0.0
@@ -116,7 +149,7 @@ class Puller:
     async def round(self) -> Round:
         """Looks once. ``ClusterError`` where no broker answers at all."""
         begun_s = time.monotonic()
-        at_ms = time.time_ns() // 1_000_000
+        at_ms = _now_ms()
         if begun_s >= self._next_brokers_s or not self.cluster.brokers:
             await self.cluster.refresh()
             self._next_brokers_s = begun_s + BROKERS_EVERY_S
@@ -139,10 +172,10 @@ class Puller:
         self._unstable = {row.group for row in rows if row.state in UNSTABLE} | {
             name for name, (_, is_rebalancing) in self._known.items() if is_rebalancing
         }
-        lag = None
+        positions = None
         if begun_s >= self._next_lag_s:
             self._next_lag_s = begun_s + LAG_EVERY_S
-            lag = await self._lag(rows)
+            positions = await self._ask_positions(rows, begun_s)
         took_s = time.monotonic() - begun_s
         if full:
             # The first one opens connections and loads declarations: it says nothing of those to come.
@@ -155,10 +188,11 @@ class Puller:
             listing=listing,
             told=known,
             asked=frozenset(row.group for row in due),
-            lag=lag,
+            lag=None if positions is None else self._lag(positions),
             partitions=dict(self._partitions),
             settings=dict(self._settings),
             left_out=left_out,
+            positions=positions,
         )
 
     async def pause(self) -> None:
@@ -238,14 +272,15 @@ class Puller:
         self._settings = known | await session_timeouts(self.cluster, wanted)
         self._asked_settings = set(kinds)
 
-    async def _lag(self, rows: Sequence[Listed]) -> dict[str, int | None]:
-        """The lag of each group over all its committed partitions; null where it cannot be told whole."""
+    async def _ask_positions(self, rows: Sequence[Listed], begun_s: float) -> Positions:
+        """Committed offsets first, then the ends of their partitions: an end is never behind a commit of the same look."""
         by_node: dict[int, list[str]] = {}
         for row in rows:
             if row.kind is not GroupKind.SHARE:
                 by_node.setdefault(row.broker, []).append(row.group)
         has: dict[str, list[Place]] = {}
         wanted: dict[str, set[int]] = {}
+        committed_ms = _now_ms()
         for node, groups in by_node.items():
             for first in range(0, len(groups), GROUPS_A_REQUEST):
                 try:
@@ -261,28 +296,42 @@ class Puller:
                     has[name] = [(one.topic, one.partition, one.offset) for one in each]
                     for topic, partition, _ in has[name]:
                         wanted.setdefault(topic, set()).add(partition)
+        with_starts = begun_s >= self._next_starts_s
+        ends_ms = _now_ms()
         try:
-            known_ends = await ends(self.cluster, wanted)
+            logs = await log_offsets(self.cluster, wanted, with_starts=with_starts)
         except ClusterError:
-            known_ends = {}
+            logs = LogOffsets(ends={}, starts={}, topic_ids={})
+        if logs.starts:
+            self._next_starts_s = begun_s + STARTS_EVERY_S
+        made_again = {
+            topic
+            for topic, topic_id in logs.topic_ids.items()
+            if self._topic_ids.get(topic, topic_id) != topic_id
+        }
+        self._topic_ids |= logs.topic_ids
+        return Positions(
+            committed_ms=committed_ms,
+            committed=has,
+            ends_ms=ends_ms,
+            ends=logs.ends,
+            starts=logs.starts,
+            made_again=frozenset(made_again),
+        )
+
+    def _lag(self, positions: Positions) -> dict[str, int | None]:
+        """The lag of each group over all its committed partitions; null where it is not known of all of them."""
         # Offsets of a topic that may not be seen are silently missing from the answer.
         return {
-            name: _sum(each, known_ends)
+            name: lag_now(
+                (offset, positions.ends.get(topic, {}).get(partition, NO_ANSWER))
+                for topic, partition, offset in each
+            )
             if self._reads.get(name, frozenset()) <= self._partitions.keys()
             else None
-            for name, each in has.items()
+            for name, each in positions.committed.items()
         }
 
 
-Place = tuple[str, int, int]
-"""Topic, partition and committed offset."""
-
-
-def _sum(committed: Sequence[Place], log_ends: Mapping[tuple[str, int], int]) -> int | None:
-    lags = []
-    for topic, partition, offset in committed:
-        end = log_ends.get((topic, partition))
-        if end is None or offset < 0:
-            return None
-        lags.append(max(0, end - offset))
-    return sum(lags) if lags else None
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

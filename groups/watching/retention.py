@@ -1,4 +1,4 @@
-"""What is forgotten of live groups: commits that are old, timelines that ended long ago, and groups that are gone."""
+"""What is forgotten of live groups: commits and offsets that are old, timelines that ended long ago, and groups that are gone."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.polls.recording import Condition
 from groups.models import Batch, Timeline
+from groups.storage import offset_blocks
 from groups.storage.thinning import BLOCK_MS_LEAST
 from groups.watching.alerts import deliveries
 
@@ -37,7 +38,8 @@ def forget(cluster: Cluster) -> int:
 
     Commits are thinned after an hour; at once where more is stored than is kept, before any timeline is removed.
     """
-    before = timezone.now() - timedelta(days=settings.LIVE_KEEP_DAYS)
+    kept = timedelta(days=settings.LIVE_KEEP_DAYS)
+    before = timezone.now() - kept
     ended = Timeline.objects.filter(cluster=cluster).exclude(status=Timeline.Status.RUNNING)
     gone = list(ended.filter(created__lt=before).order_by("created").values_list("pk", flat=True)[:AT_ONCE])
     thin(cluster, _now_ms() - THINNED_AFTER_MS)
@@ -47,6 +49,7 @@ def forget(cluster: Cluster) -> int:
     WatchedGroup.objects.filter(
         cluster=cluster, condition=Condition.DELETED.value, changed__lt=before
     ).delete()
+    offset_blocks.forget(cluster, _now_ms(), kept)
     deliveries.forget(cluster, settings.LIVE_KEEP_DAYS)
     return storage.delete_all(gone) if gone else 0
 

@@ -16,7 +16,7 @@ from groups.clusters.allowed import API_VERSIONS, CONSUMER_GROUP_DESCRIBE, LIST_
 from groups.clusters.brokers import Brokers, Listed, Listing
 from groups.clusters.connection import UNSUPPORTED_VERSION, Connection, connect
 from groups.clusters.faults import ClusterError, Fault
-from groups.clusters.offsets import Committed
+from groups.clusters.offsets import Committed, LogOffsets
 from groups.clusters.sentences import undescribed
 from groups.clusters.settings import settings_of
 from groups.history.polls.description import GroupKind, Undescribed
@@ -186,11 +186,11 @@ async def test_a_lag_of_which_a_topic_is_hidden_is_not_told_as_if_it_were_whole(
         seen = Committed(topic="seen", partition=0, offset=7, leader_epoch=-1, metadata="")
         return {group: [seen] for group in groups}
 
-    async def ends(cluster: Brokers, wanted: Any) -> dict[tuple[str, int], int]:
-        return {("seen", 0): 10}
+    async def log_offsets(cluster: Brokers, wanted: Any, **_: Any) -> LogOffsets:
+        return LogOffsets(ends={"seen": {0: 10}}, starts={}, topic_ids={})
 
     monkeypatch.setattr(pulling, "committed_of", committed_of)
-    monkeypatch.setattr(pulling, "ends", ends)
+    monkeypatch.setattr(pulling, "log_offsets", log_offsets)
     puller = Puller(Asked())
     puller._partitions = {"seen": 1}
     puller._reads = {"whole": frozenset({"seen"}), "partly": frozenset({"seen", "hidden"})}
@@ -198,4 +198,4 @@ async def test_a_lag_of_which_a_topic_is_hidden_is_not_told_as_if_it_were_whole(
         Listed(group=name, kind=GroupKind.CLASSIC, state="Stable", protocol_type="consumer", broker=1)
         for name in ("whole", "partly")
     ]
-    assert await puller._lag(rows) == {"whole": 3, "partly": None}
+    assert puller._lag(await puller._ask_positions(rows, 0.0)) == {"whole": 3, "partly": None}
