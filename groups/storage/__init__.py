@@ -6,6 +6,7 @@
 * ``digests``, ``digest_answers``: what the map shows of a window;
 * ``committed``: the committed offsets of partitions, as lines over time;
 * ``offset_blocks``: where partitions end and start, and what polled groups have committed, over time;
+* ``lag``: the lag of a live timeline's group;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
@@ -27,6 +28,7 @@ from groups.storage.errors import (
     SequenceGap,
     StorageError,
 )
+from groups.storage.lag import lag_between
 from groups.storage.names import rename, set_topic_names
 from groups.storage.reading import (
     bytes_of_runs,
@@ -101,6 +103,7 @@ __all__ = [
     "frame_at",
     "get",
     "interrupt",
+    "lag_between",
     "last_change",
     "last_with_members",
     "listing",

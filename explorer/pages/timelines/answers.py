@@ -141,6 +141,19 @@ def offsets(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(storage.committed_lines(timeline, first, last, points, asked or None))
 
 
+def lag(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """How far a live group was behind the ends of its partitions, over the time of the entries ``from`` to ``to``."""
+    timeline = storage.get(timeline_id)
+    last = number(request.GET, "to", timeline.last)
+    first = number(request.GET, "from", max(1, last - storage.COMMITS_WITHIN), least=1)
+    points = number(request.GET, "points", POINTS_USUAL, least=2)
+    if last < first:
+        raise BadRequest(f"to={last} lies before from={first}.", field="to")
+    if points > storage.POINTS_MOST:
+        raise BadRequest(f"points={points} must be {storage.POINTS_MOST} at most.", field="points")
+    return json_response(storage.lag_between(timeline, first, min(last, timeline.last), points))
+
+
 def _place(text: str) -> tuple[str, int]:
     """``orders-3`` as a topic and a partition's number."""
     topic, dash, partition = text.rpartition("-")

@@ -18,6 +18,7 @@ urlpatterns = [
     path(f"{T}/chunks/<int:first>", endpoint(GET=timelines.chunk), name="api-chunk"),
     path(f"{T}/digest", endpoint(GET=timelines.digest), name="api-digest"),
     path(f"{T}/offsets", endpoint(GET=timelines.offsets), name="api-offsets"),
+    path(f"{T}/lag", endpoint(GET=timelines.lag), name="api-lag"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),
     path(f"{T}/frame", endpoint(GET=timelines.frame), name="api-frame"),
     path(f"{T}/assignment", endpoint(GET=assignment.next_assignment), name="api-assignment"),

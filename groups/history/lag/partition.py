@@ -28,26 +28,22 @@ _NONE_REACHES: Final = 2**63
 
 
 class NotKnown(StrEnum):
-    """Why a lag is not known; the sentences are in ``REASONS``."""
+    """Why a lag is not known."""
 
     NO_ROUND = "no-round"
+    """Nobody asked the brokers for end offsets."""
+
     NO_ANSWER = "no-answer"
     NO_RIGHT = "no-right"
+    """The right DESCRIBE on the topic is missing."""
+
     NO_COMMIT = "no-commit"
     MADE_AGAIN = "made-again"
+    """The end offset fell, or the topic has another id, and nothing was committed since."""
+
     END_BELOW = "end-below"
     OLDER = "older"
-
-
-REASONS: Final[dict[NotKnown, str]] = {
-    NotKnown.NO_ROUND: "nobody asked the brokers for end offsets",
-    NotKnown.NO_ANSWER: "the broker did not answer with an end offset",
-    NotKnown.NO_RIGHT: "the right DESCRIBE on the topic is missing",
-    NotKnown.NO_COMMIT: "no offset was committed",
-    NotKnown.MADE_AGAIN: "the end offset fell (the topic was made again or truncated), and nothing was committed since",
-    NotKnown.END_BELOW: "the end offset is below the committed offset",
-    NotKnown.OLDER: "the record is older than the first known end offset",
-}
+    """The first unread record is older than the first known end offset: its age is not known."""
 
 
 class Commit(NamedTuple):

@@ -26,6 +26,7 @@ from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.storage import BadName, exported
 from groups.storage.handing_on import checked, redactor_for, redactor_for_all
+from groups.storage.lag import LagLine
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
@@ -48,7 +49,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|export|add|rename|remove"
+            dest="verb", required=True, metavar="list|show|lag|export|add|rename|remove"
         )
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
@@ -70,6 +71,8 @@ class Command(TerminalCommand):
             help="at the last entry whose time is not after MS milliseconds",
         )
 
+        lag = verbs.add_parser("lag", help="a live group's lag over time; a line for each look")
+        lag.add_argument("id", help="as `timeline list` tells it")
         export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
         export.add_argument(
             "ids",
@@ -159,6 +162,9 @@ class Command(TerminalCommand):
                 self.stderr.write(NOTHING_STORED)
             return
         timeline = existing(options["id"])
+        if options["verb"] == "lag":
+            yield from lags(timeline, self.stderr)
+            return
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
             raise CommandError(
@@ -166,6 +172,27 @@ class Command(TerminalCommand):
                 returncode=NO,
             )
         yield from SHOW[options["format"]](timeline, at)
+
+
+def lags(timeline: Timeline, stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
+    """A line for each look: the total, and each partition by its name."""
+    answer = storage.lag_between(
+        timeline, max(1, timeline.last - storage.COMMITS_WITHIN), timeline.last, storage.POINTS_MOST
+    )
+    if answer["problem"] is not None:
+        stderr.write(answer["problem"])
+    for at, at_ms in enumerate(answer["times_ms"]):
+        yield {
+            "at_ms": at_ms,
+            **lag_at(answer["total"], at),
+            "partitions": {
+                f"{line['topic']}-{line['partition']}": lag_at(line, at) for line in answer["partitions"]
+            },
+        }
+
+
+def lag_at(line: LagLine, at: int) -> dict[str, Any]:
+    return {"records": line["records"][at], "seconds": line["seconds"][at], "why": line["why"][at]}
 
 
 def renamed(timeline_id: str, title: str) -> Timeline:

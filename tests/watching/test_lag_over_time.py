@@ -1,0 +1,157 @@
+"""The lag of a watched group over time, as the API and the command line give it."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import orjson
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from groups import storage
+from groups.cluster_models import Cluster
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.passes.recorder import Recorder
+from groups.models import OffsetBlock, Timeline
+from groups.storage.lag import NO_ENDS
+from groups.watching import registry
+from groups.watching.positions import PositionKeeper
+from groups.watching.pulling import Positions
+from groups.watching.storing import Store
+from groups.wire.coordinator_schema import OFFSET_COMMIT
+from tests.watching.rounds import BEGIN_MS, described, round_of
+
+pytestmark = pytest.mark.django_db
+
+OWNER = "test"
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    made = registry.add("test", {"bootstrap.servers": "localhost:9092"})
+    assert registry.take(made.pk, OWNER)
+    return made
+
+
+def positions(number: int, committed: tuple[int, int], ends: tuple[int, int]) -> Positions:
+    """Those of ``orders`` at the round of this number, of one every five seconds."""
+    at_ms = BEGIN_MS + 5_000 * number
+    return Positions(
+        committed_ms=at_ms,
+        committed={"billing": [("orders", partition, offset) for partition, offset in enumerate(committed)]},
+        ends_ms=at_ms,
+        ends={"orders": dict(enumerate(ends))},
+        starts={},
+        made_again=frozenset(),
+    )
+
+
+def polled(cluster: Cluster) -> Timeline:
+    """A group of which partition 0 is read and partition 1 stops: its first unread record is that of round 1."""
+    store, keeper = Store(cluster, OWNER), PositionKeeper(cluster, OWNER)
+    for number in range(5):
+        group = described("billing", {"a": ((0, 1), (0, 1))}, epoch=3 + (number == 4))
+        store.take(round_of(BEGIN_MS + 5_000 * number, group))
+        keeper.take(
+            positions(number, (10 * number, min(10, 10 * number)), (10 * number, 10 * number)), followed=False
+        )
+    Timeline.objects.update(status=Timeline.Status.COMPLETE)
+    return Timeline.objects.get()
+
+
+def test_a_polled_groups_lag_is_that_of_its_rounds_in_records_and_in_seconds(cluster: Cluster) -> None:
+    timeline = polled(cluster)
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["times_ms"] == [BEGIN_MS + 5_000 * number for number in range(5)]
+    read, unread = answer["partitions"]
+    assert (read["topic"], read["partition"], read["records"]) == ("orders", 0, [0] * 5)
+    assert unread["records"] == answer["total"]["records"] == [0, 0, 10, 20, 30]
+    assert unread["seconds"] == answer["total"]["seconds"] == [0, 0, 5, 10, 15]
+    assert answer["problem"] is None
+
+
+def test_of_more_looks_than_points_the_greatest_lag_is_shown(cluster: Cluster) -> None:
+    timeline = polled(cluster)
+    answer = storage.lag_between(timeline, 1, timeline.last, 2)
+    assert answer["total"]["records"] == [10, 30]
+
+
+def commit(sequence: int, at_ms: int, offset: int) -> Entry:
+    return Entry(
+        sequence=sequence,
+        at_ms=at_ms,
+        kind=Kind.RECORD,
+        actor="coordinator",
+        provenance=Provenance.RECORDED,
+        payload={
+            "type": OFFSET_COMMIT,
+            "key": {"group": "billing", "topic": "orders", "partition": 0},
+            "version": 3,
+            "value": {"offset": offset, "leaderEpoch": -1, "metadata": "", "commitTimestamp": at_ms},
+        },
+        partition=7,
+        offset=sequence,
+    )
+
+
+def followed(cluster: Cluster, skew_ms: int) -> Timeline:
+    """A group whose commits are in its log, by a broker's clock that is ahead of the watcher's."""
+    timeline = storage.create_timeline(
+        title="billing", source=Timeline.Source.LIVE, group="billing", semantics="kafka",
+        cluster_id=cluster.pk, provenance="recorded",
+    )  # fmt: skip
+    recorder = Recorder(group="billing")
+    for sequence, after_ms in enumerate((0, 4_000, 9_000, 20_000), 1):
+        recorder.add(commit(sequence, BEGIN_MS + after_ms + skew_ms, min(8, after_ms // 500)))
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    writer = storage.open_writer(timeline.pk, OWNER)
+    writer.append(batch)
+    writer.finish(Timeline.Status.COMPLETE)
+    cluster.groups.create(group="billing", followed={"partition": 7}, timeline=timeline)
+    Cluster.objects.update(seen={"follow": {"skews_ms": {"7": skew_ms}}})
+    keeper = PositionKeeper(cluster, OWNER)
+    for number in range(5):
+        keeper.take(positions(number, (0, 0), (10 * number, 10 * number)), followed=True)
+    return storage.get(timeline.pk)
+
+
+@pytest.mark.parametrize("skew_ms", [0, 60_000, -60_000])
+def test_a_followed_groups_lag_is_that_of_its_logs_commits_whatever_its_brokers_clock(
+    cluster: Cluster, skew_ms: int
+) -> None:
+    timeline = followed(cluster, skew_ms)
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["times_ms"] == [BEGIN_MS + skew_ms + 5_000 * number for number in range(5)]
+    [line] = answer["partitions"]
+    assert line["records"] == [0, 2, 12, 22, 32]
+    assert line["seconds"] == [0, 1, 6, 11, 16]
+
+
+def test_the_api_and_the_command_line_give_the_same_lag(cluster: Cluster, client: Client) -> None:
+    timeline = polled(cluster)
+    answer: dict[str, Any] = client.get(f"/api/timelines/{timeline.pk}/lag").json()
+    assert answer["total"]["records"] == [0, 0, 10, 20, 30]
+    out = StringIO()
+    call_command("timeline", "lag", timeline.pk, stdout=out)
+    lines = [orjson.loads(line) for line in out.getvalue().splitlines()]
+    assert [line["records"] for line in lines] == answer["total"]["records"]
+    assert [line["partitions"]["orders-1"]["seconds"] for line in lines] == answer["partitions"][1]["seconds"]
+
+
+@pytest.mark.parametrize("query", ["from=3&to=2", "points=5000", "points=x", "from=0"])
+def test_a_lag_that_cannot_be_asked_for_is_refused_in_one_line(
+    cluster: Cluster, client: Client, query: str
+) -> None:
+    answer = client.get(f"/api/timelines/{polled(cluster).pk}/lag?{query}")
+    assert answer.status_code == 400
+    assert len(answer.json()["error"]["message"].splitlines()) == 1
+
+
+def test_a_timeline_without_end_offsets_says_so(cluster: Cluster, client: Client) -> None:
+    timeline = polled(cluster)
+    OffsetBlock.objects.all().delete()
+    answer = client.get(f"/api/timelines/{timeline.pk}/lag").json()
+    assert (answer["problem"], answer["times_ms"], answer["partitions"]) == (NO_ENDS, [], [])
