@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -30,6 +32,9 @@ PROTOCOLS: Final[Mapping[str, Mapping[str, object]]] = {
 
 SESSION_S: Final = 6
 """Of both, as the broker and ``CLASSIC`` have it."""
+
+HEARTBEAT_SENT_S: Final = 5
+"""Several intervals: a member has sent a heartbeat, on a busy machine, too."""
 
 LIMIT_S: Final = 180
 
@@ -217,7 +222,10 @@ class LookedUp:
 
 
 def looked_up(secure: Secure, protocol: str) -> LookedUp:
-    """A member is suspended while all its rights on the group go and its connections break: it asks where the coordinator is."""
+    """The broker ends while a heartbeat of the member waits for it, and all the member's rights on the group go: it asks where the coordinator is.
+
+    Without a heartbeat in flight the member of the consumer protocol may keep its coordinator, and the heartbeat that is refused there ends it for good.
+    """
     group = f"looked-up-{protocol}"
     with secure.node.connect() as connection:
         connection.create_topic(group, 4)
@@ -233,10 +241,12 @@ def looked_up(secure: Secure, protocol: str) -> LookedUp:
         member.join()
         wait_until(lambda: owned(member) == 4)
         before = len(member.lines)
+        os.kill(secure.node.pid, signal.SIGSTOP)
+        time.sleep(HEARTBEAT_SENT_S)
         member.suspend()
-        secure.revoke(USER, gone)
-        secure.node.stop()
+        secure.node.kill()
         secure.node.start(same_ports=True)
+        secure.revoke(USER, gone)
         member.resume()
         time.sleep(4)
         denied, between = what(member.lines[before:]), len(member.lines)
