@@ -171,6 +171,16 @@ READINGS: Final = (
         unshown=CLIENTS,
     ),
     Difference(
+        id="stale-commit",
+        topic="a commit that is refused as stale",
+        section="OffsetCommit API",
+        proposal="is sent again when a heartbeat's response has brought another epoch",
+        reading="so, but for `commitAsync`, which could undo a later one; an automatic one has the positions of then",
+        released="is sent again before a revocation; every other one fails",
+        seen=Seen.CLIENT,
+        unshown=CLIENTS,
+    ),
+    Difference(
         id="segments",
         topic="`--format segment`",
         section="Records",

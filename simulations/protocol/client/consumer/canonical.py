@@ -47,6 +47,7 @@ def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
                 commit.kind.value,
                 commit.offsets,
                 commit.request is not None and rename(commit.request.member_epoch),
+                commit.stale_epoch is not None and rename(commit.stale_epoch),
                 commit.reconciliation is not None and commit.reconciliation is m.reconciliation,
             )
             for commit in m.commits

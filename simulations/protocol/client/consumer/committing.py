@@ -1,4 +1,8 @@
-"""Commits: sent, sent again, given up (``CommitRequestManager``). None of their errors changes the membership."""
+"""Commits: sent, sent again, given up (``CommitRequestManager``). None of their errors changes the membership.
+
+The proposal (OffsetCommit API, "Response Handling"): after STALE_MEMBER_EPOCH a commit is sent again with the next epoch, but for
+``commitAsync``, which could undo a later one; the release does so before a revocation alone.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,16 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
         if now_ms >= commit.deadline_ms:
             _finish(m, commit, ErrorCode.REQUEST_TIMED_OUT, now_ms, effects)
             return True
-        if m.lookup.known and now_ms >= commit.next_ms:
+        if commit.stale_epoch is not None and m.epoch <= 0:
+            # No member any more: what it had consumed is of partitions that it has lost.
+            _finish(m, commit, ErrorCode.STALE_MEMBER_EPOCH, now_ms, effects)
+            return True
+        if commit.stale_epoch not in (None, m.epoch) and commit.kind is CommitKind.INTERVAL:
+            # What it had consumed by then may be given up by now, and is no longer all: the next one has the positions of now.
+            _finish(m, commit, ErrorCode.STALE_MEMBER_EPOCH, now_ms, effects)
+            m.auto_commit_ms = now_ms
+            return True
+        if m.lookup.known and now_ms >= commit.next_ms and commit.stale_epoch != m.epoch:
             request = request_for(m, commit)
             expires_ms = min(commit.deadline_ms, now_ms + m.config.request_timeout_ms)
             _replace(m, commit, replace(commit, request=request, expires_ms=expires_ms))
@@ -71,7 +84,8 @@ def due_ms(m: ClientState, now_ms: int) -> int:
         if commit.request is not None:
             due = min(due, commit.expires_ms)
         else:
-            due = min(due, commit.deadline_ms, commit.next_ms if m.lookup.known else FOREVER)
+            sent_again = m.lookup.known and commit.stale_epoch is None
+            due = min(due, commit.deadline_ms, commit.next_ms if sent_again else FOREVER)
     if m.config.auto_commit and m.owned and m.polls(now_ms) and not _commits_by_itself(m):
         due = min(due, m.auto_commit_ms)
     return due
@@ -88,7 +102,11 @@ def answered(
     code = next((code for code in codes if code), 0)
     if code in LOOKED_UP:
         lookup.lose(m, now_ms)
-    if code and _again(m, commit, code):
+    if code == ErrorCode.STALE_MEMBER_EPOCH and _awaits_epoch(m, commit):
+        assert commit.request is not None
+        stale_epoch = commit.request.member_epoch
+        _replace(m, commit, replace(commit, request=None, expires_ms=FOREVER, stale_epoch=stale_epoch))
+    elif code and _again(m, commit, code):
         _later(m, commit, now_ms)
     else:
         _finish(m, commit, code, now_ms, effects)
@@ -101,6 +119,19 @@ def failed(m: ClientState, commit: Commit, now_ms: int, effects: list[Effect]) -
         _later(m, commit, now_ms)
     else:
         _finish(m, commit, ErrorCode.REQUEST_TIMED_OUT, now_ms, effects)
+
+
+def _awaits_epoch(m: ClientState, commit: Commit) -> bool:
+    """Whether a commit that was refused as stale waits for a response with another epoch.
+
+    ``commitAsync`` never sends again: a later commit may have been taken. A member that closes sends no heartbeat before its last commit has ended; only one that is in flight can help it.
+    """
+    if not m.config.retries_stale or m.epoch <= 0 or commit.request is None:
+        return False
+    if commit.kind is CommitKind.ASYNC:
+        return False
+    is_behind = commit.request.member_epoch != m.epoch
+    return commit.kind is not CommitKind.ON_CLOSE or is_behind or m.in_flight is not None
 
 
 def _again(m: ClientState, commit: Commit, code: int) -> bool:

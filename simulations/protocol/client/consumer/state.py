@@ -124,6 +124,8 @@ class Commit:
     expires_ms: int = FOREVER
     reconciliation: Reconciliation | None = None
     """The one that goes on after this commit."""
+    stale_epoch: int | None = None
+    """The epoch with which it was refused: it waits for another one."""
 
 
 @dataclass(frozen=True, slots=True)
