@@ -8,6 +8,7 @@ urlpatterns = [
     path("", include("explorer.pages.home.urls")),
     path("", include("explorer.pages.board.urls")),
     path("", include("explorer.pages.kept.urls")),
+    path("", include("explorer.pages.troubles.urls")),
     path("", include("explorer.server.health.urls")),
     path("", include("explorer.server.metrics.urls")),
     path("", include("explorer.pages.compare.urls")),

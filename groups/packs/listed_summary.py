@@ -9,7 +9,9 @@ from typing import Any, Final
 import cramjam
 import orjson
 
-from groups.history.story.problems import gravity
+from groups.history.story.common_causes import occurrences
+from groups.history.story.problems import gravity, ranked_problems
+from groups.history.verdict.opening import opening_pattern
 
 GROUP_LENGTH_MOST: Final = 512
 """Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
@@ -21,6 +23,9 @@ NO_OWNER_LONG_MS: Final = 10_000
 """From here on a partition without an owner is shown in red."""
 
 GAPS_MOST: Final = 20
+
+NAMED_MOST: Final = 20
+"""Topics by which a list can be narrowed to a timeline."""
 
 
 def listed_name(group: str) -> str:
@@ -82,10 +87,15 @@ def headline_text(summary: Mapping[str, Any]) -> str:
 
 def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``group``, ``protocol``, ``state``, the span, ``entries``, ``verdict``; ``epochs_ms`` and ``no_owner_ms`` (when
-    epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``)."""
+    epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``).
+
+    For the table of what is wrong: ``rebalances``, the ``pattern``'s title, ``problems``, ``occurrences`` of what groups can
+    share, ``topics``.
+    """
     findings = summary.get("findings") or []
     no_owner = [one for one in findings if one["kind"] == "no_owner"]
     epochs = summary.get("epochs") or []
+    pattern = opening_pattern(findings)
     return {
         "group": summary.get("group"),
         "protocol": summary.get("protocol"),
@@ -99,4 +109,9 @@ def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         "epochs_ms": [epoch["at_ms"] for epoch in epochs[:: max(1, -(-len(epochs) // EPOCHS_MOST))]],
         "no_owner_ms": [one["from_ms"] for one in no_owner if (one.get("length_ms") or 0) > NO_OWNER_LONG_MS],
         "weight": gravity(findings),
+        "rebalances": max(0, len(epochs) - 1),
+        "pattern": pattern["title"] if pattern else "",
+        "problems": ranked_problems(findings),
+        "occurrences": occurrences(findings),
+        "topics": sorted(summary.get("topics") or ())[:NAMED_MOST],
     }

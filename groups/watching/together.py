@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from groups.history.story.common_causes import APART_MS, GROUPS_LEAST
 from groups.history.words import duration
-
-APART_MS: Final = 3_000
-"""Losses this close to each other are one event. Clients that are cut off together are removed a heartbeat or a round apart."""
-
-GROUPS_LEAST: Final = 5
-"""Fewer groups may lose members at the same time by chance, or are parts of one application."""
 
 NAMED_MOST: Final = 3
 

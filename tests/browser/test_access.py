@@ -26,6 +26,7 @@ PAGES = (
         "/lessons/write",
         "/inspect",
         "/sweeps",
+        "/groups",
         "/timelines",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),

@@ -34,11 +34,12 @@ KNOWS = {
     "sharing": "frame shared",
     "sweep": "frame shared",
     "timeline": "frame shared",
+    "troubles": "frame shared",
     "map": "board frame shared timeline",
     "panels": "bytes figures frame shared sharing timeline",
     "lesson": "board frame panels shared timeline",
     "stage": "board frame live map panels shared source timeline",
-    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels shared sharing source stage sweep timeline",
+    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels shared sharing source stage sweep timeline troubles",
 }
 """Room → the rooms that it imports; a new arrow is a decision, and one that is gone leaves the table."""
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from groups.alert_models import Alert, AlertRule, Delivery
-from groups.watching.together import APART_MS, GROUPS_LEAST, Losses
+from groups.history.story.common_causes import APART_MS, GROUPS_LEAST
+from groups.watching.together import Losses
 from tests.watching.rounds import BEGIN_MS, described
 from tests.watching.test_alerts import HALVES, Watch, add, cluster, watch
 

@@ -90,8 +90,28 @@ REPEATS: Final = frozenset(
 
 REPEATS_LEAST: Final = 3
 
+UNTIL_REMOVED: Final = frozenset({"silent", "unread", "away"})
+"""What begins with a last commit, and shows when the member is removed or comes back."""
+
 LEVEL_MS: Final = 10**13
 """Between two levels: three centuries, longer than any problem of a log."""
+
+
+PROBLEMS_KEPT: Final = 12
+"""Problems of a timeline that lists rank it by, where a cause that many groups share is left out."""
+
+
+class RankedProblem(TypedDict):
+    """A finding that hurts: ``level`` of its severity, ``weight`` in ms, how long it was, whom it names, its first entry."""
+
+    kind: str
+    level: int
+    weight: int
+    from_ms: int
+    to_ms: int
+    length_ms: int | None
+    name: str
+    sequence: int
 
 
 class Weighed(TypedDict):
@@ -108,6 +128,8 @@ class Weighed(TypedDict):
     explained_by: NotRequired[str]
     silent_sequence: NotRequired[int | None]
     silent_from_ms: NotRequired[int | None]
+    to_ms: NotRequired[int | None]
+    name: NotRequired[str | None]
 
 
 def gravity(findings: Collection[Weighed]) -> int:
@@ -123,6 +145,42 @@ def gravity(findings: Collection[Weighed]) -> int:
 def _level(finding: Weighed) -> int:
     broken = WEIGHTS_MS.get(finding["kind"]) == BROKEN_MS
     return SEVERITIES["critical"] if broken else SEVERITIES.get(finding.get("severity", ""), 0)
+
+
+def ranked_problems(findings: Iterable[Weighed]) -> list[RankedProblem]:
+    """The gravest ``PROBLEMS_KEPT`` findings, each by itself. What lasts until a member is removed counts from its end."""
+    found = [
+        RankedProblem(
+            kind=one["kind"],
+            level=_level(one),
+            weight=int(weight),
+            from_ms=to_ms if one["kind"] in UNTIL_REMOVED else from_ms,
+            to_ms=to_ms,
+            length_ms=one.get("length_ms"),
+            name=str(one.get("name") or ""),
+            sequence=one["sequences"][0],
+        )
+        for one in findings
+        for weight in (_weight(one),)
+        for from_ms, to_ms in (_span(one),)
+        if one.get("sequences") and (weight > 0 or _level(one))
+    ]
+    return sorted(found, key=lambda one: (-one["level"], -one["weight"], one["sequence"]))[:PROBLEMS_KEPT]
+
+
+def _span(finding: Weighed) -> tuple[int, int]:
+    from_ms = finding.get("from_ms", finding.get("at_ms")) or 0
+    to_ms = finding.get("to_ms")
+    return from_ms, from_ms + (finding.get("length_ms") or 0) if to_ms is None else to_ms
+
+
+def _weight(finding: Weighed) -> float:
+    """What a finding weighs by itself, in ms; 0 for what hurts nobody. An unknown kind weighs as long as its ``length_ms``."""
+    kind, length_ms = finding["kind"], finding.get("length_ms") or 0
+    if kind in QUIET or (kind in LEAST_MS and length_ms < LEAST_MS[kind]):
+        return 0
+    by_kind = REMOVED_MS if _is_repeat(finding) else WEIGHTS_MS.get(kind, 0)
+    return by_kind + SHARES.get(kind, 1.0) * length_ms
 
 
 def troubles(findings: Iterable[Weighed]) -> list[Trouble]:
@@ -143,14 +201,11 @@ def _is_repeat(finding: Weighed) -> bool:
 
 
 def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
-    """Each problem with its weight. A kind that is not known here weighs as long as its ``length_ms``."""
+    """Each problem with its weight."""
     weights: dict[int, dict[str, tuple[float, Weighed]]] = {}
     for finding in findings:
-        kind = finding["kind"]
-        by_kind = REMOVED_MS if _is_repeat(finding) else WEIGHTS_MS.get(kind, 0)
-        weight = by_kind + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
-        short = kind in LEAST_MS and (finding.get("length_ms") or 0) < LEAST_MS[kind]
-        if short or kind in QUIET or weight <= 0 or not finding.get("sequences"):
+        kind, weight = finding["kind"], _weight(finding)
+        if weight <= 0 or not finding.get("sequences"):
             continue
         # Of many partitions without an owner at once the longest counts: they are one thing that happened.
         at = weights.setdefault(finding["sequences"][0], {})

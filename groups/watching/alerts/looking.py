@@ -15,6 +15,7 @@ from groups.alert_models import Alert, AlertRule
 from groups.cluster_models import Cluster
 from groups.history.findings.finding import Finding
 from groups.history.polls.recording import Condition
+from groups.history.story.common_causes import APART_MS, GROUPS_LEAST
 from groups.watching.alerts.deliveries import tell
 from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
@@ -32,7 +33,7 @@ from groups.watching.alerts.rules import (
     long_enough,
 )
 from groups.watching.live_group import LiveGroup
-from groups.watching.together import APART_MS, GROUPS_LEAST, Losses
+from groups.watching.together import Losses
 
 LOOK_EVERY_S: Final = 0.5
 

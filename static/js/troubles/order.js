@@ -1,0 +1,71 @@
+/**
+ * Which rows of the table are shown, and in which order: over rows in memory, without a page.
+ *
+ * @typedef {import('./types').TroubleRow} TroubleRow
+ * @typedef {import('./types').Table} Table
+ * @typedef {import('./types').Narrowed} Narrowed
+ */
+
+/** @type {{[sort in Narrowed['sort']]: (one: TroubleRow, other: TroubleRow) => number}} */
+const ORDERS = {
+  // As the server has them: by severity, then what is still so, then by harm.
+  severity: () => 0,
+  group: (one, other) => (one.group < other.group ? -1 : Number(one.group > other.group)),
+  worst: (one, other) => (other.worst_ms ?? 0) - (one.worst_ms ?? 0),
+  rate: (one, other) => (other.per_hour ?? 0) - (one.per_hour ?? 0),
+};
+
+/** @param {TroubleRow[]} rows @param {Narrowed} asked @returns {TroubleRow[]} */
+export function narrowedRows(rows, asked) {
+  const words = asked.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return rows
+    .filter(
+      (row) =>
+        (asked.all || asked.cause !== null || row.severity > 0) &&
+        (!asked.pattern || row.pattern === asked.pattern) &&
+        (!asked.topic || row.topics.includes(asked.topic)) &&
+        (asked.cause === null || row.causes.includes(asked.cause)) &&
+        words.every((word) => textOf(row).includes(word)),
+    )
+    .sort(ORDERS[asked.sort]);
+}
+
+/** @type {WeakMap<TroubleRow, string>} */
+const texts = new WeakMap();
+
+/** What a search looks through. @param {TroubleRow} row */
+function textOf(row) {
+  let text = texts.get(row);
+  if (text === undefined) {
+    text = [row.group, row.pattern, row.headline, row.worst_member, ...row.topics].join('\n').toLowerCase();
+    texts.set(row, text);
+  }
+  return text;
+}
+
+/** Values of a column, each once, in order. @param {Iterable<string>} values */
+export const once = (values) => [...new Set(values)].filter(Boolean).sort();
+
+/** Rebalances of all rows by cell of the axis. @param {TroubleRow[]} rows @param {number} cells */
+export function sums(rows, cells) {
+  const sum = new Array(cells).fill(0);
+  for (const row of rows) for (const { cell, rebalances } of row.strip) sum[cell] += rebalances;
+  return sum;
+}
+
+/** The sentence over the table. @param {Table} table */
+export function summed({ rows, causes }) {
+  const troubled = rows.filter(({ severity }) => severity > 0);
+  const still = troubled.filter((row) => row.still);
+  if (!rows.length) return '';
+  const clauses = [
+    troubled.length
+      ? `${troubled.length} of ${rows.length} groups ${troubled.length === 1 ? 'is' : 'are'} in trouble`
+      : `Nothing wrong in ${rows.length} ${rows.length === 1 ? 'group' : 'groups'}`,
+  ];
+  if (still.length && still.length <= 2)
+    clauses.push(`${still.map(({ group }) => group).join(' and ')} still ${still.length === 1 ? 'is' : 'are'}`);
+  else if (still.length) clauses.push(`${still.length} still are`);
+  if (causes.length) clauses.push(`${causes.length} ${causes.length === 1 ? 'cause' : 'causes'} shared by many groups`);
+  return `${clauses.join('; ')}.`;
+}

@@ -1,0 +1,142 @@
+/**
+ * A row of the table, its strip on the common time axis, and the axis itself.
+ *
+ * @typedef {import('./types').TroubleRow} TroubleRow
+ * @typedef {import('./types').Table} Table
+ */
+
+import { duration, plural, shownName } from '../frame/words.js';
+import { h, s } from '../shared/dom.js';
+import { clock, day } from '../shared/times.js';
+
+const CELL = 6;
+const STRIP_HEIGHT = 18;
+const SUM_HEIGHT = 22;
+/** From so many rebalances in a cell on it has the darkest grey. */
+const DARK_FROM = 4;
+
+const SEVERITIES = ['', 'warning', 'critical'];
+
+/** Opens at the worst moment. @param {TroubleRow} row */
+const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?at=${row.at}` : ''}`;
+
+/** @param {TroubleRow} row @param {Table} table @param {number} top in rem */
+export function troubleRow(row, table, top) {
+  const name = row.pattern || (row.severity ? 'Trouble' : 'No pattern');
+  const severity = SEVERITIES[row.severity];
+  const causes = row.causes.map((at) => table.causes[at]?.says ?? '').join('; ');
+  return h(
+    'div.tr',
+    { role: 'row', class: `tr s${row.severity}`, style: `top: ${top}rem` },
+    h(
+      'span.g',
+      { role: 'cell' },
+      h('a.mono', { href: addressOf(row), 'data-key': row.timeline, title: row.group }, shownName(row.group)),
+      h(
+        'span.p',
+        { title: row.certain ? 'shown by the log' : 'inferred' },
+        h('i', { class: row.certain ? 'sure' : 'open', 'aria-hidden': 'true' }),
+        name,
+        severity ? h('span.sr', `, ${severity}`) : null,
+      ),
+    ),
+    h(
+      'span.hl',
+      { role: 'cell', title: row.headline },
+      row.still ? h('i.now', { title: 'still so' }) : null,
+      said(row),
+    ),
+    h(
+      'span.c',
+      { role: 'cell', title: causes },
+      row.causes.length ? plural(row.causes.length, 'shared') : h('span.sr', 'none'),
+    ),
+    h(
+      'span.w.num',
+      { role: 'cell' },
+      h('b', row.worst_ms ? duration(row.worst_ms) : '–'),
+      h('span.quiet', { title: row.worst_member }, row.worst_member),
+    ),
+    h('span.r.num', { role: 'cell' }, row.per_hour === null ? '–' : row.per_hour.toLocaleString('en-US')),
+    h('span.st', { role: 'cell' }, strip(row, table)),
+  );
+}
+
+/** Its first proven clause is bold. @param {TroubleRow} row */
+function said(row) {
+  const first = row.clauses.findIndex(({ sequence }) => sequence !== null);
+  if (first < 0) return row.headline || 'Nothing is known yet';
+  return h(
+    'span',
+    row.clauses.map(({ text }, at) => (at === first ? h('b', text) : text)),
+  );
+}
+
+/** @param {TroubleRow} row @param {Table} table */
+function strip(row, { cells, causes }) {
+  const unread = row.strip.filter((cell) => cell.unread).length;
+  const label = `${plural(row.rebalances, 'rebalance')}${unread ? `, partitions unassigned for over 10 s in ${plural(unread, 'stretch', 'stretches')}` : ''}`;
+  return s(
+    'svg',
+    {
+      viewBox: `0 0 ${cells * CELL} ${STRIP_HEIGHT}`,
+      preserveAspectRatio: 'none',
+      role: 'img',
+      'aria-label': label,
+      'data-causes': causes.length,
+    },
+    row.strip.map(({ cell, rebalances, unread: red }) =>
+      s('rect', {
+        class: red ? 'bad' : `n${Math.min(DARK_FROM, rebalances)}`,
+        x: cell * CELL,
+        y: 1,
+        width: CELL - 1,
+        height: STRIP_HEIGHT - 3,
+      }),
+    ),
+    s('line', { x1: 0, x2: cells * CELL, y1: STRIP_HEIGHT - 0.5, y2: STRIP_HEIGHT - 0.5 }),
+  );
+}
+
+/** The sum of all rows over the axis, and bands of the causes that groups share. @param {Table} table @param {number[]} sum */
+export function axis(table, sum) {
+  const { from_ms, to_ms, cells, causes } = table;
+  if (from_ms === null || to_ms === null) return [];
+  const most = Math.max(1, ...sum);
+  const x = (/** @type {number} */ ms) =>
+    Math.min(cells - 1, Math.floor(((ms - from_ms) * cells) / Math.max(1, to_ms - from_ms))) * CELL;
+  const dated = day(from_ms) !== day(to_ms);
+  const word = (/** @type {number} */ ms) => (dated ? `${day(ms)} ` : '') + clock(ms, { seconds: !dated });
+  return [
+    s(
+      'svg',
+      {
+        viewBox: `0 0 ${cells * CELL} ${SUM_HEIGHT}`,
+        preserveAspectRatio: 'none',
+        role: 'img',
+        'aria-label': `${plural(
+          sum.reduce((all, each) => all + each, 0),
+          'rebalance',
+        )} of all groups that are listed, at most ${most} in one cell`,
+      },
+      causes.map((cause) =>
+        s(
+          'rect',
+          { class: 'band', x: x(cause.from_ms), y: 0, width: CELL, height: SUM_HEIGHT },
+          s('title', cause.says),
+        ),
+      ),
+      sum.map((each, cell) =>
+        each
+          ? s('rect', {
+              x: cell * CELL,
+              y: SUM_HEIGHT - (SUM_HEIGHT * each) / most,
+              width: CELL - 1,
+              height: (SUM_HEIGHT * each) / most,
+            })
+          : null,
+      ),
+    ),
+    h('span.ends.num', h('span', word(from_ms)), h('span', word(to_ms))),
+  ];
+}

@@ -1,0 +1,192 @@
+/**
+ * The table of what is wrong, in a page's `#troubles`: narrowed, sorted, stepped through by keys. Only the rows in sight exist.
+ *
+ * @typedef {import('./types').Table} Table
+ * @typedef {import('./types').Narrowed} Narrowed
+ */
+
+import { plural } from '../frame/words.js';
+import { h, part } from '../shared/dom.js';
+import { isWithin, onWithin } from '../shared/text-size.js';
+import { onZone, showSwitch, stretch } from '../shared/times.js';
+import { VirtualList } from '../shared/virtual-list.js';
+import { narrowedRows, once, summed, sums } from './order.js';
+import { axis, troubleRow } from './rows.js';
+
+/** Heights of a row in pixels: on one line of cells, and on three below `NARROW` pixels. */
+const LINE = 40;
+const LINE_NARROW = 76;
+const NARROW = 820;
+const BEYOND = 8;
+const ROOT_SIZE = 16;
+
+/** @typedef {{show: (table: Table) => void}} TroublesPanel */
+
+/** @param {Table} first @returns {TroublesPanel} */
+export function troublesTable(first) {
+  let table = first;
+  /** @type {Narrowed} */
+  const asked = { all: true, text: '', pattern: '', topic: '', cause: null, sort: 'severity' };
+  /** @type {import('./types').TroubleRow[]} */
+  let shown = [];
+  let chosen = false;
+  const root = part('troubles-rows');
+  const inner = h('div.rows', { role: 'rowgroup' });
+  root.replaceChildren(inner);
+  /** @type {VirtualList} */
+  const list = new VirtualList({
+    root,
+    inner,
+    line: LINE,
+    beyond: BEYOND,
+    key: 'key',
+    draw: (from, to) =>
+      shown.slice(from, to).map((row, at) => troubleRow(row, table, ((from + at) * list.lineHigh) / ROOT_SIZE)),
+  });
+
+  function draw() {
+    shown = narrowedRows(table.rows, asked);
+    const troubled = table.rows.filter(({ severity }) => severity > 0).length;
+    part('troubles-says').textContent = summed(table);
+    for (const [id, words, on] of /** @type {const} */ ([
+      ['troubles-in', `In trouble ${troubled}`, !asked.all],
+      ['troubles-all', `All ${table.rows.length}`, asked.all],
+    ])) {
+      part(id).textContent = words;
+      part(id).setAttribute('aria-pressed', String(on));
+    }
+    for (const head of heads) head.parentElement?.setAttribute('aria-sort', sortOf(head.dataset.sort));
+    part('troubles-axis').replaceChildren(...axis(table, sums(shown, table.cells)));
+    part('troubles-count').textContent =
+      `${plural(shown.length, 'group')} of ${table.matching}` +
+      (table.from_ms !== null && table.to_ms !== null ? `, ${stretch(table.from_ms, table.to_ms)}` : '');
+    part('troubles-none').hidden = shown.length > 0;
+    part('troubles-none').replaceChildren(
+      ...(table.rows.length
+        ? ['No group matches. ', h('button.btn.sm', { type: 'button', onclick: clear }, 'Clear the filters')]
+        : [
+            'No groups yet. ',
+            h('a', { href: '/import/' }, 'Import a log'),
+            ' or ',
+            h('a', { href: '/clusters' }, 'connect a cluster'),
+            '.',
+          ]),
+    );
+    part('troubles-grid').hidden = shown.length === 0;
+    part('troubles-causes').replaceChildren(
+      ...table.causes.map((cause, at) =>
+        h(
+          'li',
+          h('b', `${cause.says}. `),
+          h('span.quiet', 'Not counted in order, worst or rate. '),
+          h(
+            'button.btn.sm',
+            { type: 'button', 'aria-pressed': String(asked.cause === at), onclick: () => ofCause(at) },
+            `Show the ${cause.groups.length}`,
+          ),
+        ),
+      ),
+    );
+    list.lineHigh = isWithin(NARROW) ? LINE_NARROW : LINE;
+    list.count = shown.length;
+  }
+
+  /** @param {number} at */
+  function ofCause(at) {
+    asked.cause = asked.cause === at ? null : at;
+    draw();
+  }
+
+  /** @param {string | undefined} sort */
+  const sortOf = (sort) => (asked.sort !== sort ? 'none' : sort === 'group' ? 'ascending' : 'descending');
+
+  /** @param {boolean} all */
+  function showAll(all) {
+    asked.all = all;
+    chosen = true;
+    list.reveal(-1);
+    draw();
+  }
+
+  function clear() {
+    Object.assign(asked, { all: true, text: '', pattern: '', topic: '', cause: null });
+    for (const id of ['troubles-search', 'troubles-pattern', 'troubles-topic'])
+      /** @type {HTMLInputElement} */ (part(id)).value = '';
+    draw();
+  }
+
+  /** @param {string} id @param {'text' | 'pattern' | 'topic'} name @param {'input' | 'change'} event */
+  function narrows(id, name, event) {
+    part(id).addEventListener(event, () => {
+      asked[name] = /** @type {HTMLInputElement} */ (part(id)).value;
+      list.reveal(-1);
+      draw();
+    });
+  }
+
+  /** @param {string} id @param {string} every @param {string[]} values */
+  function choices(id, every, values) {
+    const field = /** @type {HTMLSelectElement} */ (part(id));
+    const kept = field.value;
+    field.replaceChildren(h('option', { value: '' }, every), ...values.map((value) => h('option', value)));
+    field.value = values.includes(kept) ? kept : '';
+    field.hidden = values.length < 2;
+  }
+
+  /** Moves the focus by so many rows. @param {number} by */
+  function step(by) {
+    const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
+    const at = shown.findIndex(({ timeline }) => timeline === key);
+    const next = Math.max(0, Math.min(shown.length - 1, at + by));
+    list.reveal(next);
+    list.draw();
+    const wanted = shown[next]?.timeline ?? '';
+    /** @type {HTMLElement | null} */ (inner.querySelector(`[data-key="${CSS.escape(wanted)}"]`))?.focus({
+      preventScroll: true,
+    });
+  }
+
+  const heads = /** @type {HTMLElement[]} */ ([...part('troubles-grid').querySelectorAll('[data-sort]')]);
+  for (const head of heads)
+    head.addEventListener('click', () => {
+      asked.sort = /** @type {Narrowed['sort']} */ (head.dataset.sort);
+      list.reveal(-1);
+      draw();
+    });
+  narrows('troubles-search', 'text', 'input');
+  narrows('troubles-pattern', 'pattern', 'change');
+  narrows('troubles-topic', 'topic', 'change');
+  part('troubles-in').addEventListener('click', () => showAll(false));
+  part('troubles-all').addEventListener('click', () => showAll(true));
+  part('troubles').addEventListener('keydown', (event) => {
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (!by || target.matches('input, select') || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    step(by);
+  });
+  document.addEventListener('keydown', (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.matches('input, select, textarea') || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '/') part('troubles-search').focus();
+    else if (event.key === 'a') showAll(!asked.all);
+    else return;
+    event.preventDefault();
+  });
+  onWithin(NARROW, draw);
+  onZone(draw);
+
+  /** @param {Table} newer */
+  function show(newer) {
+    table = newer;
+    // Unless the reader chose: groups in trouble where there are some, else all.
+    if (!chosen) asked.all = !table.rows.some(({ severity }) => severity > 0);
+    asked.cause = null;
+    choices('troubles-pattern', 'any pattern', once(table.rows.map(({ pattern }) => pattern)));
+    choices('troubles-topic', 'any topic', once(table.rows.flatMap(({ topics }) => topics)));
+    if (table.to_ms !== null && !part('troubles-zone').hasChildNodes()) showSwitch(part('troubles-zone'), table.to_ms);
+    draw();
+  }
+  show(first);
+  return { show };
+}

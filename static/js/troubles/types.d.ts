@@ -1,0 +1,56 @@
+/** The table of what is wrong, as the API has it (groups/storage/trouble_table.py). */
+
+export interface StripCell {
+  cell: number;
+  rebalances: number;
+  unread: boolean;
+}
+
+export interface Cause {
+  kind: string;
+  says: string;
+  from_ms: number;
+  to_ms: number;
+  groups: string[];
+}
+
+export interface TroubleRow {
+  timeline: string;
+  group: string;
+  protocol: string;
+  status: string;
+  severity: number;
+  pattern: string;
+  certain: boolean;
+  headline: string;
+  clauses: { text: string; sequence: number | null }[];
+  still: boolean | null;
+  worst_ms: number | null;
+  worst_member: string;
+  rebalances: number;
+  per_hour: number | null;
+  at: number | null;
+  strip: StripCell[];
+  causes: number[];
+  topics: string[];
+}
+
+export interface Table {
+  from_ms: number | null;
+  to_ms: number | null;
+  cells: number;
+  matching: number;
+  causes: Cause[];
+  rows: TroubleRow[];
+}
+
+export type Sort = 'severity' | 'group' | 'worst' | 'rate';
+
+export interface Narrowed {
+  all: boolean;
+  text: string;
+  pattern: string;
+  topic: string;
+  cause: number | null;
+  sort: Sort;
+}
