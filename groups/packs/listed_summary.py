@@ -112,6 +112,6 @@ def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         "rebalances": max(0, len(epochs) - 1),
         "pattern": pattern["title"] if pattern else "",
         "problems": ranked_problems(findings),
-        "occurrences": occurrences(findings),
+        "occurrences": [list(one) for one in occurrences(findings)],
         "topics": sorted(summary.get("topics") or ())[:NAMED_MOST],
     }

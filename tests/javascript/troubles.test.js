@@ -42,7 +42,7 @@ test('the order is the server\u2019s, or by name, harm or rate', () => {
 });
 
 test('the sentence counts groups in trouble, names what is still so and counts causes', () => {
-  const causes = [{ kind: 'removed', says: '', from_ms: 0, to_ms: 0, groups: [] }];
+  const causes = [{ kind: 'removed', text: '', from_ms: 0, to_ms: 0, groups: [] }];
   assert.equal(
     summed({ rows: ROWS, causes }),
     '2 of 3 groups are in trouble; orders still is; 1 cause shared by many groups.',

@@ -25,7 +25,7 @@ class SharedKind(NamedTuple):
 
     finding: str
     apart_ms: int
-    says: str
+    text: str
 
 
 SHARED_KINDS: Final = (
@@ -47,7 +47,7 @@ class CommonCause(TypedDict):
     """``groups`` are the keys of those that share it, in order."""
 
     kind: str
-    says: str
+    text: str
     from_ms: int
     to_ms: int
     groups: list[str]
@@ -91,7 +91,7 @@ def _cause(shared: SharedKind, event: list[tuple[Occurrence, str]]) -> list[Comm
     return [
         CommonCause(
             kind=shared.finding,
-            says=shared.says.format(counted(len(groups), "group")),
+            text=shared.text.format(counted(len(groups), "group")),
             from_ms=min(one.from_ms for one, _ in event),
             to_ms=max(one.to_ms for one, _ in event),
             groups=groups,

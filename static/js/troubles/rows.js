@@ -24,7 +24,7 @@ const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?a
 export function troubleRow(row, table, top) {
   const name = row.pattern || (row.severity ? 'Trouble' : 'No pattern');
   const severity = SEVERITIES[row.severity];
-  const causes = row.causes.map((at) => table.causes[at]?.says ?? '').join('; ');
+  const causes = row.causes.map((at) => table.causes[at]?.text ?? '').join('; ');
   return h(
     'div.tr',
     { role: 'row', class: `tr s${row.severity}`, style: `top: ${top}rem` },
@@ -123,7 +123,7 @@ export function axis(table, sum) {
         s(
           'rect',
           { class: 'band', x: x(cause.from_ms), y: 0, width: CELL, height: SUM_HEIGHT },
-          s('title', cause.says),
+          s('title', cause.text),
         ),
       ),
       sum.map((each, cell) =>

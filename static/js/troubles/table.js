@@ -77,7 +77,7 @@ export function troublesTable(first) {
       ...table.causes.map((cause, at) =>
         h(
           'li',
-          h('b', `${cause.says}. `),
+          h('b', `${cause.text}. `),
           h('span.quiet', 'Not counted in order, worst or rate. '),
           h(
             'button.btn.sm',

@@ -8,7 +8,7 @@ export interface StripCell {
 
 export interface Cause {
   kind: string;
-  says: string;
+  text: string;
   from_ms: number;
   to_ms: number;
   groups: string[];
