@@ -32,7 +32,7 @@ import { TrackStage } from '../stage/tracks.js';
 import { connect } from '../live/still-to-come.js';
 import { explain } from '../shared/terms.js';
 import { Timeline } from '../timeline/timeline.js';
-import { copyLink, rename, saveNames, wireSharing } from '../panels/timeline-actions.js';
+import { copyLink, rename, saveNames, wireForks, wireSharing } from '../panels/timeline-actions.js';
 import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
@@ -290,6 +290,7 @@ const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 function wire() {
   explain();
   if (server) wireSharing(server, timeline);
+  if (server) wireForks(meta.id, timeline);
   if (stage instanceof TrackStage) {
     const { events } = stage;
     walk(part('board'), (lane) => events.only(lane));

@@ -52,3 +52,14 @@ export function wireSharing({ sharing }, timeline) {
   let dialog;
   part('share-open').addEventListener('click', async () => (await (dialog ??= made())).open());
 }
+
+/** The panel of forks comes with the first press. @param {string} id @param {import('../timeline/timeline.js').Timeline} timeline */
+export function wireForks(id, timeline) {
+  /** @type {Promise<import('../forks/panel.js').ForkPanel> | undefined} */
+  let panel;
+  const made = async () => {
+    const { ForkPanel } = await import('../forks/panel.js');
+    return new ForkPanel(id, () => timeline.rest?.sequence ?? timeline.last);
+  };
+  document.getElementById('fork-open')?.addEventListener('click', async () => (await (panel ??= made())).open());
+}

@@ -1,0 +1,245 @@
+/**
+ * Fork here: a branch from this moment with faults and settings, what it starts from, and the tree of branches. Made when first opened.
+ *
+ * @typedef {{key: string, name: string, mark: string, value: string | number | boolean | null, reason: string, can_change: boolean, choices: string[]}} Assumption
+ * @typedef {{id: string, title: string, parent: string | null, at: number | null, status: string}} Branch
+ * @typedef {{why: string | null, same_run: boolean, protocol: string | null, members: string[], topics: string[], assumptions: Assumption[]}} Start
+ */
+
+import { ask, tell } from '../shared/api.js';
+import { h } from '../shared/dom.js';
+
+const FAULTS = [
+  ['kill', 'Kill', 'no request is sent'],
+  ['leave', 'Leave', 'close() is called'],
+  ['pause', 'Pause', 'as in a long GC'],
+  ['restart', 'Restart', ''],
+  ['cut', 'Cut off', 'from the coordinator'],
+  ['slow_revoke', 'Slow callback', 'onPartitionsRevoked'],
+  ['poll_late', 'Late poll', 'beyond the interval'],
+  ['join', 'New member', 'joins the group'],
+  ['fail_over', 'Fail-over', 'of the coordinator'],
+];
+const LASTS = ['pause', 'cut', 'slow_revoke', 'poll_late'];
+const MARKS = /** @type {{[mark: string]: string}} */ ({
+  'in the log': '●',
+  assumed: '○',
+  'changed by you': '◐',
+  unknown: '◌',
+});
+
+export class ForkPanel {
+  #dialog = /** @type {HTMLDialogElement} */ (h('dialog.share', { id: 'fork', 'aria-labelledby': 'fork-title' }));
+  #says = h('p.share-says', { role: 'status' });
+  /** @type {{do: string, who?: string, after_ms: number, for_ms?: number}[]} */
+  #faults = [];
+  #at = 0;
+
+  /** @param {string} id the timeline's @param {() => number} now the moment's sequence */
+  constructor(id, now) {
+    this.id = id;
+    this.url = `/api/timelines/${encodeURIComponent(id)}/forks`;
+    this.now = now;
+    document.body.append(this.#dialog);
+  }
+
+  async open() {
+    this.#at = this.now();
+    this.#faults = [];
+    this.#says.textContent = '';
+    this.#show(h('p.quiet', { role: 'status' }, 'Reading the moment …'));
+    if (!this.#dialog.open) this.#dialog.showModal();
+    try {
+      const { branches, start } = await ask(`${this.url}?at=${this.#at}`);
+      this.#show(this.#form(start), this.#tree(branches));
+    } catch (error) {
+      this.#show(h('p.share-says', { role: 'alert' }, message(error)));
+    }
+  }
+
+  /** @param {...Node} parts */
+  #show(...parts) {
+    this.#dialog.replaceChildren(
+      h(
+        'form.phead',
+        { method: 'dialog' },
+        h('h2', { id: 'fork-title' }, 'Fork here'),
+        h('span.num.quiet', `entry ${this.#at}`),
+        h('span.grow'),
+        h('button.btn.sm.sq.bare', { 'aria-label': 'Close' }, '×'),
+      ),
+      ...parts,
+    );
+  }
+
+  /** @param {Start} start */
+  #form(start) {
+    const rows = start.assumptions.filter((row) => row.can_change || row.mark !== 'in the log' || !start.why);
+    const form = h('form.share-asks', { onsubmit: (/** @type {Event} */ event) => this.#add(event) });
+    const fields = rows.map((row) => this.#row(row));
+    const make = h('button.btn.go', { type: 'submit' }, 'Add branch');
+    if (start.why) {
+      form.append(h('p', { role: 'alert' }, start.why));
+      if (!rows.some((row) => row.can_change)) return form;
+    } else {
+      form.append(this.#faultFields(start));
+    }
+    form.append(
+      h(
+        'details',
+        { open: Boolean(start.why) },
+        h('summary', 'What the fork starts from'),
+        h('p.quiet.small', '● in the log · ○ assumed · ◐ changed by you · ◌ unknown'),
+        ...fields,
+      ),
+      h('div.acts2', make),
+      this.#says,
+    );
+    return form;
+  }
+
+  /** @param {Start} start */
+  #faultFields(start) {
+    const verb = h(
+      'select.field',
+      { 'aria-label': 'Fault' },
+      FAULTS.map(([value, name, what]) => h('option', { value }, what ? `${name}: ${what}` : String(name))),
+    );
+    const who = h(
+      'select.field',
+      { 'aria-label': 'Member' },
+      start.members.map((name) => h('option', { value: name }, name)),
+    );
+    const after = h('input.field.num', {
+      type: 'number',
+      min: 0,
+      max: 86400,
+      value: 0,
+      'aria-label': 'Seconds after the moment',
+    });
+    const length = h('input.field.num', {
+      type: 'number',
+      min: 1,
+      max: 86400,
+      value: 60,
+      'aria-label': 'Length in seconds',
+    });
+    const list = h('ul', { 'aria-label': 'Faults of the branch' });
+    const value = (/** @type {HTMLElement} */ field) => /** @type {HTMLInputElement} */ (field).value;
+    const draw = () => {
+      list.replaceChildren(
+        ...this.#faults.map((fault, place) =>
+          h(
+            'li',
+            `${fault.do} ${fault.who ?? ''} at +${fault.after_ms / 1000} s `,
+            h(
+              'button.btn.sm',
+              {
+                type: 'button',
+                onclick: () => {
+                  this.#faults.splice(place, 1);
+                  draw();
+                },
+              },
+              'Remove',
+            ),
+          ),
+        ),
+      );
+    };
+    const add = () => {
+      const chosen = value(verb);
+      const newcomer = `new-${this.#faults.length + 1}`;
+      this.#faults.push({
+        do: chosen,
+        ...(chosen === 'fail_over' ? {} : { who: chosen === 'join' ? newcomer : value(who) }),
+        after_ms: Math.round(Number(value(after)) * 1000),
+        ...(LASTS.includes(chosen) ? { for_ms: Math.round(Number(value(length)) * 1000) } : {}),
+      });
+      draw();
+    };
+    return h(
+      'fieldset.modes',
+      h('legend', 'What happens'),
+      h(
+        'div.share-grid',
+        h('label', 'Fault', verb),
+        h('label', 'Member', who),
+        h('label', 'Seconds after', after),
+        h('label', 'Lasts, seconds', length),
+      ),
+      h('button.btn', { type: 'button', onclick: add }, 'Add fault'),
+      list,
+    );
+  }
+
+  /** @param {Assumption} row */
+  #row(row) {
+    const shown = row.value === null ? 'unknown' : String(row.value);
+    /** @type {Node} */
+    let field = h('span.num', shown);
+    if (row.can_change && row.choices.length) {
+      field = h(
+        'select.field.sm',
+        { name: row.key, 'data-was': shown, 'aria-label': row.name },
+        row.choices.map((choice) => h('option', { value: choice, selected: choice === shown }, choice)),
+      );
+    } else if (row.can_change) {
+      const was = row.value === null ? '' : shown;
+      field = h('input.field.sm.num', { name: row.key, 'data-was': was, value: was, 'aria-label': row.name });
+    }
+    return h(
+      'div.share-hide',
+      h('span', { title: row.mark, 'aria-label': row.mark, role: 'img' }, MARKS[row.mark] ?? ''),
+      h('b', row.name),
+      field,
+      h('span.quiet.small', row.reason),
+    );
+  }
+
+  /** @param {Event} event */
+  async #add(event) {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    /** @type {{[key: string]: string}} */
+    const set = {};
+    for (const field of form.querySelectorAll('[name]')) {
+      const { name, value, dataset } = /** @type {HTMLInputElement} */ (field);
+      if (value.trim() !== dataset.was) set[name] = value.trim();
+    }
+    this.#says.textContent = 'Queued …';
+    try {
+      const made = await tell(this.url, 'POST', { at: this.#at, set, faults: this.#faults });
+      location.assign(made.url);
+    } catch (error) {
+      this.#says.textContent = message(error);
+    }
+  }
+
+  /** @param {Branch[]} branches */
+  #tree(branches) {
+    if (branches.length < 2) return h('p.quiet.share-links', 'No branches yet. The first one is listed here.');
+    /** @param {string | null} parent @returns {HTMLElement} */
+    const under = (parent) =>
+      h(
+        'ul',
+        branches
+          .filter((each) => each.parent === parent)
+          .map((each) =>
+            h(
+              'li',
+              each.id === this.id ? h('b', each.title) : h('a', { href: `/t/${each.id}` }, each.title),
+              each.at === null ? '' : h('span.quiet.small', ` from entry ${each.at} `),
+              each.parent === null
+                ? ''
+                : h('a.small', { href: `/compare?runs=${each.parent},${each.id}` }, 'Compare with its parent'),
+              under(each.id),
+            ),
+          ),
+      );
+    return h('div.share-links', h('h3', 'Branches'), under(branches[0]?.parent ?? null));
+  }
+}
+
+/** @param {unknown} error */
+const message = (error) => (error instanceof Error ? error.message : 'It could not be forked.');

@@ -1,0 +1,37 @@
+"""Fork here: from a moment of a board to a branch that runs, and back through the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_access import faults_of
+
+AT = "/t/incident-slow-revocation?at=60&view=investigator"
+
+
+def test_a_reader_forks_a_moment_with_a_fault_and_finds_the_branch_in_the_tree(
+    open_page: Callable[..., Page],
+    axe: str,
+) -> None:
+    page = open_page(AT)
+    page.get_by_role("button", name="Fork here").click()
+    panel = page.get_by_role("dialog", name="Fork here")
+    expect(panel.get_by_role("button", name="Add branch")).to_be_visible(timeout=60_000)
+    assert faults_of(page, axe) == []
+    panel.get_by_text("What the fork starts from").click()
+    expect(panel.get_by_label("Session timeout, ms")).to_be_visible()
+    panel.get_by_label("Fault", exact=True).select_option("kill")
+    panel.get_by_label("Member", exact=True).select_option("B")
+    panel.get_by_label("Seconds after the moment").fill("3")
+    panel.get_by_role("button", name="Add fault").click()
+    expect(panel.get_by_role("listitem")).to_contain_text(["kill B at +3 s"])
+    panel.get_by_role("button", name="Add branch").click()
+    expect(page).to_have_title("Fork: kill B at +3 s · Rebalance Explorer", timeout=60_000)
+    expect(page.locator("#headline")).to_contain_text("waited", timeout=60_000)
+    page.get_by_role("button", name="Fork here").click()
+    panel = page.get_by_role("dialog", name="Fork here")
+    expect(panel.get_by_role("link", name="Compare with its parent")).to_be_visible(timeout=60_000)
+    panel.get_by_role("link", name="Compare with its parent").click()
+    page.wait_for_url("**/compare?runs=incident-slow-revocation,*", timeout=60_000)
