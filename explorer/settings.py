@@ -21,6 +21,8 @@ ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ",".join(LOOPBACK))
 REQUIRE_TOKEN = environment.flag("REQUIRE_TOKEN", default=True)
 ACCESS_TOKEN = environment.secret("ACCESS_TOKEN", VAR / "token", random_bytes=32)
 ACCESS_TOKEN_PLACE = environment.place_of_secret("ACCESS_TOKEN", VAR / "token")
+LOGIN = environment.login()
+"""How people of a team sign in, each with an account of their own; empty: local mode, in which the token opens everything."""
 ACCESS_START = ""
 """What ``serve`` draws at its start, so that its cookies end with it. Processes that stand side by side have none."""
 
@@ -33,15 +35,43 @@ HSTS_S = environment.whole("HSTS_S", 365 * 24 * 3600, least=0, most=10 * 365 * 2
 CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 
+# -- sessions of a team's people (explorer.accounts); a cookie of this name is set by no page without TLS, and by no other host
+SESSION_COOKIE_NAME = f"{'__Host-' if BEHIND_TLS else ''}rebalance-session"
+SESSION_COOKIE_SECURE = BEHIND_TLS
+SESSION_EXPIRE_AT_BROWSER_CLOSE = True
+SESSION_COOKIE_AGE = environment.whole("SESSION_IDLE_MINUTES", 12 * 60, least=5, most=30 * 24 * 60) * 60
+SESSION_MOST_S = environment.whole("SESSION_HOURS", 7 * 24, least=1, most=90 * 24) * 3600
+"""How long a session lasts without a request, and in all."""
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign-in"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
 DATABASES = {"default": environment.database("DATABASE_URL", VAR / "rebalance-explorer.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.admin",
     "django.contrib.staticfiles",
     "channels",
     "groups",
     "simulations",
     "explorer",
+    "explorer.accounts",
+    "explorer.pages.account",
     "explorer.pages.home",
     "explorer.pages.board",
     "explorer.pages.compare",
@@ -63,7 +93,10 @@ MIDDLEWARE = [
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "explorer.pages.imports.receiving.forgetting_uploads",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "explorer.server.csrf.PagesAndPrograms",
+    "explorer.server.signed_in.SignedIn",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -73,8 +106,14 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [ROOT / "templates"],
-        "APP_DIRS": False,
-        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+        "APP_DIRS": True,  # the admin's
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
     },
 ]
 
@@ -86,7 +125,7 @@ LANGUAGE_CODE = "en"
 
 # -- static files: hashed names that a browser may keep for good; no build step, nothing from a CDN
 STATIC_URL = "/static/"
-STATIC_ROOT = static_version.versioned(VAR / "static", ROOT / "static")
+STATIC_ROOT = static_version.versioned(VAR / "static", ROOT / "static", with_admin=bool(LOGIN))
 # WhiteNoise warns about a folder that is not there, which it is not before the first start.
 for folder in (STATIC_ROOT.parent, STATIC_ROOT):
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -94,6 +133,7 @@ STATICFILES_DIRS = [ROOT / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "explorer.server.staticfiles.PlotlyFinder",
+    *(["django.contrib.staticfiles.finders.AppDirectoriesFinder"] if LOGIN else []),
 ]
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {

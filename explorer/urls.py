@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 urlpatterns = [
+    path("", include("explorer.pages.account.urls")),
     path("", include("explorer.pages.home.urls")),
     path("", include("explorer.pages.board.urls")),
     path("", include("explorer.pages.kept.urls")),

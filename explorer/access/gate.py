@@ -41,6 +41,7 @@ from explorer.access.places import (
     a_place,
 )
 from explorer.access.refusals import refusal, without_token
+from explorer.access.signing_in import EndingSockets, is_of_accounts, signed_in
 from explorer.sharing.addresses import leads_here
 from explorer.sharing.crowd import Crowd
 from explorer.sharing.door import Door
@@ -51,6 +52,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SINGLE_HEADERS: Final = (b"authorization", b"origin", b"sec-fetch-site", b"referer", b"content-length")
 """Headers that decide who is let in: of two, the one that is looked at may be the wrong one. ``Cookie`` may be cut up."""
+
+NO_ACCOUNTS: Final = "This server has no accounts: the setting LOGIN gives it some."
 
 FIELDS_BYTES: Final = 4096
 """What a file of an upload takes beside its content: its head, and a field with its path."""
@@ -75,6 +78,7 @@ class Gate:
     ) -> None:
         self.http = http
         self.sockets = sockets
+        self.ending_sockets = EndingSockets(sockets)
         self.uploads = uploads
         self.door = door
         self.crowd = Crowd()
@@ -87,8 +91,10 @@ class Gate:
         host = headers.get(b"host", b"").decode("latin-1")
         if scope["type"] == "websocket":
             refused = self.refused(scope, headers, host, is_socket=True)
+            refused = refused or await self.unknown_sender(scope, headers, is_socket=True)
             if refused is None:
-                await self.sockets(scope, receive, send)
+                sockets = self.ending_sockets if settings.LOGIN else self.sockets
+                await sockets(scope, receive, send)
             else:
                 await refuse_socket(scope, refused, receive, send)
             return
@@ -102,7 +108,8 @@ class Gate:
                 )
             await send(message)
 
-        refused = self.refused(scope, headers, host) or self.refused_body(scope, headers)
+        refused = self.refused(scope, headers, host)
+        refused = refused or await self.unknown_sender(scope, headers) or self.refused_body(scope, headers)
         if refused is None:
             has_body = bool(content_length(headers)) or b"transfer-encoding" in headers
             if self.door is None or has_body or not leads_here(scope["path"]):
@@ -139,7 +146,7 @@ class Gate:
             client = (scope.get("client") or ("",))[0]
             return self.door.refused(method, path, headers, client)
         if path in OPEN and method in ("GET", "HEAD") and not is_socket:
-            shown = not settings.REQUIRE_TOKEN or admits(scope, headers, host)
+            shown = not settings.LOGIN and (not settings.REQUIRE_TOKEN or admits(scope, headers, host))
             scope[ADMITTED] = shown and not settings.LINKS_ONLY
             return None
         if settings.LINKS_ONLY:
@@ -150,15 +157,18 @@ class Gate:
             )
         if "\0" in path or b"%00" in scope.get("query_string", b""):
             return refusal(path, 400, "An address cannot have the character U+0000 in it.")
-        if not settings.REQUIRE_TOKEN or path.startswith(settings.STATIC_URL):
-            return None
+        if settings.LOGIN or path.startswith(settings.STATIC_URL):
+            return None  # whoever has signed in is looked for next
+        nothing = refusal(path, 404, NO_ACCOUNTS) if is_of_accounts(path) else None
+        if not settings.REQUIRE_TOKEN:
+            return nothing
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = next((value for name, value in query if name == "token"), None)
         if given is not None and is_token(given) and method == "GET" and not is_socket:
             given_to = cookie_for(host, account_of(scope))
             return with_cookie(path, [pair for pair in query if pair[0] != "token"], given_to)
         if admits(scope, headers, host):
-            return None
+            return nothing
         return without_token(
             path,
             [pair for pair in query if pair[0] != "token"],
@@ -166,6 +176,16 @@ class Gate:
             # A link that is followed from elsewhere comes without the cookie; asked again from here, with it.
             from_elsewhere=given is None and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"),
         )
+
+    async def unknown_sender(
+        self, scope: Scope, headers: dict[bytes, bytes], *, is_socket: bool = False
+    ) -> HttpResponse | None:
+        """In team mode: why a request is not let in whose sender is not signed in; null if the sender is, or need not be."""
+        path = scope["path"]
+        is_open = path.startswith(settings.STATIC_URL) or (self.door is not None and leads_here(path))
+        if not settings.LOGIN or settings.LINKS_ONLY or (is_open and not is_socket):
+            return None
+        return await signed_in(scope, headers, is_socket=is_socket)
 
     def bytes_most(self, scope: Scope, headers: dict[bytes, bytes]) -> int:
         """Bytes of a body that a request may have."""

@@ -66,12 +66,12 @@ def parts_fit_together(app_configs: Sequence[Any] | None, **kwargs: Any) -> list
 @register()
 def hosts_are_loopback(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     beyond = [host for host in settings.ALLOWED_HOSTS if host not in (*settings.LOOPBACK, "testserver")]
-    if not beyond:
+    if not beyond or settings.LOGIN:
         return []
     return [
         Warning(
-            f"ALLOWED_HOSTS names {', '.join(beyond)}: there is no login yet, so whoever reaches the port sees all.",
-            hint="Keep the server on loopback, or behind a proxy that asks who is there.",
+            f"ALLOWED_HOSTS names {', '.join(beyond)}: without LOGIN whoever reaches the port and has the token sees all.",
+            hint="Keep the server on loopback or behind a proxy that asks who is there, or set LOGIN=password.",
             id="explorer.W003",
         )
     ]

@@ -32,6 +32,27 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no: use 1 or 0.")
 
 
+LOGINS = ("password",)
+"""Ways to sign in."""
+
+
+def login() -> tuple[str, ...]:
+    """The ways to sign in that ``LOGIN`` names; none in local mode."""
+    given = tuple(word.lower() for word in words("LOGIN", ""))
+    for word in given:
+        if word not in LOGINS:
+            raise ImproperlyConfigured(f"LOGIN has {word!r}; it must be of {', '.join(LOGINS)}.")
+    if given and os.environ.get("ACCESS_TOKEN"):
+        raise ImproperlyConfigured(
+            "ACCESS_TOKEN and LOGIN are set: with accounts no one token opens everything. Remove ACCESS_TOKEN."
+        )
+    if given and not flag("REQUIRE_TOKEN", default=True):
+        raise ImproperlyConfigured(
+            "REQUIRE_TOKEN=0 and LOGIN are set: with accounts everybody signs in. Remove REQUIRE_TOKEN."
+        )
+    return given
+
+
 def whole(name: str, default: int, *, least: int, most: int) -> int:
     value = text(name, str(default))
     try:

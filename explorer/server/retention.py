@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from explorer.accounts.sessions import remove_ended
 from explorer.pages.imports.receiving import COMING
 from explorer.sharing.models import Link
 from groups import storage
@@ -40,6 +41,7 @@ def forget() -> None:
                 lifecycle.delete(import_id)
                 log.info("Import %s is older than IMPORTS_KEEP_DAYS and is deleted.", import_id)
     _forget_uploads(_before(settings.UPLOADS_KEEP_DAYS))
+    remove_ended()
 
 
 def _runs(before: datetime) -> list[str]:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import django
+
 COMPLETE: Final = ".complete"
 """The file that is written when all files are collected, and locked by each server that serves them."""
 
@@ -27,9 +29,9 @@ def package_data() -> Path:
     return Path(spec.submodule_search_locations[0]) / "package_data"
 
 
-def versioned(root: Path, sources: Path) -> Path:
-    """The folder in ``root`` for the static files of the folder ``sources``, and Plotly's, as they are now."""
-    digest = hashlib.sha256()
+def versioned(root: Path, sources: Path, *, with_admin: bool) -> Path:
+    """The folder in ``root`` for the static files of the folder ``sources``, Plotly's, and perhaps the admin pages', as they are now."""
+    digest = hashlib.sha256(django.__version__.encode() if with_admin else b"")
     for path in (*sorted(sources.rglob("*")), package_data() / "plotly.min.js"):
         with contextlib.suppress(OSError):
             found = path.stat()

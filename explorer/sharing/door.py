@@ -7,12 +7,12 @@ guesses on is answered with a line.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.http import HttpResponse
 
+from explorer.accounts.guesses import Guesses
 from explorer.sharing import tokens
 from explorer.sharing.addresses import token_of
 from explorer.sharing.gone import gone
@@ -22,16 +22,12 @@ GUESSES_MOST: Final = 60
 
 WITHIN_S: Final = 60.0
 
-ADDRESSES_MOST: Final = 10_000
-"""Addresses that are remembered: some hundred bytes each. Of more, the longest unheard are forgotten."""
-
 
 class Door:
     """Knows who has guessed lately. ``clock`` is in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._guesses: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self.guesses = Guesses(GUESSES_MOST, WITHIN_S, clock)
 
     def refused(
         self, method: str, path: str, headers: Mapping[bytes, bytes], client: str
@@ -39,7 +35,7 @@ class Door:
         """The answer to a request that shows no token of ours; null if Django may look it up."""
         if method in ("GET", "HEAD") and tokens.is_ours(token_of(path, headers)):
             return None
-        if self._has_guessed(client):
+        if self.guesses.are_too_many(client):
             response = HttpResponse(
                 "Too many links that open nothing were tried. Wait a minute.\n", status=429
             )
@@ -47,14 +43,3 @@ class Door:
             response["Cache-Control"] = "no-store"
             return response
         return gone()
-
-    def _has_guessed(self, client: str) -> bool:
-        """Counts a guess; whether there were too many."""
-        now = self._clock()
-        since, count = self._guesses.pop(client, (now, 0))
-        if now - since > WITHIN_S:
-            since, count = now, 0
-        self._guesses[client] = (since, count + 1)
-        while len(self._guesses) > ADDRESSES_MOST:
-            self._guesses.popitem(last=False)
-        return count >= GUESSES_MOST

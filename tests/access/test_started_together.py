@@ -62,10 +62,10 @@ def test_changed_static_files_are_collected_into_a_folder_of_their_own(tmp_path:
     sources = tmp_path / "sources"
     (sources / "js").mkdir(parents=True)
     (sources / "js" / "page.js").write_text("1")
-    before = static_version.versioned(tmp_path / "static", sources)
-    assert static_version.versioned(tmp_path / "static", sources) == before
+    before = static_version.versioned(tmp_path / "static", sources, with_admin=False)
+    assert static_version.versioned(tmp_path / "static", sources, with_admin=False) == before
     (sources / "js" / "page.js").write_text("22")
-    assert static_version.versioned(tmp_path / "static", sources) != before
+    assert static_version.versioned(tmp_path / "static", sources, with_admin=False) != before
 
 
 def test_the_files_of_an_older_version_stay_as_long_as_a_server_serves_them(tmp_path: Path) -> None:

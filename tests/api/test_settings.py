@@ -224,7 +224,7 @@ def test_parts_that_do_not_fit_together_are_told(tmp_path: Path) -> None:
 def test_a_server_beyond_loopback_is_refused(tmp_path: Path, host: str) -> None:
     done = manage(tmp_path, "serve", "--host", host)
     assert done.returncode == 2
-    assert "This server has no login" in done.stderr
+    assert "This server speaks no TLS" in done.stderr
 
 
 def test_the_models_and_the_migrations_agree(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ PRODUCT = ("explorer", "groups", "simulations")
 CALLED_BY_OTHERS = {
     "Django": {"add_arguments", "handle", "ready", "Meta", "Command"},
     "Django, of a module by its name": {
+        "AccountsConfig",
         "ExplorerConfig",
         "GroupsConfig",
         "SimulationsConfig",
@@ -25,6 +26,13 @@ CALLED_BY_OTHERS = {
         "handler404",
         "handler500",
         "urlpatterns",
+    },
+    "Django's views and middleware": {
+        "error_messages",
+        "form_class",
+        "process_request",
+        "redirect_authenticated_user",
+        "template_name",
     },
     "Django, of uploads": {"receive_data_chunk", "file_complete"},
     "Celery's bootsteps": {"include_if"},

@@ -21,10 +21,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from explorer.access.gate import Gate, Handler
+from explorer.accounts.guesses import KEYS_MOST
 from explorer.asgi import UPLOADS
 from explorer.sharing import links, tokens
 from explorer.sharing.addresses import cookie_name
-from explorer.sharing.door import ADDRESSES_MOST, GUESSES_MOST, WITHIN_S, Door
+from explorer.sharing.door import GUESSES_MOST, WITHIN_S, Door
 from explorer.sharing.logs import WithoutTokens
 from explorer.sharing.models import Link, SharedPage
 from groups import storage
@@ -69,7 +70,9 @@ def cookie_of(link: Link, token: str) -> dict[str, str]:
 def patterns(of: Any = None, before: str = "") -> Iterator[tuple[str, str]]:
     """Every address: its name, and an example."""
     for each in (of or get_resolver()).url_patterns:
-        if isinstance(each, URLResolver):
+        if isinstance(each, URLResolver) and each.namespace == "admin":
+            yield "admin", before + str(each.pattern)
+        elif isinstance(each, URLResolver):
             yield from patterns(each, before + str(each.pattern))
         elif isinstance(each, URLPattern):
             yield str(each.name), before + str(each.pattern)
@@ -81,6 +84,7 @@ OPEN = {"healthz", "readyz"}
 BY_TOKEN = {"share-door", "share-card", "share-embed", "share-embed-state"}
 BY_COOKIE = {"share-page", "share-state"}
 CLOSED = {
+    "sign-in", "sign-out", "account", "admin-login", "admin",
     "api-cancel", "api-changes", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
     "api-imports", "api-import", "api-import-cancel", "api-import-repeat", "api-inspect", "api-inspect-compare", "api-entry-bytes",
     "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-offsets", "api-pseudonyms", "api-runs", "api-sweep",
@@ -340,9 +344,9 @@ def test_a_guess_ends_at_its_checksum_without_a_query() -> None:
 
 def test_the_addresses_that_guess_are_bounded() -> None:
     door = Door(clock=lambda: 0.0)
-    for number in range(ADDRESSES_MOST + 500):
+    for number in range(KEYS_MOST + 500):
         door.refused("GET", "/s/guess", {}, f"10.0.0.{number}")
-    assert len(door._guesses) == ADDRESSES_MOST
+    assert len(door.guesses) == KEYS_MOST
 
 
 def test_a_token_is_ours_and_of_this_secret_alone(settings: Any) -> None:

@@ -68,8 +68,8 @@ class Command(TerminalCommand):
         settings.LINKS_ONLY = options["links_only"]
         if not settings.LINKS_ONLY and not is_loopback(host):
             raise CommandError(
-                f"{host} is not loopback. This server has no login, so it listens on 127.0.0.1, ::1 or localhost only; "
-                "for a proxy that asks for one, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere.",
+                f"{host} is not loopback. This server speaks no TLS, so it listens on 127.0.0.1, ::1 or localhost only; "
+                "for a proxy that does, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere.",
                 returncode=2,
             )
         if not 0 <= port <= 65535:
@@ -81,6 +81,11 @@ class Command(TerminalCommand):
         # Processes that share a proxy must know each other's cookies.
         elif not options["unix_socket"]:
             settings.ACCESS_START = secrets.token_urlsafe(16)
+        if settings.LOGIN and options["no_token"]:
+            raise CommandError(
+                "--no-token is for a server without accounts, and LOGIN is set: everybody signs in.",
+                returncode=2,
+            )
         check_redis()
         with database.prepared_alone():
             self.prepare()
@@ -134,7 +139,7 @@ class Command(TerminalCommand):
             address = f"the Unix socket {listening.getsockname()}"
         else:
             name = f"[{host}]" if ":" in host else host
-            shows = settings.REQUIRE_TOKEN and not settings.LINKS_ONLY
+            shows = settings.REQUIRE_TOKEN and not settings.LINKS_ONLY and not settings.LOGIN
             token = f"?token={quote(settings.ACCESS_TOKEN)}" if shows else ""
             address = f"http://{name}:{listening.getsockname()[1]}/{token}"
         what = "shows what share links lead to" if settings.LINKS_ONLY else "plays"

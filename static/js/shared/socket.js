@@ -17,6 +17,9 @@
 export const FIRST_WAIT_MS = 500;
 export const LONGEST_WAIT_MS = 15_000;
 
+/** The close code of a socket whose session has ended. */
+const SIGNED_OUT = 4401;
+
 /** The address of a socket of this server. @param {string} path */
 export const socketUrl = (path) => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${path}`;
 
@@ -64,8 +67,10 @@ export class Socket {
       this.#listen();
       this.hear(JSON.parse(event.data));
     };
-    socket.onclose = () => {
-      if (socket === this.#socket) this.#lose();
+    socket.onclose = (/** @type {{code?: number} | undefined} */ event) => {
+      // Where the page is opened next, nobody is signed in, or with other rights.
+      if (event?.code === SIGNED_OUT) location.reload();
+      else if (socket === this.#socket) this.#lose();
     };
     this.#listen();
   }

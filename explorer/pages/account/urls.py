@@ -1,0 +1,17 @@
+"""Addresses of signing in and out, and Django's admin pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import path
+
+from explorer.pages.account import views
+
+urlpatterns = [
+    path("sign-in", views.SignIn.as_view(), name="sign-in"),
+    path("sign-out", views.SignOut.as_view(), name="sign-out"),
+    path("account", views.account, name="account"),
+    # It has a form of its own, which would not count guesses.
+    path("admin/login/", views.no_admin, name="admin-login"),
+    path("admin/", admin.site.urls),
+]

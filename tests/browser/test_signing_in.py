@@ -1,0 +1,70 @@
+"""A person signs in, is told of a wrong password, and signs out; the pages are readable in each theme and size."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.serving import ROOT, Served, served
+
+pytestmark = pytest.mark.browser
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with accounts, and a superuser that its own command has made."""
+    with served(tmp_path_factory.mktemp("team"), LOGIN="password") as server:
+        made = {"DJANGO_SUPERUSER_USERNAME": "ada", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
+        subprocess.run(
+            [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email", "ada@example.org"],
+            cwd=ROOT,
+            env=server.environment | made,
+            check=True,
+            capture_output=True,
+        )
+        yield server
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_person_signs_in_after_a_mistake_and_out_again(
+    browser: Browser, team: Served, theme: str, width: int, tmp_path: Path
+) -> None:
+    context = browser.new_context(color_scheme=theme, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on(
+        "console",
+        lambda said: problems.append(f"{said.text} {said.location['url']}") if said.type == "error" else None,
+    )
+    page.goto(f"{team.url}/timelines?source=live")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.get_by_label("Name").fill("ada")
+    page.get_by_label("Password").fill("guessed")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("do not belong together")
+    assert page.get_by_label("Name").input_value() == "ada"
+    assert page.get_by_label("Password").input_value() == ""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.screenshot(path=tmp_path / "sign-in.png")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{team.url}/timelines?source=live")
+    page.goto(f"{team.url}/account")
+    page.get_by_role("link", name="Accounts and their passwords").click()
+    expect(page.get_by_role("link", name="Users")).to_be_visible()
+    page.goto(f"{team.url}/account")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.goto(f"{team.url}/timelines")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    # Django's admin names no icon, so the browser asks for one at the usual address.
+    assert [problem for problem in problems if not problem.endswith("/favicon.ico")] == []
+    context.close()
