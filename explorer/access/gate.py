@@ -91,7 +91,7 @@ class Gate:
         host = headers.get(b"host", b"").decode("latin-1")
         if scope["type"] == "websocket":
             refused = self.refused(scope, headers, host, is_socket=True)
-            refused = refused or await self.unknown_sender(scope, headers, is_socket=True)
+            refused = refused or await self.not_signed_in(scope, headers, is_socket=True)
             if refused is None:
                 sockets = self.ending_sockets if settings.LOGIN else self.sockets
                 await sockets(scope, receive, send)
@@ -109,7 +109,7 @@ class Gate:
             await send(message)
 
         refused = self.refused(scope, headers, host)
-        refused = refused or await self.unknown_sender(scope, headers) or self.refused_body(scope, headers)
+        refused = refused or await self.not_signed_in(scope, headers) or self.refused_body(scope, headers)
         if refused is None:
             has_body = bool(content_length(headers)) or b"transfer-encoding" in headers
             if self.door is None or has_body or not leads_here(scope["path"]):
@@ -177,7 +177,7 @@ class Gate:
             from_elsewhere=given is None and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"),
         )
 
-    async def unknown_sender(
+    async def not_signed_in(
         self, scope: Scope, headers: dict[bytes, bytes], *, is_socket: bool = False
     ) -> HttpResponse | None:
         """In team mode: why a request is not let in whose sender is not signed in; null if the sender is, or need not be."""

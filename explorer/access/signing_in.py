@@ -89,7 +89,7 @@ class EndingSockets:
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="sessions of sockets")
 
-        async def heard() -> Message:
+        async def received() -> Message:
             """The next message of the client, or that its session has ended."""
             message = asyncio.ensure_future(receive())
             end = asyncio.ensure_future(ended.wait())
@@ -104,12 +104,12 @@ class EndingSockets:
                 message.cancel()
                 end.cancel()
 
-        async def said(message: Message) -> None:
+        async def forwarded(message: Message) -> None:
             if not ended.is_set():
                 await send(message)
 
         try:
-            await self.sockets(scope, heard, said)
+            await self.sockets(scope, received, forwarded)
         finally:
             self._open[key].remove(mine)
             if not self._open[key]:
