@@ -109,7 +109,7 @@ def test_on_a_phone_the_maps_stand_below_each_other_and_the_cell_is_one_tap_away
 def test_the_form_counts_the_cases_that_it_asks_for(open_page: Open) -> None:
     page = opened(open_page, "/sweeps")
     expect(page.locator("#cases")).to_have_text("2,880 cases")
-    page.get_by_label("Seeds of each cell").fill("42")
+    page.get_by_label("Seeds per cell").fill("42")
     expect(page.locator("#cases")).to_have_text("10,080 cases")
     page.get_by_label("And your own").fill("9x3x30 12x3x30-racks")
     expect(page.locator("#cases")).to_have_text("12,600 cases")

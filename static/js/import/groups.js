@@ -59,7 +59,7 @@ export function groups(detail) {
       ? 'No group fits.'
       : ended(detail)
         ? 'No group was found.'
-        : 'Groups stand here from their first record on.';
+        : 'Groups appear as soon as their first record is read.';
   const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
   part('more-groups').textContent = `Show more of ${count(hidden)}`;

@@ -76,7 +76,7 @@ async function check() {
     const known = await tell('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
     draw(known.steps);
     keep.disabled = !known.ok;
-    why.textContent = known.ok ? 'It can be added.' : 'Mend what failed, and test again.';
+    why.textContent = known.ok ? 'It can be added.' : 'Fix the step that failed, then test again.';
   } catch (error) {
     part('steps').replaceChildren();
     why.textContent = error instanceof Error ? error.message : 'The test could not be made.';

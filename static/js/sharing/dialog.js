@@ -15,7 +15,7 @@ import { asStretch, isOrigin } from './words.js';
 const SHOWN_NAMES = 200;
 
 /** Over the names once something was made with those that stood here. */
-const NEXT = 'What is made next has pseudonyms of its own:';
+const NEXT = 'The next link gets new pseudonyms:';
 
 export class ShareDialog {
   #dialog = /** @type {HTMLDialogElement} */ (part('share'));
