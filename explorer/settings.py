@@ -21,7 +21,7 @@ ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ",".join(LOOPBACK))
 REQUIRE_TOKEN = environment.flag("REQUIRE_TOKEN", default=True)
 ACCESS_TOKEN = environment.secret("ACCESS_TOKEN", VAR / "token", random_bytes=32)
 ACCESS_TOKEN_PLACE = environment.place_of_secret("ACCESS_TOKEN", VAR / "token")
-LOGIN = environment.login()
+LOGIN = environment.login("LOGIN")
 """How people of a team sign in, each with an account of their own; empty: local mode, in which the token opens everything."""
 ACCESS_START = ""
 """What ``serve`` draws at its start, so that its cookies end with it. Processes that stand side by side have none."""

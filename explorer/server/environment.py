@@ -36,12 +36,12 @@ LOGINS = ("password",)
 """Ways to sign in."""
 
 
-def login() -> tuple[str, ...]:
-    """The ways to sign in that ``LOGIN`` names; none in local mode."""
-    given = tuple(word.lower() for word in words("LOGIN", ""))
+def login(name: str) -> tuple[str, ...]:
+    """The ways to sign in that ``name`` lists; none in local mode."""
+    given = tuple(word.lower() for word in words(name, ""))
     for word in given:
         if word not in LOGINS:
-            raise ImproperlyConfigured(f"LOGIN has {word!r}; it must be of {', '.join(LOGINS)}.")
+            raise ImproperlyConfigured(f"{name} has {word!r}; it must be of {', '.join(LOGINS)}.")
     if given and os.environ.get("ACCESS_TOKEN"):
         raise ImproperlyConfigured(
             "ACCESS_TOKEN and LOGIN are set: with accounts no one token opens everything. Remove ACCESS_TOKEN."
