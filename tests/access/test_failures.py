@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db import OperationalError
 from django.urls import URLResolver, get_resolver
 
+from explorer.access.signing_in import is_of_accounts
 from explorer.pages.imports import uploading
 from groups import storage
 from groups.imports import lifecycle
@@ -144,6 +145,9 @@ def pages(patterns: Sequence[Any] = ()) -> list[str]:
 async def test_a_page_takes_no_method_but_those_that_it_is_made_for(asks: Asks) -> None:
     assert {"/", "/t/x", "/clusters/x", "/compare"} <= set(pages())
     for path in pages():
+        if is_of_accounts(path):  # this server has none, so no method finds them
+            assert (await asks(path)).status == 404
+            continue
         for method in ("PUT", "PATCH", "DELETE", "OPTIONS"):
             answer = await asks(path, method=method, headers=OWN_PAGE)
             assert answer.status == 405, (method, path)
