@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.house import ROOT
 from tests.house.test_architecture import PURE
 
-LINES_MOST = 34
+LINES_MOST = 32
 """Lines of code with ``Any``, imports counted. Who takes one away lowers the bound; nobody raises it."""
 
 

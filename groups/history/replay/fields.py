@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from groups.history.entries import Payload
 from groups.history.state.group import PARTITIONS_A_TOPIC_MAX
 
 INT64_MAX: Final = 2**63 - 1
 
-Fields = Mapping[str, Any]
-"""An object of a payload, by Kafka's own field names. ``Any``, since logs from outside hold anything there: who uses a field reads it
-with a function of this module."""
+Fields = Payload
+"""An object within a payload, by Kafka's own field names. A caller reads each field with a function of this module."""
 
 EMPTY: Final[Fields] = {}
 
