@@ -130,15 +130,15 @@ async def test_a_form_where_json_is_wanted_is_the_requests_mistake(asks: Asks) -
     assert (answer.status, answer.message) == (400, "The request is a form, and must be JSON.")
 
 
-def pages(patterns: Sequence[Any] = ()) -> list[str]:
+def pages(patterns: Sequence[Any] = (), before: str = "/") -> list[str]:
     """The address of every page, with ``x`` where a name would be; what shows links has a door of its own."""
     found = []
     for pattern in patterns or get_resolver().url_patterns:
         if isinstance(pattern, URLResolver):
             if str(pattern.pattern) != "api/":
-                found += pages(pattern.url_patterns)
+                found += pages(pattern.url_patterns, before + str(pattern.pattern))
         elif not str(pattern.pattern).startswith(("api/", "s/", "^s/")):
-            found.append("/" + re.sub(r"<[^>]+>", "x", str(pattern.pattern)))
+            found.append(before + re.sub(r"<[^>]+>", "x", str(pattern.pattern)))
     return found
 
 
