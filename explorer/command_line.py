@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Simulate": {
         "simulate": "run a scenario or a case study; entries, frames, records or a Kafka log segment",
+        "fork": "continue a timeline otherwise from one of its moments",
         "rehearse": "play a group's upgrade bounce by bounce, and print the plan",
         "compare_semantics": "run a scenario as the KIP says and as Kafka does, and compare",
         "assign": "answer an assignment with Kafka's own assignors",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groups.history.entries import Entry
 from groups.history.frames.frame import frame
@@ -20,6 +21,7 @@ from simulations.fork.values import Edits, Fork, ForkError, How, Moment
 from simulations.world import studies
 from simulations.world.engine import run
 from simulations.world.scenario import Scenario, load
+from tests.tiers import examples
 
 pytestmark = pytest.mark.once
 
@@ -48,29 +50,27 @@ def played(branch: Fork) -> tuple[Entry, ...]:
     return tuple(run(load(branch.text, "fork"), branch.semantics, branch.seed))
 
 
-def forked_at_random(name: str, times: int) -> int:
-    """Forks without a change, and with a fail-over, at random moments; how many."""
-    entries, draw = entries_of(name), random.Random(f"forks of {name}")
-    assert played(fork(moment_of(name, 1), Edits())) == entries
-    for _ in range(times):
-        sequence = draw.randint(1, len(entries))
-        moment = moment_of(name, sequence)
-        unchanged = fork(moment, Edits())
-        assert (unchanged.how, unchanged.left_out) == (How.SAME_RUN, ())
-        changed = fork(moment, edits_of(None, [{"do": "fail_over", "after_ms": draw.randint(0, 20_000)}]))
-        assert played(changed)[:sequence] == entries[:sequence], (name, sequence)
-    return 2 * times
+def fork_equals_run(name: str, sequence: int, after_ms: int) -> None:
+    """Two forks of a moment: one without a change is the run, one with a fail-over is the run up to the moment."""
+    entries, moment = entries_of(name), moment_of(name, sequence)
+    unchanged = fork(moment, Edits())
+    assert (unchanged.how, unchanged.left_out) == (How.SAME_RUN, ())
+    assert played(unchanged) == entries
+    changed = fork(moment, edits_of(None, [{"do": "fail_over", "after_ms": after_ms}]))
+    assert played(changed)[:sequence] == entries[:sequence]
 
 
 @pytest.mark.parametrize("name", FEW)
 def test_until_the_moment_a_fork_is_the_run_entry_by_entry(name: str) -> None:
-    assert forked_at_random(name, 2) == 4
+    fork_equals_run(name, len(entries_of(name)) // 2, 7_000)
 
 
 @pytest.mark.long
-def test_a_thousand_forks_equal_their_runs_up_to_their_moments() -> None:
-    names = studies.names()
-    assert sum(forked_at_random(name, -(-500 // len(names))) for name in names) >= 1_000
+@examples(25)
+@given(name=st.sampled_from(studies.names()), share=st.floats(0, 1), after_ms=st.integers(0, 20_000))
+def test_forks_at_any_moment_equal_their_runs(name: str, share: float, after_ms: int) -> None:
+    """In ``make proof`` these are 1,000 forks: 500 moments, two of each."""
+    fork_equals_run(name, 1 + int(share * (len(entries_of(name)) - 1)), after_ms)
 
 
 def holdings(shown: Frame) -> dict[str, Any]:
