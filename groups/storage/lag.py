@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, TypedDict
@@ -23,6 +24,9 @@ LAGS_MOST: Final = 100_000
 
 BEFORE_MS: Final = 3_600_000
 """End offsets are read from so long before the first time on: the first unread record is often older."""
+
+NEAR_MS: Final = 2_000
+"""A look that is so near to the last entry may be older than its commit: a skew below 1 s is not stored, and a commit takes some time."""
 
 NO_ENDS: Final = "No end offsets are stored of this time: they are asked for while a cluster is watched."
 
@@ -51,7 +55,7 @@ class LagAnswer(TypedDict):
 
 
 def lag_between(timeline: Timeline, first: int, last: int, points: int) -> LagAnswer:
-    """The lag from entry ``first`` to ``last`` (to now, where the timeline grows and this is its end), at ``points`` looks at most.
+    """The lag from entry ``first`` to ``last`` (to the last stored round, where the timeline grows and this is its end), at ``points`` looks at most.
 
     Of more looks the one with the greatest lag of each of equal times.
     """
@@ -61,12 +65,23 @@ def lag_between(timeline: Timeline, first: int, last: int, points: int) -> LagAn
         return _without_ends()
     skew_ms = _skew_ms(row)
     from_ms, to_ms = begun[0]["at_ms"] - skew_ms, ended[0]["at_ms"] - skew_ms
-    if timeline.status == Timeline.Status.RUNNING and last == timeline.last:
-        to_ms = time.time_ns() // 1_000_000
-    commits = _commits(timeline, row, last, skew_ms, to_ms)
+    is_polled = timeline.provenance == "inferred"
+    is_growing = timeline.status == Timeline.Status.RUNNING and last == timeline.last
+    most_ms = time.time_ns() // 1_000_000 if is_growing else to_ms
+    commits, seen_ms = _logged(timeline, last, skew_ms), None
+    if is_polled or is_growing:
+        # No entry of a polled group contains a commit; those of a followed group wait up to a minute to be stored.
+        seen_ms = _add_looks(commits, row, 0 if is_polled else to_ms, most_ms)
     topics = {topic for topic, _ in commits}
-    ends = blocks_of(Q(cluster=timeline.cluster_id), OffsetBlock.Kind.END, topics, from_ms - BEFORE_MS, to_ms)
-    looks = sorted({at_ms for each in ends.values() for at_ms in each.times_ms if from_ms <= at_ms <= to_ms})
+    ends = blocks_of(
+        Q(cluster=timeline.cluster_id), OffsetBlock.Kind.END, topics, from_ms - BEFORE_MS, most_ms
+    )
+    looks = sorted(
+        {at_ms for each in ends.values() for at_ms in each.times_ms if from_ms <= at_ms <= most_ms}
+    )
+    if is_growing:
+        # A round asks for commits first; those of a later round may still wait to be stored.
+        looks = looks[: bisect_right(looks, to_ms) if seen_ms is None else bisect_left(looks, seen_ms) + 1]
     if not looks:
         return _without_ends()
     looks = looks[:: 1 + len(looks) * len(commits) // LAGS_MOST]
@@ -104,22 +119,37 @@ def _skew_ms(row: WatchedGroup) -> int:
     return int(skews.get(str(row.followed.get("partition"))) or 0)
 
 
-def _commits(
-    timeline: Timeline, row: WatchedGroup, last: int, skew_ms: int, to_ms: int
-) -> dict[TopicPartition, list[Commit]]:
-    """By partition its commits up to entry ``last``, by the watcher's clock, in order of time."""
+def _logged(timeline: Timeline, last: int, skew_ms: int) -> dict[TopicPartition, list[Commit]]:
+    """By partition the commits that entries up to ``last`` contain, by the watcher's clock, in order of time."""
     found: dict[TopicPartition, list[Commit]] = {}
     for place, one in log_of(timeline).committed_between(max(1, last - COMMITS_WITHIN), last, None):
         found.setdefault(place, []).append(Commit(one.at_ms - skew_ms, one.offset))
-    if timeline.provenance == "inferred":
-        # The group is polled: no entry contains a commit, and a look that finds the same one is no new commit.
-        kind = OffsetBlock.Kind.COMMITTED
-        topics = OffsetBlock.objects.filter(watched=row, kind=kind).values_list("topic", flat=True).distinct()
-        for topic, columns in blocks_of(Q(watched=row), kind, set(topics), 0, to_ms).items():
-            for partition, offsets in columns.offsets.items():
-                runs = groupby(zip(columns.times_ms, offsets, strict=True), key=lambda look: look[1])
-                found[topic, partition] = [Commit(next(looks)[0], offset) for offset, looks in runs]
     return {place: sorted(commits, key=lambda one: one.at_ms) for place, commits in found.items()}
+
+
+def _add_looks(
+    commits: dict[TopicPartition, list[Commit]], row: WatchedGroup, after_ms: int, to_ms: int
+) -> int | None:
+    """Add what rounds after ``after_ms`` saw to ``commits``; up to when they are stored, null where none is.
+
+    A look that finds the same offset is no new commit.
+    """
+    kind = OffsetBlock.Kind.COMMITTED
+    topics = OffsetBlock.objects.filter(watched=row, kind=kind).values_list("topic", flat=True).distinct()
+    seen_ms = None
+    for topic, columns in blocks_of(Q(watched=row), kind, set(topics), after_ms, to_ms).items():
+        first = bisect_right(columns.times_ms, after_ms)
+        times_ms = columns.times_ms[first:]
+        if times_ms:
+            seen_ms = max(seen_ms or 0, times_ms[-1])
+        for partition, offsets in columns.offsets.items():
+            some = commits.setdefault((topic, partition), [])
+            for at_ms, offset in zip(times_ms, offsets[first:], strict=True):
+                before = some[-1].offset if some else None
+                is_near = at_ms <= after_ms + NEAR_MS and before is not None and offset < before
+                if offset != before and not is_near:
+                    some.append(Commit(at_ms, offset))
+    return seen_ms
 
 
 def _greatest(looks: Sequence[int], totals: Sequence[Lag], points: int) -> list[int]:

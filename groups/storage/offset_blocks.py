@@ -1,4 +1,4 @@
-"""Offsets over time: where partitions' logs end and start, and what polled groups have committed, in blocks of columns.
+"""Offsets over time: where partitions' logs end and start, and what groups have committed, in blocks of columns.
 
 A block grows for an hour. Looks are 5 s apart for a day; of older days one a minute is left, and a day is one block.
 """

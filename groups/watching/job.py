@@ -193,7 +193,7 @@ class Watching:
                 await asyncio.sleep(RETRY_LEAST_S)
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
-            await self._keep(seen, followed=True)
+            await self._keep(seen)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
             self._losses.take(checks.store.groups)
             facts = self._facts(puller, brokers, seen)
@@ -208,7 +208,7 @@ class Watching:
 
     async def _take(self, store: Store, puller: Puller, brokers: Brokers, seen: Round) -> None:
         rows = await sync_to_async(store.take)(seen)
-        await self._keep(seen, followed=False)
+        await self._keep(seen)
         if time.monotonic() - self._asked_s >= ASK_MISSING_EVERY_S:
             self._asked_s = time.monotonic()
             for name in store.missing()[:20]:
@@ -224,9 +224,9 @@ class Watching:
         self.on_rows(rows)
         await self._forget_now_and_then()
 
-    async def _keep(self, seen: Round, *, followed: bool) -> None:
+    async def _keep(self, seen: Round) -> None:
         if seen.positions is not None:
-            await sync_to_async(self._kept.take)(seen.positions, followed=followed)
+            await sync_to_async(self._kept.take)(seen.positions)
 
     async def _forget_now_and_then(self) -> None:
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:

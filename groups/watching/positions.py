@@ -37,8 +37,8 @@ class PositionKeeper:
 
     _groups: dict[str, int] = field(default_factory=dict)
 
-    def take(self, positions: Positions, *, followed: bool) -> None:
-        """Keep what a round saw, and store what waited longest. What followed groups commit is in their timelines."""
+    def take(self, positions: Positions) -> None:
+        """Keep what a round saw, and store what waited longest."""
         for topic, ends in positions.ends.items():
             if topic in positions.made_again:
                 self._add(
@@ -49,8 +49,7 @@ class PositionKeeper:
             self._add(Series(OffsetBlock.Kind.END, None, topic), positions.ends_ms, ends)
         for topic, starts in positions.starts.items():
             self._add(Series(OffsetBlock.Kind.START, None, topic), positions.ends_ms, starts)
-        if not followed:
-            self._add_committed(positions)
+        self._add_committed(positions)
         self._store(SERIES_AT_ONCE)
 
     def flush(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -16,6 +18,7 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.passes.recorder import Recorder
 from groups.models import OffsetBlock, Timeline
 from groups.storage.lag import NO_ENDS
+from groups.watching import positions as keeping
 from groups.watching import registry
 from groups.watching.positions import PositionKeeper
 from groups.watching.pulling import Positions
@@ -54,9 +57,7 @@ def polled(cluster: Cluster) -> Timeline:
     for number in range(5):
         group = described("billing", {"a": ((0, 1), (0, 1))}, epoch=3 + (number == 4))
         store.take(round_of(BEGIN_MS + 5_000 * number, group))
-        keeper.take(
-            positions(number, (10 * number, min(10, 10 * number)), (10 * number, 10 * number)), followed=False
-        )
+        keeper.take(positions(number, (10 * number, min(10, 10 * number)), (10 * number, 10 * number)))
     Timeline.objects.update(status=Timeline.Status.COMPLETE)
     return Timeline.objects.get()
 
@@ -96,8 +97,8 @@ def commit(sequence: int, at_ms: int, offset: int) -> Entry:
     )
 
 
-def followed(cluster: Cluster, skew_ms: int) -> Timeline:
-    """A group whose commits are in its log, by a broker's clock that is ahead of the watcher's."""
+def followed(cluster: Cluster, skew_ms: int, rounds: Iterable[Positions]) -> Timeline:
+    """A group whose commits up to 20 s are in its log, by a broker's clock that is ahead of the watcher's."""
     timeline = storage.create_timeline(
         title="billing", source=Timeline.Source.LIVE, group="billing", semantics="kafka",
         cluster_id=cluster.pk, provenance="recorded",
@@ -113,21 +114,96 @@ def followed(cluster: Cluster, skew_ms: int) -> Timeline:
     cluster.groups.create(group="billing", followed={"partition": 7}, timeline=timeline)
     Cluster.objects.update(seen={"follow": {"skews_ms": {"7": skew_ms}}})
     keeper = PositionKeeper(cluster, OWNER)
-    for number in range(5):
-        keeper.take(positions(number, (0, 0), (10 * number, 10 * number)), followed=True)
+    for each in rounds:
+        keeper.take(each)
     return storage.get(timeline.pk)
+
+
+def growing(cluster: Cluster, skew_ms: int, rounds: Iterable[Positions]) -> Timeline:
+    followed(cluster, skew_ms, rounds)
+    Timeline.objects.update(status=Timeline.Status.RUNNING)
+    return Timeline.objects.get()
 
 
 @pytest.mark.parametrize("skew_ms", [0, 60_000, -60_000])
 def test_a_followed_groups_lag_is_that_of_its_logs_commits_whatever_its_brokers_clock(
     cluster: Cluster, skew_ms: int
 ) -> None:
-    timeline = followed(cluster, skew_ms)
+    timeline = followed(
+        cluster, skew_ms, (positions(number, (0, 0), (10 * number, 10 * number)) for number in range(5))
+    )
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
     assert answer["times_ms"] == [BEGIN_MS + skew_ms + 5_000 * number for number in range(5)]
     [line] = answer["partitions"]
     assert line["records"] == [0, 2, 12, 22, 32]
     assert line["seconds"] == [0, 1, 6, 11, 16]
+
+
+def seen_ends(number: int, committed: int) -> Positions:
+    """As a real round: the end offsets, ten more each time, are asked for after the committed ones."""
+    return replace(
+        positions(number, (committed, 0), (10 * number, 0)), ends_ms=BEGIN_MS + 5_000 * number + 300
+    )
+
+
+@pytest.mark.parametrize("skew_ms", [0, 60_000, -60_000])
+def test_a_followed_group_that_stops_committing_lags_more_and_more(cluster: Cluster, skew_ms: int) -> None:
+    timeline = growing(cluster, skew_ms, (seen_ends(number, 8) for number in range(10)))
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["times_ms"][-1] == BEGIN_MS + 45_300 + skew_ms
+    line = answer["partitions"][0]
+    assert line["records"][-6:] == [32, 42, 52, 62, 72, 82]
+    assert line["seconds"][-6:] == [16, 21, 26, 31, 36, 41]
+    # A part of it ends where it was asked to end.
+    part = storage.lag_between(timeline, 1, timeline.last - 1, 400)
+    assert part["times_ms"][-1] == BEGIN_MS + 5_300 + skew_ms
+
+
+def test_a_followed_group_whose_commits_wait_to_be_stored_has_no_false_lag(cluster: Cluster) -> None:
+    rounds = (seen_ends(number, 8 if number < 5 else 10 * number) for number in range(10))
+    timeline = growing(cluster, 0, rounds)
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["partitions"][0]["records"][-6:] == [32, 0, 0, 0, 0, 0]
+
+
+def test_a_look_a_moment_after_the_last_stored_commit_that_missed_it_sets_nothing_back(
+    cluster: Cluster,
+) -> None:
+    late = Positions(
+        committed_ms=BEGIN_MS + 20_200,
+        committed={"billing": [("orders", 0, 3)]},
+        ends_ms=BEGIN_MS + 20_500,
+        ends={"orders": {0: 40}},
+        starts={},
+        made_again=frozenset(),
+    )
+    timeline = growing(cluster, 0, [late, seen_ends(5, 3)])
+    line = storage.lag_between(timeline, 1, timeline.last, 400)["partitions"][0]
+    assert line["records"] == [32, 47]
+
+
+@pytest.mark.parametrize("make", [polled, None], ids=["polled", "followed"])
+def test_rounds_whose_commits_wait_in_the_process_are_not_shown_yet(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, make: Callable[[Cluster], Timeline] | None
+) -> None:
+    """The end offsets of a large cluster are stored some rounds before what groups have committed."""
+    if make is None:
+        growing(cluster, 0, (seen_ends(number, 10 * number) for number in range(5)))
+    else:
+        make(cluster)
+        Timeline.objects.update(status=Timeline.Status.RUNNING)
+    monkeypatch.setattr(keeping, "SERIES_AT_ONCE", 1)
+    keeper = PositionKeeper(cluster, OWNER)
+    begun = [positions(number, (10 * number,) * 2, (10 * number,) * 2) for number in range(5, 10)]
+    for each in begun[:3]:
+        keeper.take(each)
+    timeline = Timeline.objects.get()
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["partitions"][0]["records"][-1] == 0
+    keeper.flush()
+    answer = storage.lag_between(timeline, 1, timeline.last, 400)
+    assert answer["partitions"][0]["records"][-3:] == [0, 0, 0]
+    assert answer["times_ms"][-1] == begun[2].ends_ms
 
 
 def test_the_api_and_the_command_line_give_the_same_lag(cluster: Cluster, client: Client) -> None:

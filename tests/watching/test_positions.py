@@ -45,9 +45,9 @@ def stored(
 def test_offsets_of_rounds_outlast_a_restart_in_one_series(cluster: Cluster) -> None:
     first = PositionKeeper(cluster, OWNER)
     for number in range(3):
-        first.take(seen(BEGIN_MS + 5_000 * number, {"orders": {0: 10 * number, 1: 7}}), followed=True)
+        first.take(seen(BEGIN_MS + 5_000 * number, {"orders": {0: 10 * number, 1: 7}}))
     second = PositionKeeper(cluster, OWNER)
-    second.take(seen(BEGIN_MS + 15_000, {"orders": {0: 30, 1: 7, 2: 1}}), followed=True)
+    second.take(seen(BEGIN_MS + 15_000, {"orders": {0: 30, 1: 7, 2: 1}}))
     [columns] = stored(cluster, END, "orders").values()
     assert list(columns.times_ms) == [BEGIN_MS + 3 + 5_000 * number for number in range(4)]
     assert list(columns.offsets[0]) == [0, 10, 20, 30]
@@ -63,21 +63,19 @@ def test_a_cluster_of_many_topics_is_stored_some_at_a_time_and_none_is_lost(
     keeper = PositionKeeper(cluster, OWNER)
     topics = [f"topic-{number}" for number in range(5)]
     for number in range(4):
-        keeper.take(seen(BEGIN_MS + 5_000 * number, {topic: {0: number} for topic in topics}), followed=True)
+        keeper.take(seen(BEGIN_MS + 5_000 * number, {topic: {0: number} for topic in topics}))
     keeper.flush()
     for topic in topics:
         assert list(stored(cluster, END, topic)[topic].offsets[0]) == [0, 1, 2, 3]
 
 
-def test_commits_of_polled_groups_are_kept_and_those_of_followed_ones_are_not(cluster: Cluster) -> None:
+def test_commits_of_groups_that_have_a_row_are_kept_with_the_log_starts(cluster: Cluster) -> None:
     group = WatchedGroup.objects.create(cluster=cluster, group="billing")
     keeper = PositionKeeper(cluster, OWNER)
     committed = {"billing": [("orders", 0, 4)], "unrecorded": [("orders", 0, 5)]}
-    keeper.take(
-        seen(BEGIN_MS, {"orders": {0: 9}}, committed=committed, starts={"orders": {0: 2}}), followed=False
-    )
-    keeper.take(seen(BEGIN_MS + 5_000, {"orders": {0: 9}}, committed=committed), followed=True)
-    assert list(stored(cluster, COMMITTED, "orders")["orders"].offsets[0]) == [4]
+    keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}, committed=committed, starts={"orders": {0: 2}}))
+    keeper.take(seen(BEGIN_MS + 5_000, {"orders": {0: 9}}, committed=committed))
+    assert list(stored(cluster, COMMITTED, "orders")["orders"].offsets[0]) == [4, 4]
     assert OffsetBlock.objects.get(kind=COMMITTED).watched == group
     assert list(stored(cluster, START, "orders")["orders"].offsets[0]) == [2]
     assert len(stored(cluster, END, "orders")["orders"]) == 2
@@ -85,15 +83,15 @@ def test_commits_of_polled_groups_are_kept_and_those_of_followed_ones_are_not(cl
 
 def test_a_topic_that_was_made_again_is_another_log(cluster: Cluster) -> None:
     keeper = PositionKeeper(cluster, OWNER)
-    keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}), followed=True)
-    keeper.take(seen(BEGIN_MS + 5_000, {"orders": {0: 12}}, made_again=frozenset({"orders"})), followed=True)
+    keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}))
+    keeper.take(seen(BEGIN_MS + 5_000, {"orders": {0: 12}}, made_again=frozenset({"orders"})))
     assert list(stored(cluster, END, "orders")["orders"].offsets[0]) == [9, NEW_LOG, 12]
 
 
 def test_a_process_that_lost_its_lease_stores_nothing(cluster: Cluster) -> None:
     keeper = PositionKeeper(cluster, "another")
     with pytest.raises(registry.LeaseGone):
-        keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}), followed=True)
+        keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}))
     assert not OffsetBlock.objects.exists()
 
 
@@ -128,6 +126,6 @@ def test_offsets_of_a_cluster_stay_below_their_bound_and_the_oldest_go(
 ) -> None:
     monkeypatch.setattr(offset_blocks, "BYTES_MOST", 1)
     keeper = PositionKeeper(cluster, OWNER)
-    keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}), followed=True)
+    keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}))
     offset_blocks.forget(cluster, BEGIN_MS, 7 * DAY)
     assert not OffsetBlock.objects.exists()
