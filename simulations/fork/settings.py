@@ -13,8 +13,8 @@ from simulations.protocol.client.classic.releases import RELEASES
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.classic import Classic
 
-USUAL_CLIENT: Final = "3.8"
-"""Release of a classic group's clients where nobody gives one, as a rehearsal assumes."""
+USUAL_CLIENT: Final = "3.5"
+"""Clients of a classic group where nobody gives a release: the table's row for 3.5 to 4.2, so also for the 3.8 of a rehearsal."""
 
 USUAL_REBALANCE_MS: Final = 300_000
 """``max.poll.interval.ms``, which is each member's rebalance timeout."""
