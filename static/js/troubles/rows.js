@@ -22,7 +22,7 @@ const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?a
 
 /** @param {TroubleRow} row @param {Table} table @param {number} top in rem */
 export function troubleRow(row, table, top) {
-  const name = row.pattern || (row.severity ? 'Trouble' : 'No pattern');
+  const name = row.pattern || (row.severity ? 'Other trouble' : 'No pattern');
   const severity = SEVERITIES[row.severity];
   const causes = row.causes.map((at) => table.causes[at]?.text ?? '').join('; ');
   return h(
@@ -54,7 +54,7 @@ export function troubleRow(row, table, top) {
     h(
       'span.w.num',
       { role: 'cell' },
-      h('b', row.worst_ms ? duration(row.worst_ms) : '–'),
+      row.worst_ms ? h('b', duration(row.worst_ms)) : h('span', '–'),
       h('span.quiet', { title: row.worst_member }, row.worst_member),
     ),
     h('span.r.num', { role: 'cell' }, row.per_hour === null ? '–' : row.per_hour.toLocaleString('en-US')),
