@@ -21,6 +21,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "migrate": "bring the database's tables up to this version; several may start it at once",
         "backup": "copy the database and the store into a folder, while servers run",
         "restore": "put a backup into an empty database and store",
+        "make_token": "make a token with which a program acts for an account",
         "worker": "work on what waits in Redis: runs, imports and sweeps of a team's servers",
         "watch": "record the groups of a live cluster, read-only, as they rebalance",
         "groups": "list and describe the groups of a live cluster, as Kafka's own tool does",

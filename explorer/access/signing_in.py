@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from channels.db import database_sync_to_async
@@ -16,9 +16,11 @@ from django.http import HttpResponse
 
 from explorer.access.bodies import Message, Receive
 from explorer.access.failures import meaning
-from explorer.access.keys import ADMITTED, OPEN
+from explorer.access.keys import ADMITTED, BEARER, OPEN, shows_token
 from explorer.access.places import Send
 from explorer.access.refusals import refusal
+from explorer.accounts import tokens
+from explorer.accounts.models import Scope
 from explorer.accounts.sessions import SIGNED_IN, key_of, user_of
 
 log = logging.getLogger(__name__)
@@ -34,6 +36,13 @@ LOOK_EVERY_S: Final = 2.0
 SIGNED_OUT: Final = 4401
 """A socket's close code, in the manner of HTTP's."""
 
+NOBODY: Final = (
+    "Nobody is signed in. Open this server in a browser and sign in; a program sends a token of an account "
+    "as `Authorization: Bearer …`."
+)
+
+INVALID: Final = "This token is wrong, has expired or was revoked, or its account is not active."
+
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 
@@ -41,25 +50,49 @@ def is_of_accounts(path: str) -> bool:
     return path == "/admin" or path.startswith(ADDRESSES)
 
 
+class Credential(NamedTuple):
+    """What a request shows of its sender: the text of a program's token, else the key of a session."""
+
+    text: str
+    is_token: bool
+
+
+class Sender(NamedTuple):
+    """Who sends a request."""
+
+    user: User
+    may_write: bool
+
+
+def credential_of(headers: Mapping[bytes, bytes]) -> Credential:
+    """A token comes before a cookie, right or wrong; the text is empty where there is neither."""
+    if shows_token(headers):
+        return Credential(headers[b"authorization"].decode("latin-1")[len(BEARER) :].strip(), is_token=True)
+    return Credential(key_of(headers.get(b"cookie", b"")), is_token=False)
+
+
 async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bool) -> HttpResponse | None:
-    """Notes in the scope who sends a request; the answer to one that nobody sends who is signed in."""
+    """Notes in the scope who sends a request; the answer to one that nobody sends who is signed in, and to one that its token does not allow."""
     path = scope["path"]
-    is_health = path in OPEN and not is_socket and scope["method"] in ("GET", "HEAD")
-    key = key_of(headers.get(b"cookie", b""))
+    reads = is_socket or scope["method"] in ("GET", "HEAD")
+    is_health = path in OPEN and not is_socket and reads
+    credential = credential_of(headers)
     try:
-        user = await find_user(key, is_request=not is_socket) if key else None
+        sender = await find_sender(credential, is_request=not is_socket)
     except DatabaseError as error:
         if is_health:
             return None
         return refusal(path, *meaning(error))
     if is_health:
-        scope[ADMITTED] = user is not None
+        scope[ADMITTED] = sender is not None
         return None
-    scope[SIGNED_IN] = user
-    if user is not None or (path == SIGN_IN and not is_socket):
+    scope[SIGNED_IN] = sender and sender.user
+    if credential.is_token:
+        return refused_token(path, sender, "" if reads else scope["method"])
+    if sender is not None or (path == SIGN_IN and not is_socket):
         return None
-    if is_socket or path.startswith("/api/") or scope["method"] not in ("GET", "HEAD"):
-        return refusal(path, 401, "Nobody is signed in. Open this server in a browser and sign in.")
+    if is_socket or path.startswith("/api/") or not reads:
+        return refusal(path, 401, NOBODY)
     query = scope["query_string"].decode("latin-1")
     asked = f"{path}?{query}" if query else path
     response = HttpResponse(status=303)
@@ -68,29 +101,55 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     return response
 
 
-async def find_user(key: str, *, is_request: bool) -> User | None:
-    found: User | None = await database_sync_to_async(user_of)(key, is_request=is_request)
+def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpResponse | None:
+    """Why a request with a token is refused; null if it is not. ``writes_by`` is its method unless it only reads."""
+    if sender is None:
+        response = refusal(path, 401, INVALID, heading="This is not a valid token")
+        response["WWW-Authenticate"] = 'Bearer realm="Rebalance Explorer", error="invalid_token"'
+        return response
+    if is_of_accounts(path):
+        return refusal(path, 403, "A token manages no accounts and no tokens: sign in with a browser.")
+    if writes_by and not sender.may_write:
+        return refusal(
+            path, 403, f"This token may only read: {writes_by[:20]} needs one with the scope `write`."
+        )
+    return None
+
+
+async def find_sender(credential: Credential, *, is_request: bool) -> Sender | None:
+    """Null for a credential that is empty or not valid. ``is_request`` is false for an open socket."""
+    if not credential.text:
+        return None
+    found: Sender | None = await database_sync_to_async(_sender_of)(credential, is_request=is_request)
     return found
 
 
+def _sender_of(credential: Credential, *, is_request: bool) -> Sender | None:
+    if credential.is_token:
+        token = tokens.found_by(credential.text)
+        return None if token is None else Sender(token.owner, may_write=token.scope == Scope.WRITE)
+    user = user_of(credential.text, is_request=is_request)
+    return None if user is None else Sender(user, may_write=True)
+
+
 class EndingSockets:
-    """Sockets that are closed when the session that opened them has ended, or its account is another than it was."""
+    """Sockets that are closed when the session or token that opened them has ended, or its account is another than it was."""
 
     def __init__(self, sockets: Application) -> None:
         self.sockets = sockets
-        self._open: dict[str, list[tuple[object, asyncio.Event]]] = {}
+        self._open: dict[Credential, list[tuple[object, asyncio.Event]]] = {}
         self._watching: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        key = key_of(dict(scope["headers"]).get(b"cookie", b""))
+        shown = credential_of(dict(scope["headers"]))
         ended = asyncio.Event()
         mine = (rights_of(scope[SIGNED_IN]), ended)
-        self._open.setdefault(key, []).append(mine)
+        self._open.setdefault(shown, []).append(mine)
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="sessions of sockets")
 
         async def received() -> Message:
-            """The next message of the client, or that its session has ended."""
+            """The next message of the client, or that its session or token has ended."""
             message = asyncio.ensure_future(receive())
             end = asyncio.ensure_future(ended.wait())
             try:
@@ -111,9 +170,9 @@ class EndingSockets:
         try:
             await self.sockets(scope, received, forwarded)
         finally:
-            self._open[key].remove(mine)
-            if not self._open[key]:
-                del self._open[key]
+            self._open[shown].remove(mine)
+            if not self._open[shown]:
+                del self._open[shown]
             if not self._open and self._watching is not None:
                 self._watching.cancel()
                 self._watching = None
@@ -121,13 +180,14 @@ class EndingSockets:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            for key in list(self._open):
+            for shown in list(self._open):
                 try:
-                    rights = rights_of(await find_user(key, is_request=False))
+                    sender = await find_sender(shown, is_request=False)
                 except DatabaseError as error:
                     log.warning("The sessions of open sockets could not be read: %s", error)
                     break
-                for opened_with, ended in self._open.get(key, []):
+                rights = rights_of(sender and sender.user)
+                for opened_with, ended in self._open.get(shown, []):
                     if rights is None or rights != opened_with:
                         ended.set()
 

@@ -1,1 +1,1 @@
-"""Accounts of a team: who is signed in, how long, and how often a password may be tried."""
+"""Accounts of a team: who is signed in and how long, tokens of programs, and how often a password may be tried."""

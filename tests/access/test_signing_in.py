@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from explorer.access import signing_in
 from explorer.access.gate import Gate, Handler
-from explorer.access.signing_in import SIGNED_OUT
+from explorer.access.signing_in import SIGNED_OUT, Credential, Sender
 from explorer.accounts import sessions
 from explorer.pages.account import views
 from tests.access.conftest import HOST, Answer, Asks
@@ -254,24 +254,21 @@ async def test_a_session_of_an_account_that_has_changed_opens_nothing(person: Pe
 async def looked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits until the sessions of open sockets were looked for twice."""
     looks = asyncio.Semaphore(0)
-    find = signing_in.find_user
+    find = signing_in.find_sender
 
-    async def found(key: str, *, is_request: bool) -> User | None:
+    async def found(credential: Credential, *, is_request: bool) -> Sender | None:
         looks.release()
-        return await find(key, is_request=is_request)
+        return await find(credential, is_request=is_request)
 
     with monkeypatch.context() as patched:
-        patched.setattr(signing_in, "find_user", found)
+        patched.setattr(signing_in, "find_sender", found)
         for _ in range(2):
             await asyncio.wait_for(looks.acquire(), 60)
 
 
-@pytest.mark.parametrize("change", [deactivated, with_another_password, signed_out, promoted])
-async def test_a_socket_is_closed_when_its_session_or_its_account_has_changed(
-    person: Person, change: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def closed_after(change: Any, monkeypatch: pytest.MonkeyPatch, *, shown: tuple[str, str]) -> None:
+    """A socket that was opened with a header is closed once ``change`` has been made, and not before."""
     monkeypatch.setattr(signing_in, "LOOK_EVERY_S", 0.05)
-    await person.sign_in()
     opened, sent = asyncio.Event(), []
 
     async def socket(scope: Any, receive: Any, send: Any) -> None:
@@ -288,19 +285,26 @@ async def test_a_socket_is_closed_when_its_session_or_its_account_has_changed(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "websocket", "path": "/ws/timelines/x", "query_string": b""} | {
-        "headers": [(b"host", HOST.encode()), (b"cookie", f"{NAME}={person.cookies[NAME]}".encode())]
-    }
+    headers = [(b"host", HOST.encode()), tuple(part.encode() for part in shown)]
+    scope = {"type": "websocket", "path": "/ws/timelines/x", "query_string": b"", "headers": headers}
     gate = Gate(Handler(), socket)
     running = asyncio.create_task(gate(scope, coming.get, send))
     await asyncio.wait_for(opened.wait(), 60)
     await looked_again(monkeypatch)
-    assert not running.done(), "a session that goes on keeps its sockets"
+    assert not running.done(), "what goes on keeps its sockets"
     await sync_to_async(change)()
     await asyncio.wait_for(running, 60)
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
     assert sent[-1]["code"] == heard[0]["code"] == SIGNED_OUT
     assert gate.ending_sockets._watching is None
+
+
+@pytest.mark.parametrize("change", [deactivated, with_another_password, signed_out, promoted])
+async def test_a_socket_is_closed_when_its_session_or_its_account_has_changed(
+    person: Person, change: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await person.sign_in()
+    await closed_after(change, monkeypatch, shown=("cookie", f"{NAME}={person.cookies[NAME]}"))
 
 
 @pytest.mark.parametrize("cookie", ["", f"{NAME}=x", f"{NAME}={'a' * 32}", f"{NAME}={'A' * 31}é"])

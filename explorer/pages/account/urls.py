@@ -1,4 +1,4 @@
-"""Addresses of signing in and out, and Django's admin pages."""
+"""Addresses of signing in and out, of an account and its tokens, and Django's admin pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ urlpatterns = [
     path("sign-in", views.SignIn.as_view(), name="sign-in"),
     path("sign-out", views.SignOut.as_view(), name="sign-out"),
     path("account", views.account, name="account"),
+    path("account/tokens", views.make_token, name="account-tokens"),
+    path("account/tokens/<int:token_id>/revoke", views.revoke_token, name="account-token-revoke"),
     # It has a form of its own, which would not count guesses.
     path("admin/login/", views.no_admin, name="admin-login"),
     path("admin/", admin.site.urls),

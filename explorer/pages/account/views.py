@@ -1,17 +1,22 @@
-"""Signing in by a password, and out; what somebody's account is."""
+"""Signing in by a password, and out; an account's page, which lists, makes and revokes its tokens."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
+from explorer.accounts import tokens
 from explorer.accounts.guesses import Guesses
+from explorer.accounts.models import NAME_LENGTH_MOST, Scope
 
 GUESSES_MOST: Final = 10
 """Wrong passwords of one account, whoever tries them; a person who has forgotten theirs tries five."""
@@ -60,7 +65,48 @@ class SignOut(LogoutView):
 
 
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "account/account.html")
+    return account_page(request, status=200)
+
+
+@require_POST
+def make_token(request: HttpRequest) -> HttpResponse:
+    """Makes a token, and shows its text on this one page: it is in no address, session or table."""
+    asked = {name: request.POST.get(name, "") for name in ("name", "scope", "days")}
+    days = asked["days"].strip()
+    # More digits than these are too many days, however many.
+    number = int(days) if days.isascii() and days.isdigit() and len(days) <= 6 else 0
+    try:
+        made, text = tokens.make(signed_in_user(request), asked["name"], asked["scope"], number)
+    except tokens.TokenRefused as error:
+        return account_page(request, status=400, refused=str(error), asked=asked)
+    return account_page(request, status=201, made=made, text=text)
+
+
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    if not tokens.revoke(signed_in_user(request), token_id):
+        raise Http404("Your account has no such token.")
+    return redirect("account")
+
+
+def account_page(request: HttpRequest, *, status: int, **more: Any) -> HttpResponse:
+    now = timezone.now()
+    rows = [(token, token.is_valid(now)) for token in signed_in_user(request).tokens.all()]
+    facts = {
+        "rows": sorted(rows, key=lambda row: not row[1]),
+        "asked": {"scope": Scope.READ.value, "days": tokens.DAYS_DEFAULT},
+        "scopes": Scope.choices,
+        "days_most": tokens.DAYS_MOST,
+        "name_length_most": NAME_LENGTH_MOST,
+        **more,
+    }
+    return render(request, "account/account.html", facts, status=status)
+
+
+def signed_in_user(request: HttpRequest) -> User:
+    """The account that the gate has found: it lets nobody else to these addresses."""
+    assert isinstance(request.user, User)
+    return request.user
 
 
 def no_admin(request: HttpRequest) -> HttpResponse:
