@@ -47,12 +47,13 @@ class Several:
 
     def leader(self) -> int:
         """The id of the node that leads the offsets topic; -1 while nobody does."""
-        return int(self._offsets()["leaderId"])
+        return int(self._offsets().get("leaderId", -1))
 
     def in_sync(self) -> set[int]:
-        return set(self._offsets()["isrNodes"])
+        return set(self._offsets().get("isrNodes", ()))
 
     def _offsets(self) -> dict[str, Any]:
+        """What the broker knows of the topic's one partition: nothing in the first moments after the topic is made."""
         with self.first.connect() as connection:
             asked = {
                 "topics": [{"topicId": "A" * 22, "name": OFFSETS}],
@@ -60,8 +61,7 @@ class Several:
                 "includeTopicAuthorizedOperations": False,
             }
             [topic] = connection.call("Metadata", asked)["topics"]
-            [partition] = topic["partitions"]
-            return dict(partition)
+            return dict(*topic["partitions"])
 
     def until_led_by(self, number: int) -> None:
         until(lambda: self.leader() == number, f"{number} leads {OFFSETS}")
