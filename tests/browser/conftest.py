@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 
 from tests.conftest import missing
 from tests.house import ROOT
-from tests.serving import Served, installed
+from tests.serving import Served, installed, served
 
 HERE = Path(__file__).parent
 
@@ -35,6 +38,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with installed(tmp_path_factory.mktemp("browser")) as running:
         yield running
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with accounts, and a superuser that its own command has made."""
+    with served(tmp_path_factory.mktemp("team"), LOGIN="password") as running:
+        made = {"DJANGO_SUPERUSER_USERNAME": "ada", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
+        subprocess.run(
+            [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email", "ada@example.org"],
+            cwd=ROOT,
+            env=running.environment | made,
+            check=True,
+            capture_output=True,
+        )
+        yield running
+
+
+@pytest.fixture
+def open_team_page(browser: Browser, team: Served) -> Iterator[Callable[..., Page]]:
+    """Opens the page of signing in, after a mistake, or that of the account, with a token that was just made."""
+    contexts: list[BrowserContext] = []
+
+    def open_(address: str, **options: Any) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{team.url}/sign-in?next=/account")
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill("guessed" if address == "/sign-in" else PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        if address == "/sign-in":
+            page.get_by_role("alert").wait_for()
+            return page
+        page.get_by_label("Name").fill(f"{'W' * 45} {secrets.token_hex(4)}")
+        page.get_by_role("button", name="Make a token").click()
+        page.locator("#token-text").wait_for()
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture(scope="package")

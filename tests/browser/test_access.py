@@ -51,6 +51,18 @@ def test_a_page_has_no_fault_that_axe_finds(
     assert faults_of(page, axe) == []
 
 
+@pytest.mark.parametrize("address", ["/sign-in", "/account"])
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_a_page_of_accounts_has_no_fault_that_axe_finds(
+    open_team_page: Open, axe: str, address: str, width: int, scheme: str
+) -> None:
+    size = {"width": width, "height": 844}
+    page = open_team_page(
+        address, viewport=size, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
+    )
+    assert faults_of(page, axe) == []
+
+
 def faults_of(page: Page, axe: str) -> list[tuple[str, list[str]]]:
     """What axe-core finds on a page: rules, and the first nodes that break them."""
     page.evaluate(axe)

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.serving import ROOT, Served, served
+from tests.browser.conftest import PASSWORD
+from tests.serving import Served
 
 pytestmark = pytest.mark.browser
-
-PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with accounts, and a superuser that its own command has made."""
-    with served(tmp_path_factory.mktemp("team"), LOGIN="password") as server:
-        made = {"DJANGO_SUPERUSER_USERNAME": "ada", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
-        subprocess.run(
-            [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email", "ada@example.org"],
-            cwd=ROOT,
-            env=server.environment | made,
-            check=True,
-            capture_output=True,
-        )
-        yield server
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -50,6 +31,17 @@ def test_a_person_signs_in_after_a_mistake_and_out_again(
     page.get_by_label("Password").fill("guessed")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("do not belong together")
+    red, page_red = (
+        page.get_by_role("alert").evaluate("shown => getComputedStyle(shown).color"),
+        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--bad')"),
+    )
+    assert (
+        page.evaluate(
+            "color => { const one = document.createElement('i'); one.style.color = color; document.body.append(one); return getComputedStyle(one).color; }",
+            page_red,
+        )
+        == red
+    ), "a mistake is red as elsewhere"
     assert page.get_by_label("Name").input_value() == "ada"
     assert page.get_by_label("Password").input_value() == ""
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -58,6 +50,14 @@ def test_a_person_signs_in_after_a_mistake_and_out_again(
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{team.url}/timelines?source=live")
     page.goto(f"{team.url}/account")
+    page.get_by_label("Name").fill(f"prometheus {theme} {width}")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#token-text")).to_contain_text("rebalance_")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name=f"Revoke prometheus {theme} {width}").click()
+    row = page.get_by_role("row").filter(has_text=f"prometheus {theme} {width}")
+    expect(row).to_contain_text("revoked")
+    expect(page.locator("#token-text")).to_have_count(0)
     page.get_by_role("link", name="Accounts and their passwords").click()
     expect(page.get_by_role("link", name="Users")).to_be_visible()
     page.goto(f"{team.url}/account")
