@@ -11,7 +11,7 @@ import asyncio
 import random
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
@@ -44,6 +44,9 @@ class BoundedConnection(HttpToolsProtocol):
     _field_bytes = 0
     _framing_bytes = 0
     _is_trailing = False
+    _cycles: tuple[RequestResponseCycle, ...] = ()
+    """Requests that were not answered when the last one came. Uvicorn keeps the last one alone, and would go on answering the
+    others of a client that has left."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -77,6 +80,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_is_there()
         self._is_trailing, self._field_bytes, self._framing_bytes = True, 0, 0
         super().on_headers_complete()
+        if self.cycle is not None:
+            self._cycles = (*(cycle for cycle in self._cycles if not cycle.response_complete), self.cycle)
 
     def on_body(self, body: bytes) -> None:
         self._framing_bytes -= len(body)
@@ -98,6 +103,9 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
         self._is_read()
+        for cycle in self._cycles:
+            cycle.disconnected = cycle.disconnected or not cycle.response_complete
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def _await_head(self) -> None:

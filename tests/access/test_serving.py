@@ -46,6 +46,15 @@ async def says_yes(scope: Any, receive: Any, send: Any) -> None:
         )
         await send({"type": "http.response.body", "body": names})
         return
+    if scope["path"] == "/two-pieces":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(LARGE_BYTES), "more_body": True})
+        try:
+            await send({"type": "http.response.body", "body": b"more"})
+            scope["state"]["ended"].append((await receive())["type"])
+        except RuntimeError as error:
+            scope["state"]["ended"].append(str(error))
+        return
     if scope["path"] == "/large":
         await send(
             {
@@ -170,6 +179,26 @@ def test_an_answer_that_is_read_slowly_comes_whole(port: int, monkeypatch: pytes
     with connected(port) as client:
         client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         assert received(client, pause_s=0.001) > LARGE_BYTES
+
+
+def test_who_leaves_with_more_requests_on_the_way_is_answered_no_further(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+    asked = BoundedConnection.__init__
+
+    def made(self: BoundedConnection, *arguments: Any, **more: Any) -> None:
+        asked(self, *arguments, **more)
+        self.app_state = {"ended": ended}
+
+    monkeypatch.setattr(BoundedConnection, "__init__", made)
+    with connected(port) as client:
+        client.sendall(b"GET /two-pieces HTTP/1.1\r\nHost: a\r\n\r\n" * 3)
+        client.recv(1024)
+    give_up = time.monotonic() + 60
+    while not ended and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert ended == ["http.disconnect"]
 
 
 def received(client: socket.socket, pause_s: float = 0.0) -> int:

@@ -183,7 +183,7 @@ def test_paths_that_lead_elsewhere_are_refused_and_nothing_is_written_there(
 
     assert reasons(listing) == [reason]
     assert [source.partition for source in listing.sources] == [17]
-    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"attachment.bin", "segment"}
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"attachment.bin", "2"}
 
 
 @pytest.mark.parametrize("inner", [gz(b"some"), zst(b"some"), zip_({"a": b"b"}), tar({"a": b"b"})])
@@ -279,6 +279,43 @@ def test_archives_stay_closed_where_no_folder_is_given(tmp_path: Path) -> None:
     path.write_bytes(zip_(folder()))
 
     assert [source.kind for source in list_sources([str(path)]).sources] == [FileKind.NOT_A_SEGMENT]
+
+
+def test_members_that_are_refused_are_bounded_without_comparing_each_with_each() -> None:
+    class Name(str):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Name.compared += 1
+            return str(self) == other
+
+        __hash__ = str.__hash__
+
+    refused = [
+        archives.Member(Name(number), archives.Packing.TAR, None, "a link: refused")
+        for number in range(2_000)
+    ]
+    read = archives.Member("segment", archives.Packing.TAR, Path("segment"))
+
+    found = archives._bounded([*refused, read], archives.Packing.TAR)
+
+    assert found[:20] == refused[:20]
+    assert found[20:] == [read, archives.Member("", archives.Packing.TAR, None, "1,980 more members are refused likewise")]  # fmt: skip
+    assert Name.compared < 10 * len(refused)
+
+
+def test_members_cost_the_disk_a_file_each_and_those_without_bytes_one_together(tmp_path: Path) -> None:
+    empty = {f"empty/{number}": b"" for number in range(300)}
+    others = {f"__consumer_offsets-4/{number}.log": b"other" for number in range(5)}
+    path = tmp_path / "logs.tar"
+    path.write_bytes(tar(empty | others))
+    unpacking = archives.Unpacking(tmp_path / "scratch")
+
+    found = unpacking.unpack(path, archives.Packing.TAR)
+
+    assert len({member.path for member in found}) == 6
+    assert len(found) == unpacking.members == 305
+    assert len(list((tmp_path / "scratch" / "1").rglob("*"))) == 2 + 1 + 5
 
 
 @given(parts=st.lists(st.binary(max_size=300_000) | st.integers(1, 400_000).map(bytes), max_size=4))

@@ -271,10 +271,12 @@ class _Archive:
             yield Member(shown, self.label, None, reason)
             self._copy(content, None)
             return
-        folder = self.under / str(self.whole.members) / _folder_of(name, self.path)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.unfinished = Member(shown, self.label, folder / "segment")
-        with (folder / "segment").open("wb") as out:
+        folder = self.under / _folder_of(name, self.path)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # A member costs an archive a few bytes, and a disk a file: those without bytes share one.
+        out_path = folder / (str(self.whole.members) if head else "empty")
+        self.unfinished = Member(shown, self.label, out_path)
+        with out_path.open("wb") as out:
             out.write(head)
             self._count_bytes(len(head), kept=True)
             self._copy(content, out)
@@ -338,9 +340,8 @@ def _bounded(members: list[Member], packing: Packing) -> list[Member]:
     refused = [member for member in members if member.reason]
     if len(refused) <= LISTED_MOST:
         return members
-    unlisted = refused[LISTED_MOST:]
-    rest = Member("", packing, None, f"{len(unlisted):,} more members are refused likewise")
-    return [member for member in members if member not in unlisted] + [rest]
+    rest = Member("", packing, None, f"{len(refused) - LISTED_MOST:,} more members are refused likewise")
+    return [*refused[:LISTED_MOST], *(member for member in members if not member.reason), rest]
 
 
 def _is_tar_header(head: bytes) -> bool:
