@@ -104,6 +104,16 @@ def test_lines_that_were_cut_are_listed_with_their_number_and_the_board_has_a_ga
     ]
 
 
+def test_a_record_longer_than_the_bound_is_said_to_be_too_long_and_not_cut(tmp_path: Path) -> None:
+    text = re.sub(
+        r"(?m)^(\| offset: 20 .*key: )", lambda found: found[1] + " " * (4 << 20), text_of("offsets"), count=1
+    )
+
+    reasons = [problem.reason for problem in listed(tmp_path, text).problems]
+
+    assert "the record has more than 4,194,304 characters, the most that is read of one" in reasons[0]
+
+
 def test_lines_that_are_not_understood_are_listed_up_to_a_bound(tmp_path: Path) -> None:
     text = re.sub(r"(?m)^(\| offset: \d+ .{60}).*$", r"\1", text_of("offsets"))
 

@@ -222,7 +222,12 @@ class _Reading:
             yield from self._lose(offset)
             return
         except (NotPrinted, RecordError) as error:
-            yield LineProblem(self.held_line, offset, str(error))
+            too_long = (
+                f"the record has more than {JOINED_CHARS_MOST:,} characters, the most that is read of one"
+            )
+            yield LineProblem(
+                self.held_line, offset, too_long if len(text) >= JOINED_CHARS_MOST else str(error)
+            )
             yield from self._lose(offset)
             return
         self.batch.understood += 1
