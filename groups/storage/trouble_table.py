@@ -1,6 +1,6 @@
 """The table of what is wrong: a row for each group, the gravest first, on one time axis, with the causes that groups share.
 
-Pages, API and commands all show these rows.
+The page `/groups` and `GET /api/groups` show these rows.
 """
 
 from __future__ import annotations
