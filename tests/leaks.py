@@ -18,12 +18,11 @@ from typing import Any, Final
 
 import pytest
 
+from tests.reaper import MARK, reap_after
+
 __all__ = ["Leaks"]
 
 PROC: Final = Path("/proc")
-
-MARK: Final = "REBALANCE_TEST_RUN"
-"""Set in the environment of this run, so that a process without a parent can still be recognised."""
 
 GONE_WITHIN_S: Final = 10.0
 """A process that was asked to end, and the sockets that it held, may take a moment on a busy machine."""
@@ -60,8 +59,8 @@ class Leaks:
         # pytest keeps its own folders of the last runs where they were.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
         os.environ["TMPDIR"] = str(self.folder)
-        os.environ[MARK] = str(os.getpid())
         tempfile.tempdir = None
+        reap_after(str(self.folder))
 
     def pytest_unconfigure(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.reaper import reap_after
 from tests.tiers import Tier
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -408,4 +409,5 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    reap_after()
     sys.exit(main(sys.argv[1:]))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,53 @@ def test_a_test_or_fixture_that_leaves_something_behind_fails(planted: str, tmp_
 
 def test_what_is_cleaned_up_is_no_leak(tmp_path: Path) -> None:
     assert "3 passed" in run(tmp_path, CLEAN)
+
+
+KILLED = """
+def test_it():
+    server = subprocess.Popen(SLEEP, start_new_session=True)
+    stubborn = subprocess.Popen(["sh", "-c", "trap '' TERM; sleep 60 & wait; sleep 60"], preexec_fn=os.setpgrp)
+    started = [server.pid, stubborn.pid]
+    if shutil.which("redis-server"):
+        from tests.services.servers import free_port, redis_command, wait_for
+        import redis
+        port = free_port()
+        client = redis.Redis(port=port)
+        running = subprocess.Popen(redis_command(port), stdout=subprocess.DEVNULL)
+        wait_for(client.ping, running, None)
+        started.append(running.pid)
+    with open("started", "w") as file:
+        print(tempfile.gettempdir(), *started, file=file)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_run_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
+    run(tmp_path, KILLED)
+    folder, *started = (tmp_path / "started").read_text().split()
+    left = [Path("/proc", pid) for pid in started] + [Path(folder)]
+    assert len(started) == 2 + (shutil.which("redis-server") is not None)
+    deadline = time.monotonic() + 120
+    while (stay := [path for path in left if path.exists()]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert stay == []
+
+
+KEEPING = "import sys, os, tests; print(sys.dont_write_bytecode, 'PYTHONDONTWRITEBYTECODE' in os.environ)"
+
+
+@pytest.mark.parametrize(("options", "printed"), [([], "False False"), (["-B"], "True False")])
+def test_processes_of_the_tests_keep_compiled_modules_unless_started_with_b(
+    options: list[str], printed: str
+) -> None:
+    asked = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    asked |= {} if options else {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *options, "-c", KEEPING],
+        cwd=ROOT,
+        env=asked,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == printed

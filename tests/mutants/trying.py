@@ -184,12 +184,11 @@ def _process(folder: Path, plan: Plan, environment: dict[str, str]) -> subproces
     }
     with (folder / "output").open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.mutants.forking", str(path)],
+            [sys.executable, "-B", "-m", "tests.mutants.forking", str(path)],
             cwd=folder,
             env={
                 **inherited,
                 "PYTHONPATH": str(folder),
-                "PYTHONDONTWRITEBYTECODE": "1",
                 REACHED: str(folder / "reached"),
                 **environment,
             },

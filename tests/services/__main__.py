@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+from tests.reaper import reap_after
 from tests.services.servers import Absent, services
 
 
@@ -28,4 +29,5 @@ def main(command: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    reap_after()
     sys.exit(main(sys.argv[1:]))

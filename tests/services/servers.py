@@ -107,17 +107,11 @@ class PostgreSQL:
 
 @contextlib.contextmanager
 def redis_server(folder: Path) -> Iterator[str]:
-    program = shutil.which("redis-server")
-    if program is None:
+    if shutil.which("redis-server") is None:
         raise Absent("redis-server is not installed (Debian: apt-get install redis-server)")
     port = free_port()
     with (folder / "redis.log").open("wb") as log:
-        process = subprocess.Popen(
-            [program, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"],
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-        )
+        process = subprocess.Popen(redis_command(port), stdout=log, stderr=log, cwd=folder)
     try:
         client = redis.Redis(host="127.0.0.1", port=port)
         wait_for(client.ping, process, folder / "redis.log")
@@ -125,6 +119,15 @@ def redis_server(folder: Path) -> Iterator[str]:
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         end(process)
+
+
+def redis_command(port: int) -> list[str]:
+    """A Redis that keeps nothing. A title of its own would overwrite its environment, by which ``reaper`` knows it."""
+    nothing_kept = ("--save", "", "--appendonly", "no")
+    return [
+        *("redis-server", "--bind", "127.0.0.1", "--port", str(port)),
+        *("--set-proc-title", "no", *nothing_kept),
+    ]
 
 
 def newest_postgresql() -> Path:

@@ -27,7 +27,7 @@ from groups import storage
 from groups.jobs import serving
 from groups.places import ROOT
 from tests.conftest import missing
-from tests.services.servers import end, free_port
+from tests.services.servers import end, free_port, redis_command
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -56,8 +56,7 @@ class Redis:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self, until: Until) -> None:
-        command = ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(redis_command(self.port), stdout=subprocess.DEVNULL)
         until(self.answers)
 
     def answers(self) -> bool:
