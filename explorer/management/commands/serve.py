@@ -38,7 +38,11 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        parser.add_argument("--host", default="127.0.0.1", help="a loopback address (default: 127.0.0.1)")
+        parser.add_argument(
+            "--host",
+            default="127.0.0.1",
+            help="the address to listen on: of loopback, or with LOGIN any (default: 127.0.0.1)",
+        )
         parser.add_argument(
             "--port",
             type=whole_number,
@@ -66,9 +70,9 @@ class Command(TerminalCommand):
         memory.keep_little()
         host, port = options["host"], options["port"]
         settings.LINKS_ONLY = options["links_only"]
-        if not settings.LINKS_ONLY and not is_loopback(host):
+        if not settings.LINKS_ONLY and not settings.LOGIN and not is_loopback(host):
             raise CommandError(
-                f"{host} is not loopback. This server speaks no TLS, so it listens on 127.0.0.1, ::1 or localhost only; "
+                f"{host} is not loopback. This server speaks no TLS, so without LOGIN it listens on 127.0.0.1, ::1 or localhost only; "
                 "for a proxy that does, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere.",
                 returncode=2,
             )
@@ -144,6 +148,10 @@ class Command(TerminalCommand):
             address = f"http://{name}:{listening.getsockname()[1]}/{token}"
         what = "shows what share links lead to" if settings.LINKS_ONLY else "plays"
         self.stdout.write(f"Rebalance Explorer {what} at {address}  (Ctrl-C ends it)")
+        if settings.LOGIN and not settings.BEHIND_TLS and not is_loopback(host):
+            self.stdout.write(
+                "Passwords reach it as they are typed: put a proxy in front that speaks TLS, and set BEHIND_TLS=1."
+            )
         self.stdout.flush()
 
 
