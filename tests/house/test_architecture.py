@@ -21,7 +21,8 @@ TOP_LEVEL = {
     # as the design gives it
     *("manage.py", "pyproject.toml", "explorer", "groups", "simulations", "templates", "static", "tests"),
     # what people expect at a root
-    *("README.md", "Makefile", "uv.lock", "LICENSE", "CHANGELOG.md", "Dockerfile", "compose.yaml", "docs", ".ci"),
+    *("README.md", "Makefile", "uv.lock", "LICENSE", "CHANGELOG.md", "docs", ".ci"),
+    *("Dockerfile", "compose.yaml"),
     *("CONTRIBUTING.md", "SECURITY.md", ".github"),
     *(".gitignore", ".pre-commit-config.yaml", "package.json", "package-lock.json", "tsconfig.json"),
 }
