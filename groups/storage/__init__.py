@@ -6,7 +6,8 @@
 * ``digests``, ``digest_answers``: what the map shows of a window;
 * ``committed``: the committed offsets of partitions, as lines over time;
 * ``offset_blocks``: where partitions end and start, and what polled groups have committed, over time;
-* ``lag``: the lag of a live timeline's group;
+* ``lag_sources``, ``courses``: what is known of a timeline's offsets over time, and who owned its partitions;
+* ``lag``: the lag of a timeline's group, and what each rebalance cost;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
@@ -28,7 +29,7 @@ from groups.storage.errors import (
     SequenceGap,
     StorageError,
 )
-from groups.storage.lag import lag_between
+from groups.storage.lag import BY, lag_between
 from groups.storage.names import rename, set_topic_names
 from groups.storage.reading import (
     bytes_of_runs,
@@ -68,6 +69,7 @@ from groups.storage.writing import (
 )
 
 __all__ = [
+    "BY",
     "COLUMNS_MOST",
     "COMMITS_WITHIN",
     "ENTRY_FORMAT",

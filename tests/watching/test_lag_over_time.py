@@ -17,7 +17,7 @@ from groups.cluster_models import Cluster
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.passes.recorder import Recorder
 from groups.models import OffsetBlock, Timeline
-from groups.storage.lag import NO_ENDS
+from groups.storage.lag_sources import NO_ENDS
 from groups.watching import positions as keeping
 from groups.watching import registry
 from groups.watching.positions import PositionKeeper
@@ -66,7 +66,7 @@ def test_a_polled_groups_lag_is_that_of_its_rounds_in_records_and_in_seconds(clu
     timeline = polled(cluster)
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
     assert answer["times_ms"] == [BEGIN_MS + 5_000 * number for number in range(5)]
-    read, unread = answer["partitions"]
+    read, unread = answer["lines"]
     assert (read["topic"], read["partition"], read["records"]) == ("orders", 0, [0] * 5)
     assert unread["records"] == answer["total"]["records"] == [0, 0, 10, 20, 30]
     assert unread["seconds"] == answer["total"]["seconds"] == [0, 0, 5, 10, 15]
@@ -134,7 +134,7 @@ def test_a_followed_groups_lag_is_that_of_its_logs_commits_whatever_its_brokers_
     )
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
     assert answer["times_ms"] == [BEGIN_MS + skew_ms + 5_000 * number for number in range(5)]
-    [line] = answer["partitions"]
+    [line] = answer["lines"]
     assert line["records"] == [0, 2, 12, 22, 32]
     assert line["seconds"] == [0, 1, 6, 11, 16]
 
@@ -151,7 +151,7 @@ def test_a_followed_group_that_stops_committing_lags_more_and_more(cluster: Clus
     timeline = growing(cluster, skew_ms, (seen_ends(number, 8) for number in range(10)))
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
     assert answer["times_ms"][-1] == BEGIN_MS + 45_300 + skew_ms
-    line = answer["partitions"][0]
+    line = answer["lines"][0]
     assert line["records"][-6:] == [32, 42, 52, 62, 72, 82]
     assert line["seconds"][-6:] == [16, 21, 26, 31, 36, 41]
     # A part of it ends where it was asked to end.
@@ -163,7 +163,7 @@ def test_a_followed_group_whose_commits_wait_to_be_stored_has_no_false_lag(clust
     rounds = (seen_ends(number, 8 if number < 5 else 10 * number) for number in range(10))
     timeline = growing(cluster, 0, rounds)
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
-    assert answer["partitions"][0]["records"][-6:] == [32, 0, 0, 0, 0, 0]
+    assert answer["lines"][0]["records"][-6:] == [32, 0, 0, 0, 0, 0]
 
 
 def test_a_look_a_moment_after_the_last_stored_commit_that_missed_it_sets_nothing_back(
@@ -178,7 +178,7 @@ def test_a_look_a_moment_after_the_last_stored_commit_that_missed_it_sets_nothin
         made_again=frozenset(),
     )
     timeline = growing(cluster, 0, [late, seen_ends(5, 3)])
-    line = storage.lag_between(timeline, 1, timeline.last, 400)["partitions"][0]
+    line = storage.lag_between(timeline, 1, timeline.last, 400)["lines"][0]
     assert line["records"] == [32, 47]
 
 
@@ -199,10 +199,10 @@ def test_rounds_whose_commits_wait_in_the_process_are_not_shown_yet(
         keeper.take(each)
     timeline = Timeline.objects.get()
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
-    assert answer["partitions"][0]["records"][-1] == 0
+    assert answer["lines"][0]["records"][-1] == 0
     keeper.flush()
     answer = storage.lag_between(timeline, 1, timeline.last, 400)
-    assert answer["partitions"][0]["records"][-3:] == [0, 0, 0]
+    assert answer["lines"][0]["records"][-3:] == [0, 0, 0]
     assert answer["times_ms"][-1] == begun[2].ends_ms
 
 
@@ -214,10 +214,48 @@ def test_the_api_and_the_command_line_give_the_same_lag(cluster: Cluster, client
     call_command("timeline", "lag", timeline.pk, stdout=out)
     lines = [orjson.loads(line) for line in out.getvalue().splitlines()]
     assert [line["records"] for line in lines] == answer["total"]["records"]
-    assert [line["partitions"]["orders-1"]["seconds"] for line in lines] == answer["partitions"][1]["seconds"]
+    assert [line["partitions"]["orders-1"]["seconds"] for line in lines] == answer["lines"][1]["seconds"]
 
 
-@pytest.mark.parametrize("query", ["from=3&to=2", "points=5000", "points=x", "from=0"])
+def moving(cluster: Cluster) -> Timeline:
+    """B takes partition 1 from A at round 8, after three rounds in which nobody owned it; ten records are written each round."""
+    store, keeper = Store(cluster, OWNER), PositionKeeper(cluster, OWNER)
+    for number in range(16):
+        shares: dict[str, Any] = {"a": ((0,), (0,)), "b": ((1,), (1,))}
+        epoch = 5
+        if number < 5:
+            shares, epoch = {"a": ((0, 1), (0, 1))}, 3
+        elif number < 8:
+            shares, epoch = {"a": ((0,), (0,)), "b": ((), (1,))}, 5
+        store.take(round_of(BEGIN_MS + 5_000 * number, described("billing", shares, epoch=epoch)))
+        read = 10 * number
+        waiting = read if number < 5 else min(read, 50 + 15 * max(0, number - 8))
+        keeper.take(positions(number, (read, waiting), (read, read)))
+    return Timeline.objects.get()
+
+
+def test_the_cost_of_a_rebalance_is_in_the_answer_and_a_members_lag_is_that_of_what_it_owned(
+    cluster: Cluster, client: Client
+) -> None:
+    timeline = moving(cluster)
+    answer: dict[str, Any] = client.get(f"/api/timelines/{timeline.pk}/lag?by=member").json()
+    cost = answer["rebalances"][-1]
+    at = {number: BEGIN_MS + 5_000 * number for number in range(16)}
+    assert (cost["at_ms"], cost["settled_ms"], cost["moved"]) == (at[5], at[8], 1)
+    assert (cost["unassigned_partition_ms"], cost["records_waited"]) == (15_000, 30)
+    assert cost["caught_up_ms"] == at[14]
+    assert cost["read_twice_least"] == 0
+    lines = {line["member"]: line["records"] for line in answer["lines"]}
+    assert lines["a"] == [0] * 16
+    assert lines["b"][8:] == [30, 25, 20, 15, 10, 5, 0, 0]
+    [topic] = client.get(f"/api/timelines/{timeline.pk}/lag?by=topic").json()["lines"]
+    assert (topic["topic"], topic["records"]) == ("orders", answer["total"]["records"])
+    out = StringIO()
+    call_command("timeline", "lag", timeline.pk, "--rebalances", stdout=out)
+    assert [orjson.loads(line) for line in out.getvalue().splitlines()] == answer["rebalances"]
+
+
+@pytest.mark.parametrize("query", ["by=host", "from=3&to=2", "points=5000", "points=x", "from=0"])
 def test_a_lag_that_cannot_be_asked_for_is_refused_in_one_line(
     cluster: Cluster, client: Client, query: str
 ) -> None:
@@ -230,4 +268,8 @@ def test_a_timeline_without_end_offsets_says_so(cluster: Cluster, client: Client
     timeline = polled(cluster)
     OffsetBlock.objects.all().delete()
     answer = client.get(f"/api/timelines/{timeline.pk}/lag").json()
-    assert (answer["problem"], answer["times_ms"], answer["partitions"]) == (NO_ENDS, [], [])
+    assert (answer["problem"], answer["times_ms"], answer["lines"]) == (
+        NO_ENDS[Timeline.Source.LIVE],
+        [],
+        [],
+    )

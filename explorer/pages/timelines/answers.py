@@ -142,7 +142,7 @@ def offsets(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def lag(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """How far a live group was behind the ends of its partitions, over the time of the entries ``from`` to ``to``."""
+    """How far a group was behind the ends of its partitions over the entries ``from`` to ``to``, and what its rebalances cost."""
     timeline = storage.get(timeline_id)
     last = number(request.GET, "to", timeline.last)
     first = number(request.GET, "from", max(1, last - storage.COMMITS_WITHIN), least=1)
@@ -151,7 +151,11 @@ def lag(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise BadRequest(f"to={last} lies before from={first}.", field="to")
     if points > storage.POINTS_MOST:
         raise BadRequest(f"points={points} must be {storage.POINTS_MOST} at most.", field="points")
-    return json_response(storage.lag_between(timeline, first, min(last, timeline.last), points))
+    asked = request.GET.get("by", "partition")
+    by = next((one for one in storage.BY if one == asked), None)
+    if by is None:
+        raise BadRequest(f"by={asked!r} must be partition, member or topic.", field="by")
+    return json_response(storage.lag_between(timeline, first, min(last, timeline.last), points, by))
 
 
 def _place(text: str) -> tuple[str, int]:

@@ -1,5 +1,6 @@
 """Lag over time: how far a group's committed offsets are behind the ends of their partitions, in records and in seconds.
 
 * ``samples``: the offsets of one topic's partitions at the times when brokers were asked, in columns;
-* ``partition``: the lag of one partition at given times, and why it is not known; and of several together.
+* ``partition``: the lag of one partition at given times, and why it is not known; and of several together;
+* ``cost``: what one rebalance cost.
 """

@@ -28,7 +28,7 @@ _NONE_REACHES: Final = 2**63
 
 
 class NotKnown(StrEnum):
-    """Why a lag is not known."""
+    """Why a lag, or a cost, is not known."""
 
     NO_ROUND = "no-round"
     """Nobody asked the brokers for end offsets."""
@@ -44,6 +44,12 @@ class NotKnown(StrEnum):
     END_BELOW = "end-below"
     OLDER = "older"
     """The first unread record is older than the first known end offset: its age is not known."""
+
+    NO_LAG_BEFORE = "no-lag-before"
+    """Of a rebalance: no lag is known before it began, so that nobody knows which one is usual."""
+
+    NOT_YET = "not-yet"
+    """Of a rebalance: the lag was not the usual one again by the end of what is known."""
 
 
 class Commit(NamedTuple):

@@ -71,8 +71,13 @@ class Command(TerminalCommand):
             help="at the last entry whose time is not after MS milliseconds",
         )
 
-        lag = verbs.add_parser("lag", help="a live group's lag over time; a line for each look")
+        lag = verbs.add_parser("lag", help="a group's lag over time; a line for each look")
         lag.add_argument("id", help="as `timeline list` tells it")
+        lag.add_argument(
+            "--rebalances",
+            action="store_true",
+            help="what each rebalance cost, a line each, in place of the lag",
+        )
         export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
         export.add_argument(
             "ids",
@@ -163,7 +168,7 @@ class Command(TerminalCommand):
             return
         timeline = existing(options["id"])
         if options["verb"] == "lag":
-            yield from lags(timeline, self.stderr)
+            yield from lags(timeline, self.stderr, costs=options["rebalances"])
             return
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
@@ -174,19 +179,21 @@ class Command(TerminalCommand):
         yield from SHOW[options["format"]](timeline, at)
 
 
-def lags(timeline: Timeline, stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
-    """A line for each look: the total, and each partition by its name."""
-    answer = storage.lag_between(
-        timeline, max(1, timeline.last - storage.COMMITS_WITHIN), timeline.last, storage.POINTS_MOST
-    )
+def lags(timeline: Timeline, stderr: OutputWrapper, *, costs: bool) -> Iterator[Mapping[str, Any]]:
+    """A line for each look: the total, and each partition by its name; or one for each rebalance."""
+    first = max(1, timeline.last - storage.COMMITS_WITHIN)
+    answer = storage.lag_between(timeline, first, timeline.last, storage.POINTS_MOST, costs=costs)
     if answer["problem"] is not None:
         stderr.write(answer["problem"])
+    if costs:
+        yield from answer["rebalances"]
+        return
     for at, at_ms in enumerate(answer["times_ms"]):
         yield {
             "at_ms": at_ms,
             **lag_at(answer["total"], at),
             "partitions": {
-                f"{line['topic']}-{line['partition']}": lag_at(line, at) for line in answer["partitions"]
+                f"{line['topic']}-{line['partition']}": lag_at(line, at) for line in answer["lines"]
             },
         }
 

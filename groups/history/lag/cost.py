@@ -1,0 +1,365 @@
+"""What one rebalance cost, from who owned the partitions, what was committed, and where the partitions ended.
+
+A rebalance begins with its epoch and lasts until the next one. Its costs:
+
+* partition-seconds unassigned (from the owners), and not read: with the time in which an owner was silent, which is inferred;
+* records that waited: those that were written to a partition while nobody read it;
+* when the group had caught up: each partition that it touched lagged no more than in the minute before;
+* records read twice: a new owner begins at the committed offset, and its predecessor may have read further.
+
+Each time counts for one rebalance: what lasts into the next one is divided at its beginning. What is not known has a reason.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from groups.history.lag.partition import Lag, NotKnown, PartitionEnds
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+BEFORE_MS: Final = 60_000
+"""The lag before a rebalance is the greatest one of so long before: between two commits a lag rises and falls."""
+
+CATCH_UP_MS_MOST: Final = 3_600_000
+"""A group that has not caught up so long after is said not to have."""
+
+
+class Rebalance(NamedTuple):
+    """One rebalance. ``until_ms`` is when the next one began, or the end of what is known.
+
+    ``is_last``: nothing follows, so that what happens at ``until_ms`` is of it. ``stops_all``: every member stopped and began again at its committed offsets, whatever moved (eager assignors).
+    """
+
+    sequence: int
+    epoch: int | None
+    at_ms: int
+    until_ms: int
+    stops_all: bool = False
+    is_last: bool = False
+
+
+class Tenure(NamedTuple):
+    """Whose a partition was from ``from_ms`` until the next one: ``owner`` is null for nobody, ``exists`` false before it existed."""
+
+    from_ms: int
+    owner: str | None
+    exists: bool = True
+
+
+class Stretch(NamedTuple):
+    from_ms: int
+    to_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What is known of one partition: ``tenures`` by time, ``silent`` the times in which its owner was silent.
+
+    ``ends`` is null where no end offset is known; ``lags`` has one for each look of ``cost_of``.
+    """
+
+    tenures: Sequence[Tenure]
+    silent: Sequence[Stretch] = ()
+    ends: PartitionEnds | None = None
+    lags: Sequence[Lag] = ()
+
+
+class Amount(NamedTuple):
+    """A number of records between ``least`` and ``most``; ``most`` is null where there is no bound, and ``why`` the reason."""
+
+    least: int
+    most: int | None
+    why: NotKnown | None = None
+
+
+class Usual(NamedTuple):
+    """The greatest lag of a partition before a rebalance."""
+
+    records: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceCost:
+    """Of one partition. ``waited`` is null where it is not known, ``caught_up_ms`` where it did not, or is not known."""
+
+    moved: bool
+    unassigned_ms: int
+    unread_ms: int
+    waited: int | None
+    waited_why: NotKnown | None
+    usual: Usual | None
+    caught_up_ms: int | None
+    caught_up_why: NotKnown | None
+    twice: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of a rebalance: times in milliseconds of partitions together, ``places`` those that it touched.
+
+    ``since_ms`` is when the first of them was read no more; ``settled_ms`` when the last one changed its owner.
+    """
+
+    since_ms: int
+    settled_ms: int
+    moved: int
+    unassigned_ms: int
+    unread_ms: int
+    waited: int | None
+    waited_why: NotKnown | None
+    caught_up_ms: int | None
+    caught_up_why: NotKnown | None
+    twice: Amount
+    places: Mapping[Place, PlaceCost] = field(default_factory=dict)
+    behind: Mapping[Place, PlaceCost] = field(default_factory=dict)
+    """The last cost of each partition, also of those that this one did not touch."""
+
+
+def cost_of(
+    rebalance: Rebalance, courses: Mapping[Place, Course], looks: Sequence[int], before: Cost | None = None
+) -> Cost:
+    """What it cost; ``looks`` are the times of the courses' lags, and ``before`` is the cost of the rebalance before this one."""
+    changes = {place: _changes(course, rebalance) for place, course in courses.items()}
+    settled_ms = max((one.from_ms for some in changes.values() for one in some), default=rebalance.at_ms)
+    counted_ms = before.settled_ms if before is not None else None
+    places: dict[Place, PlaceCost] = {}
+    since_ms = rebalance.at_ms
+    unread: dict[Place, list[Stretch]] = {}
+    for place, course in courses.items():
+        silent = _silent(course, rebalance, settled_ms, counted_ms)
+        unread[place] = _merged([*_unassigned(course, rebalance), *silent])
+        since_ms = min([since_ms, *(one.from_ms for one in silent)])
+    for place, course in courses.items():
+        if not (changes[place] or unread[place] or rebalance.stops_all):
+            continue
+        stop = Stretch(since_ms, settled_ms)
+        if rebalance.stops_all and not unread[place]:
+            stop = _between_commits(course, rebalance.at_ms)
+        usual = _usual(course, looks, stop.from_ms)
+        last = before.behind.get(place) if before is not None else None
+        if last is not None and last.usual is not None:
+            # A lag that a rebalance before this one left is not the usual one.
+            is_behind = last.caught_up_ms is None or last.caught_up_ms > stop.from_ms
+            usual = last.usual if is_behind else usual
+        caught_up, why = _caught_up(course, looks, stop.to_ms, usual)
+        waited, waited_why = _waited(course, unread[place])
+        if rebalance.stops_all and not unread[place]:
+            waited, waited_why = _grown(course, looks, (stop.from_ms, caught_up), usual)
+        places[place] = PlaceCost(
+            moved=_has_moved(course, rebalance, changes[place]),
+            unassigned_ms=_length(_unassigned(course, rebalance)),
+            unread_ms=_length(unread[place]),
+            waited=waited,
+            waited_why=waited_why,
+            usual=usual,
+            caught_up_ms=caught_up,
+            caught_up_why=why,
+            twice=_twice(course, rebalance, changes[place]),
+        )
+    behind = {**(before.behind if before is not None else {}), **places}
+    return _total(places, behind, since_ms, settled_ms)
+
+
+def _total(
+    places: Mapping[Place, PlaceCost], behind: Mapping[Place, PlaceCost], since_ms: int, settled_ms: int
+) -> Cost:
+    some = places.values()
+    waited_why = next((one.waited_why for one in some if one.waited is None), None)
+    late_why = next((one.caught_up_why for one in some if one.caught_up_ms is None), None)
+    twice_why = next((one.twice.why for one in some if one.twice.most is None), None)
+    return Cost(
+        since_ms=since_ms,
+        settled_ms=settled_ms,
+        moved=sum(one.moved for one in some),
+        unassigned_ms=sum(one.unassigned_ms for one in some),
+        unread_ms=sum(one.unread_ms for one in some),
+        waited=sum(one.waited or 0 for one in some) if waited_why is None else None,
+        waited_why=waited_why,
+        caught_up_ms=max((one.caught_up_ms or 0 for one in some), default=settled_ms)
+        if late_why is None
+        else None,
+        caught_up_why=late_why,
+        twice=Amount(
+            sum(one.twice.least for one in some),
+            sum(one.twice.most or 0 for one in some) if twice_why is None else None,
+            twice_why,
+        ),
+        places=places,
+        behind=behind,
+    )
+
+
+def _changes(course: Course, rebalance: Rebalance) -> list[Tenure]:
+    """The tenures that began in it; one that ends as it begins has those of its moment."""
+    end_ms = max(rebalance.until_ms + rebalance.is_last, rebalance.at_ms + 1)
+    return [one for one in course.tenures if rebalance.at_ms <= one.from_ms < end_ms]
+
+
+def _owner_before(course: Course, rebalance: Rebalance) -> Tenure | None:
+    """The last tenure with an owner that began before it."""
+    return next(
+        (one for one in reversed(course.tenures) if one.from_ms < rebalance.at_ms and one.owner is not None),
+        None,
+    )
+
+
+def _has_moved(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> bool:
+    giver = _owner_before(course, rebalance)
+    takers = [one.owner for one in changes if one.owner is not None]
+    return giver is not None and any(owner != giver.owner for owner in takers)
+
+
+def _unassigned(course: Course, rebalance: Rebalance) -> list[Stretch]:
+    """Times of it in which the partition existed and had no owner."""
+    found = []
+    for number, one in enumerate(course.tenures):
+        is_last = number + 1 == len(course.tenures)
+        to_ms = rebalance.until_ms if is_last else course.tenures[number + 1].from_ms
+        piece = Stretch(max(one.from_ms, rebalance.at_ms), min(to_ms, rebalance.until_ms))
+        if one.owner is None and one.exists and piece.from_ms < piece.to_ms:
+            found.append(piece)
+    return found
+
+
+def _silent(course: Course, rebalance: Rebalance, settled_ms: int, counted_ms: int | None) -> list[Stretch]:
+    """Silences that lasted as it began, from their own beginning, and those that began before it had settled.
+
+    One that began before ``counted_ms`` counted for the rebalance before until this one began.
+    """
+    found = []
+    for from_ms, to_ms in course.silent:
+        if from_ms > settled_ms or to_ms < rebalance.at_ms:
+            continue
+        begin = rebalance.at_ms if counted_ms is not None and from_ms <= counted_ms else from_ms
+        piece = Stretch(begin, min(to_ms, rebalance.until_ms))
+        if piece.from_ms < piece.to_ms:
+            found.append(piece)
+    return found
+
+
+def _merged(some: Iterable[Stretch]) -> list[Stretch]:
+    merged: list[Stretch] = []
+    for one in sorted(some):
+        if merged and one.from_ms <= merged[-1].to_ms:
+            merged[-1] = Stretch(merged[-1].from_ms, max(merged[-1].to_ms, one.to_ms))
+        else:
+            merged.append(one)
+    return merged
+
+
+def _length(some: Iterable[Stretch]) -> int:
+    return sum(one.to_ms - one.from_ms for one in some)
+
+
+def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:
+    """The records that were written in these times."""
+    written = 0.0
+    for one in unread:
+        if course.ends is None:
+            return None, NotKnown.NO_ROUND
+        begin, end = course.ends.end(one.from_ms), course.ends.end(one.to_ms)
+        for each in (begin, end):
+            if isinstance(each, NotKnown):
+                return None, each
+        written_now = float(end) - float(begin)
+        if written_now < 0:
+            return None, NotKnown.MADE_AGAIN
+        written += written_now
+    return round(written), None
+
+
+def _between_commits(course: Course, at_ms: int) -> Stretch:
+    """From the last commit before a time to the first one after it: a stop in between is in no log."""
+    times = [one.at_ms for one in course.ends.committed] if course.ends is not None else []
+    number = bisect_right(times, at_ms)
+    return Stretch(times[number - 1] if number else at_ms, times[number] if number < len(times) else at_ms)
+
+
+def _grown(
+    course: Course, looks: Sequence[int], between: tuple[int, int | None], usual: Usual | None
+) -> tuple[int | None, NotKnown | None]:
+    """How much more than usual the lag was until it had caught up: of a stop whose times are in no log."""
+    if usual is None or between[1] is None:
+        return None, NotKnown.NO_ROUND
+    begin, end = bisect_left(looks, between[0]), bisect_right(looks, between[1])
+    known = [lag.records for lag in course.lags[begin:end] if lag.records is not None]
+    return max(0, max(known, default=0) - usual.records), None
+
+
+def _usual(course: Course, looks: Sequence[int], since_ms: int) -> Usual | None:
+    begin, end = bisect_left(looks, since_ms - BEFORE_MS), bisect_right(looks, since_ms)
+    known = [lag for lag in course.lags[begin:end] if lag.records is not None]
+    if not known:
+        return None
+    seconds = [lag.seconds for lag in known if lag.seconds is not None]
+    return Usual(max(lag.records or 0 for lag in known), max(seconds, default=None))
+
+
+def _caught_up(
+    course: Course, looks: Sequence[int], settled_ms: int, usual: Usual | None
+) -> tuple[int | None, NotKnown | None]:
+    """The first look after it had settled at which the lag was the usual one again, in records or in seconds."""
+    if usual is None:
+        return None, NotKnown.NO_LAG_BEFORE
+    why: NotKnown | None = None
+    for at in range(bisect_left(looks, settled_ms), min(len(looks), len(course.lags))):
+        if looks[at] > settled_ms + CATCH_UP_MS_MOST:
+            break
+        lag = course.lags[at]
+        if lag.records is None:
+            why = lag.why
+            continue
+        why = None
+        is_soon = usual.seconds is not None and lag.seconds is not None and lag.seconds <= usual.seconds
+        if lag.records <= usual.records or is_soon:
+            return looks[at], None
+    return None, why or NotKnown.NOT_YET
+
+
+def _twice(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> Amount:
+    """Records that the owner before may have read and the next one read again.
+
+    The owner before read at most to the end of the log as it gave the partition up. One that had fallen silent is taken to have
+    stopped within its longest pause between commits. What the next owner committed below that is certain.
+    """
+    giver = _owner_before(course, rebalance)
+    taken = next((one for one in changes if one.owner is not None), None)
+    if giver is None or (taken is None and not rebalance.stops_all):
+        return Amount(0, 0)
+    if taken is not None and taken.owner == giver.owner and not rebalance.stops_all:
+        return Amount(0, 0)
+    if course.ends is None:
+        return Amount(0, None, NotKnown.NO_ROUND)
+    taken_ms = rebalance.at_ms if taken is None else taken.from_ms
+    commits = course.ends.committed
+    after = bisect_right(commits, taken_ms, key=lambda one: one.at_ms)
+    start = commits[after - 1].offset if after else None
+    if start is None or start < 0:
+        return Amount(0, None, NotKnown.NO_COMMIT)
+    following = next(
+        (one.offset for one in commits[after:] if one.offset is not None and one.offset >= 0), None
+    )
+    least = max(0, start - following) if following is not None else 0
+    released_ms = min((one.from_ms for one in changes), default=rebalance.at_ms)
+    end = course.ends.end(min(released_ms, _stopped_ms(course, commits_until=after, by_ms=released_ms)))
+    if isinstance(end, NotKnown):
+        return Amount(least, None, end)
+    return Amount(least, max(least, round(end) - start))
+
+
+def _stopped_ms(course: Course, *, commits_until: int, by_ms: int) -> int:
+    """Until when the owner may have read on: to ``by_ms``, or as long after its silence began as it paused at most before."""
+    silent = next((one for one in course.silent if one.from_ms <= by_ms <= one.to_ms), None)
+    if silent is None or course.ends is None:
+        return by_ms
+    commits = course.ends.committed[:commits_until]
+    times = [one.at_ms for one in commits if silent.from_ms - BEFORE_MS <= one.at_ms <= silent.from_ms]
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    return silent.from_ms + max(pauses) if pauses else by_ms

@@ -1,0 +1,250 @@
+"""What a rebalance cost, against logs whose records were written, read and committed one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groups.history.lag.cost import (
+    BEFORE_MS,
+    CATCH_UP_MS_MOST,
+    Amount,
+    Cost,
+    Course,
+    Rebalance,
+    Stretch,
+    Tenure,
+    cost_of,
+)
+from groups.history.lag.partition import Commit, NotKnown, PartitionEnds
+
+pytestmark = pytest.mark.once
+
+TICK_MS = 1_000
+TICKS = 40
+PLACE = ("orders", 0)
+
+
+@dataclass
+class World:
+    """One partition over ``TICKS`` seconds, in each of which records are written, read, and perhaps committed."""
+
+    written: list[int]
+    """Records of each tick."""
+    owners: list[str | None]
+    """Of each tick; the rebalances begin where it changes."""
+    dead: list[bool]
+    """Whether the owner of the tick reads no more; no commit of it follows."""
+    period: int
+    """An owner commits each so many ticks, from its first one on."""
+
+    def __post_init__(self) -> None:
+        end = position = committed = since = 0
+        self.commits = [Commit(0, 0)]
+        self.ends, self.lags, self.twice = [], [], dict.fromkeys(range(TICKS), 0)
+        for tick in range(TICKS):
+            if tick and self.owners[tick] != self.owners[tick - 1]:
+                if self.owners[tick] is not None:
+                    self.twice[tick] = position - committed
+                    position = committed
+                since = tick
+            # Looks are taken before the tick's records are written.
+            self.ends.append(end)
+            end += self.written[tick]
+            if self.owners[tick] is not None and not self.dead[tick]:
+                position = end
+                if (tick - since) % self.period == self.period - 1:
+                    committed = position
+                    self.commits.append(Commit(tick * TICK_MS + TICK_MS // 2, committed))
+
+    @property
+    def looks(self) -> list[int]:
+        return [tick * TICK_MS for tick in range(TICKS)]
+
+    def course(self) -> Course:
+        ends = PartitionEnds(self.looks, self.ends, self.commits)
+        tenures = [
+            Tenure(tick * TICK_MS, self.owners[tick])
+            for tick in range(TICKS)
+            if not tick or self.owners[tick] != self.owners[tick - 1]
+        ]
+        return Course(tenures, self.silences(), ends, [ends.lag(at_ms) for at_ms in self.looks])
+
+    def silences(self) -> list[Stretch]:
+        """From the tick in which an owner stopped: the evidence of commits would begin at its last one."""
+        found, begin = [], None
+        for tick in range(TICKS + 1):
+            is_dead = tick < TICKS and self.dead[tick]
+            if is_dead and begin is None:
+                begin = tick
+            elif not is_dead and begin is not None:
+                found.append(Stretch(begin * TICK_MS, tick * TICK_MS))
+                begin = None
+        return found
+
+    def rebalances(self) -> list[Rebalance]:
+        begins = [
+            tick
+            for tick in range(1, TICKS - 1)
+            if self.owners[tick] != self.owners[tick - 1] and self.owners[tick - 1] is not None
+        ]
+        return [
+            Rebalance(tick, number, tick * TICK_MS, until * TICK_MS)
+            for number, (tick, until) in enumerate(pairwise([*begins, TICKS - 1]))
+        ]
+
+    def costs(self) -> list[tuple[Rebalance, Cost]]:
+        found: list[tuple[Rebalance, Cost]] = []
+        course = {PLACE: self.course()}
+        for one in self.rebalances():
+            found.append((one, cost_of(one, course, self.looks, found[-1][1] if found else None)))
+        return found
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    owners: list[str | None] = []
+    dead: list[bool] = []
+    names = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 3)
+    while len(owners) < TICKS:
+        length, killed, free = (
+            draw(st.integers(6, 20)),
+            draw(st.sampled_from([0, 0, 5])),
+            draw(st.integers(0, 6)),
+        )
+        owners += [next(names)] * (length + killed) + [None] * free
+        dead += [False] * length + [True] * killed + [False] * free
+    rates = draw(st.lists(st.integers(0, 9), min_size=1, max_size=6))
+    return World(
+        [rates[tick * len(rates) // 7 % len(rates)] for tick in range(TICKS)],
+        owners[:TICKS],
+        dead[:TICKS],
+        draw(st.integers(1, 4)),
+    )
+
+
+@given(worlds())
+def test_each_second_without_a_reader_counts_for_one_rebalance_with_the_records_that_were_written_in_it(
+    world: World,
+) -> None:
+    for rebalance, cost in world.costs():
+        begin, end = rebalance.at_ms // TICK_MS, rebalance.until_ms // TICK_MS
+        free = [tick for tick in range(begin, end) if world.owners[tick] is None]
+        # Its owner was silent until the rebalance took the partition from it.
+        silent = []
+        tick = begin - 1
+        while tick >= 0 and world.dead[tick]:
+            silent.append(tick)
+            tick -= 1
+        assert cost.unassigned_ms == len(free) * TICK_MS
+        assert cost.unread_ms == len(free + silent) * TICK_MS
+        assert cost.since_ms == (min([begin, *silent])) * TICK_MS
+        assert cost.waited == sum(world.written[tick] for tick in free + silent)
+
+
+@given(worlds())
+def test_records_read_twice_are_within_the_bounds_that_commits_give(world: World) -> None:
+    for rebalance, cost in world.costs():
+        begin, end = rebalance.at_ms // TICK_MS, rebalance.until_ms // TICK_MS
+        taken = next((tick for tick in range(begin, end) if world.owners[tick] is not None), None)
+        if taken is None:
+            continue
+        assert cost.twice.most is not None
+        # The looks are a tick apart: what was written in the last one is not in an end offset yet.
+        assert cost.twice.least <= world.twice[taken] <= cost.twice.most + 9
+
+
+@given(worlds())
+def test_a_group_has_caught_up_at_the_first_look_that_finds_no_more_lag_than_in_the_minute_before(
+    world: World,
+) -> None:
+    lags = world.course().lags
+    usual: int | None = None
+    before: int | None = 0
+    for _, cost in world.costs():
+        since, settled = cost.since_ms // TICK_MS, cost.settled_ms // TICK_MS
+        if usual is None or (before is not None and before <= cost.since_ms):
+            usual = max(
+                lags[tick].records or 0
+                for tick in range(max(0, since - BEFORE_MS // TICK_MS), since + 1)
+                if lags[tick].records is not None
+            )
+        allowed_s = cost.places[PLACE].usual
+        assert allowed_s is not None
+        found = None
+        for tick in range(settled, TICKS):
+            records, seconds = lags[tick].records, lags[tick].seconds
+            is_soon = None not in (seconds, allowed_s.seconds) and seconds <= allowed_s.seconds  # type: ignore[operator]
+            if records is not None and (records <= usual or is_soon):
+                found = tick * TICK_MS
+                break
+        assert cost.caught_up_ms == found
+        assert cost.caught_up_why is (None if found is not None else NotKnown.NOT_YET)
+        before = found
+
+
+ENDS = [10 * tick for tick in range(TICKS)]
+LOOKS = [tick * TICK_MS for tick in range(TICKS)]
+MOVE = Rebalance(7, 3, 20_000, 39_000)
+OWNERS = (Tenure(0, "A"), Tenure(20_000, None), Tenure(26_000, "B"))
+
+
+def course(*commits: Commit, ends: list[int] | None = None) -> Course:
+    known = PartitionEnds(LOOKS if ends is None or ends else [], ENDS if ends is None else ends, commits)
+    return Course(OWNERS, (), known, [known.lag(at_ms) for at_ms in LOOKS])
+
+
+def test_without_end_offsets_the_seconds_are_known_and_the_records_are_not() -> None:
+    without = Course(OWNERS)
+    cost = cost_of(MOVE, {PLACE: without}, [])
+    assert (cost.unassigned_ms, cost.unread_ms, cost.moved) == (6_000, 6_000, 1)
+    assert (cost.waited, cost.waited_why) == (None, NotKnown.NO_ROUND)
+    assert (cost.caught_up_ms, cost.caught_up_why) == (None, NotKnown.NO_LAG_BEFORE)
+    assert cost.twice == Amount(0, None, NotKnown.NO_ROUND)
+
+
+def test_a_topic_that_was_made_again_meanwhile_costs_no_made_up_records() -> None:
+    again = [end if tick < 23 else end - 225 for tick, end in enumerate(ENDS)]
+    cost = cost_of(MOVE, {PLACE: course(Commit(19_000, 180), ends=again)}, LOOKS)
+    assert (cost.waited, cost.waited_why) == (None, NotKnown.MADE_AGAIN)
+
+
+def test_a_new_owner_that_begins_below_the_last_commit_reads_at_least_the_difference_twice() -> None:
+    cost = cost_of(MOVE, {PLACE: course(Commit(19_000, 180), Commit(30_000, 150))}, LOOKS)
+    assert cost.twice == Amount(30, 30)
+
+
+def test_a_partition_that_was_never_committed_has_no_bound_of_what_was_read_twice() -> None:
+    cost = cost_of(MOVE, {PLACE: course()}, LOOKS)
+    assert cost.twice == Amount(0, None, NotKnown.NO_COMMIT)
+    assert cost.waited == 60
+
+
+def test_a_rebalance_that_touched_no_partition_costs_nothing_and_has_caught_up_as_it_began() -> None:
+    quiet = Course((Tenure(0, "A"),))
+    cost = cost_of(MOVE, {PLACE: quiet}, [])
+    assert (cost.unread_ms, cost.waited, cost.twice, cost.caught_up_ms) == (0, 0, Amount(0, 0), 20_000)
+
+
+def test_an_eager_rebalance_lets_as_many_records_wait_as_the_lag_grew_beyond_the_usual() -> None:
+    commits = [Commit(tick * TICK_MS, 10 * tick) for tick in range(TICKS) if not 20 <= tick < 26]
+    known = PartitionEnds(LOOKS, ENDS, commits)
+    stopped = Course((Tenure(0, "A"),), (), known, [known.lag(at_ms) for at_ms in LOOKS])
+    cost = cost_of(MOVE._replace(stops_all=True), {PLACE: stopped}, LOOKS)
+    # The last commit before was that of second 19, and the next one is that of second 26.
+    assert cost.waited == 60 == ENDS[25] - 10 * 19
+    assert cost.caught_up_ms == 26_000
+
+
+def test_who_has_not_caught_up_within_an_hour_is_said_not_to_have() -> None:
+    looks = [*LOOKS, 26_000 + CATCH_UP_MS_MOST, 27_000 + CATCH_UP_MS_MOST]
+    ends = [*ENDS, 400, 400]
+    commits = [*(Commit(tick * TICK_MS, 10 * tick) for tick in range(20)), Commit(looks[-1], 400)]
+    known = PartitionEnds(looks, ends, commits)
+    late = Course(OWNERS, (), known, [known.lag(at_ms) for at_ms in looks])
+    cost = cost_of(MOVE, {PLACE: late}, looks)
+    assert (cost.caught_up_ms, cost.caught_up_why) == (None, NotKnown.NOT_YET)
