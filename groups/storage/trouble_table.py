@@ -1,6 +1,6 @@
 """The table of what is wrong: a row for each group, the gravest first, on one time axis, with the causes that groups share.
 
-The page `/groups` and `GET /api/groups` show these rows.
+The page of all groups, that of an import, that of a cluster, and `GET /api/groups` show these rows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Final, TypedDict
 
 from groups.history.story.common_causes import CommonCause, Occurrence, common_causes, is_within
 from groups.history.story.problems import RankedProblem
+from groups.history.words import counted
 from groups.models import Timeline
 from groups.packs.listed_summary import headline_clauses, headline_text, listed_summary
 from groups.shown import or_title
@@ -46,6 +47,7 @@ class TroubleRow(TypedDict):
     """A group in the table. Of ``severity`` (0 to 2), ``worst_ms``, ``worst_member`` and ``per_hour`` the common causes are left out.
 
     ``at``: the step of the worst moment. ``causes``: places of ``TroubleTable.causes``. ``still``: null where the log cannot show it.
+    ``note``: what else is to be said of the group's log, such as gaps; mostly empty.
     """
 
     timeline: str
@@ -66,6 +68,7 @@ class TroubleRow(TypedDict):
     strip: list[StripCell]
     causes: list[int]
     topics: list[str]
+    note: str
 
 
 class TroubleTable(TypedDict):
@@ -80,8 +83,10 @@ class TroubleTable(TypedDict):
     rows: list[TroubleRow]
 
 
-def trouble_table(timelines: Iterable[Timeline], matching: int) -> TroubleTable:
-    """The table of these timelines; ``matching`` is how many there are beyond those given."""
+def trouble_table(
+    timelines: Iterable[Timeline], matching: int, notes: Mapping[str, str] | None = None
+) -> TroubleTable:
+    """The table of these timelines; ``matching`` is how many there are beyond those given, ``notes`` what an import found by timeline."""
     found = [(timeline, _summary(timeline)) for timeline in timelines]
     starts = [one["first_ms"] for _, one in found if one["first_ms"] is not None]
     ends = [one["last_ms"] for _, one in found if one["last_ms"] is not None]
@@ -94,7 +99,13 @@ def trouble_table(timelines: Iterable[Timeline], matching: int) -> TroubleTable:
         for key in cause["groups"]:
             shared.setdefault(key, []).append(place)
     rows = [
-        _row(timeline, one, axis, [(place, causes[place]) for place in shared.get(timeline.pk, ())])
+        _row(
+            timeline,
+            one,
+            axis,
+            [(place, causes[place]) for place in shared.get(timeline.pk, ())],
+            (notes or {}).get(timeline.pk, ""),
+        )
         for timeline, one in found
     ]
     return TroubleTable(
@@ -122,6 +133,7 @@ def _row(
     short: Mapping[str, Any],
     axis: tuple[int, int] | None,
     causes: list[tuple[int, CommonCause]],
+    note: str,
 ) -> TroubleRow:
     verdict = short.get("verdict") or {}
     head = verdict.get("headline") or {}
@@ -160,7 +172,13 @@ def _row(
         strip=_strip(starts, short.get("no_owner_ms") or [], each, axis),
         causes=[place for place, _ in causes],
         topics=list(short.get("topics") or ()),
+        note="; ".join(filter(None, (_gaps(short), note, timeline.problem))),
     )
+
+
+def _gaps(short: Mapping[str, Any]) -> str:
+    count = len(short.get("gaps") or ())
+    return f"{counted(count, 'gap')} in the log" if count else ""
 
 
 def _is_shared(causes: Iterable[tuple[int, CommonCause]], from_ms: int, to_ms: int) -> bool:

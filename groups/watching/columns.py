@@ -1,12 +1,12 @@
-"""A row of the groups list: its shape, and the columns in which pages show it.
+"""A row of the groups list: its shape.
 
-For a new column, add its fact here and compute it in ``row_facts.facts_after``: page, API, sockets, commands, the browser's types and the
-reference take it from these two.
+For a new fact, add it here and compute it in ``row_facts.facts_after``: API, sockets, commands, the browser's types and the reference
+take it from these two.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import TypedDict
 
 
 class ShownFacts(TypedDict):
@@ -48,23 +48,3 @@ class GroupRow(ShownFacts):
     """Whether the group can be seen: `seen`, or why not."""
 
     timeline: str | None
-
-
-class Column(NamedTuple):
-    """``fact`` is a key of ``GroupRow``; ``kind`` says how a page draws it."""
-
-    title: str
-    fact: str
-    kind: Literal["name", "text", "state", "number", "members", "times"]
-
-
-COLUMNS: Final = (
-    Column("Group", "group", "name"),
-    Column("Type", "type", "text"),
-    Column("State", "state", "state"),
-    Column("Group epoch", "group_epoch", "number"),
-    Column("Assignment epoch", "assignment_epoch", "number"),
-    Column("Members", "members", "members"),
-    Column("Lag", "lag", "number"),
-    Column("Rebalances, last hour", "rebalanced_ms", "times"),
-)

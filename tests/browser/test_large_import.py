@@ -44,11 +44,12 @@ def test_a_dropped_segment_becomes_groups_that_open(
     expect(page.locator("#stage-facts")).to_contain_text("groups found")
     expect(page.locator("#says")).to_contain_text("groups in")
 
-    page.get_by_label("Search groups by name").fill("service-")
-    expect(page.locator("#groups-says")).to_contain_text(" of ")
-    first = page.locator("#groups tr").first
-    name = first.locator(".gn").inner_text()
-    first.locator(".gn a").click()
+    expect(page.locator("#sources")).to_be_hidden()
+    page.locator("#troubles-all").click()
+    page.get_by_label("Search groups").fill("service-")
+    first = page.locator("#troubles-rows a").first
+    name = first.inner_text()
+    first.click()
 
     expect(page.locator("#board")).to_be_visible()
     expect(page.locator("body")).to_contain_text(name)
@@ -65,4 +66,4 @@ def test_an_import_is_cancelled_and_leaves_nothing(
 
     expect(page.locator("#stage")).to_have_text("Cancelled", timeout=PATIENCE_MS)
     expect(page.locator("#banners")).to_contain_text("Nothing of it was kept")
-    expect(page.locator("#groups tr")).to_have_count(0)
+    expect(page.locator("#troubles-rows .tr")).to_have_count(0)

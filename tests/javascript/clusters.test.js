@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { FIELDS, aboutSays, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
-import { HOUR_MS, binned, listed, rebalancing, stateSays, taken, watchedSays } from '../../static/js/live/groups.js';
+import { listed, rebalancing, stateSays, taken, watchedSays } from '../../static/js/live/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {
@@ -53,22 +53,11 @@ test('rows that are pushed replace those of before, and a deleted group leaves',
     rebalancing(groups.values()).map((each) => each.group),
     ['b'],
   );
-  assert.deepEqual(
-    listed(groups.values(), ' A ').map((each) => each.group),
-    ['a'],
-  );
 });
 
 test('a condition that hides the state is said in its place', () => {
   assert.equal(stateSays(group('a')), 'Stable');
   assert.match(stateSays(group('a', { condition: 'unreadable' })), /^Unreadable now/);
-});
-
-test('rebalances of the last hour stand in their thirtieths, older ones in none', () => {
-  const now = 10 * HOUR_MS;
-  const bins = binned([now - HOUR_MS - 1, now - HOUR_MS, now - 1, now - 2], now);
-  assert.equal(bins.length, 30);
-  assert.deepEqual([bins[0], bins[29]], [1, 2]);
 });
 
 test('a rule has the fields of its kind and no others', () => {

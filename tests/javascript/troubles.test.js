@@ -15,6 +15,7 @@ const row = (facts) => ({
   strip: [],
   causes: [],
   topics: [],
+  note: '',
   ...facts,
 });
 const ROWS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -130,8 +131,14 @@ def test_the_table_is_narrowed_to_an_import_and_refuses_one_that_is_not_there(
 ) -> None:
     one = group("one", [], [0])
     group("other", [], [0])
-    Import.objects.create(id="night", title="night", status="complete").timelines.set([one])
-    assert [each["group"] for each in table(client, "?import=night")["rows"]] == ["one"]
+    told = {"id": "one", "first_ms": None, "last_ms": None, "deleted": True, "overlaps": ["other"]}
+    report = {"timelines": [told]}
+    Import.objects.create(id="night", title="night", status="complete", report=report).timelines.set([one])
+    [only] = table(client, "?import=night")["rows"]
+    assert (only["group"], only["note"]) == ("one", "deleted at the end; overlaps other")
+    page = client.get("/import/night").content.decode()
+    [data] = re.findall(r'id="troubles-data">(.*?)</script>', page)
+    assert [each["group"] for each in orjson.loads(data)["rows"]] == ["one"]
     assert client.get("/api/groups?import=nothing").status_code == 404
     assert client.get("/api/groups?cluster=nothing").status_code == 404
 

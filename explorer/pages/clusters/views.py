@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from explorer.pages.clusters.describing import GroupTimeline, detail, groups_of, sent, timelines_of
 from explorer.pages.clusters.testing import tested
+from explorer.pages.troubles.views import inlined_table
 from explorer.watchers import watchers
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
@@ -25,7 +26,6 @@ from groups.history.words import duration
 from groups.watching import registry
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, LIMITS
-from groups.watching.columns import COLUMNS, GroupRow
 
 BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 """Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
@@ -48,29 +48,21 @@ def clusters(request: HttpRequest) -> HttpResponse:
 @require_safe
 def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
     found = found_or_refused(cluster_id, page=True)
-    groups = groups_of(found)
     data = {
         "cluster": detail(found),
-        "groups": groups,
-        "columns": [column._asdict() for column in COLUMNS],
+        "groups": groups_of(found),
         "alerts": overview(found),
         "now_ms": time.time_ns() // 1_000_000,
     }
     context = {
         "cluster": data["cluster"],
-        "columns": COLUMNS,
-        "groups": [_cells(row) for row in groups],
         "alerts": data["alerts"],
         "kinds": KINDS,
         "findings": FINDINGS,
         "data": inlined("cluster-data", orjson.dumps(data)),
+        "table": inlined_table({"cluster": found.pk}),
     }
     return render(request, "clusters/cluster.html", context)
-
-
-def _cells(row: GroupRow) -> list[tuple[str, object, GroupRow]]:
-    """Per column how it is drawn, its value and the whole row."""
-    return [(column.kind, dict(row)[column.fact], row) for column in COLUMNS]
 
 
 @require_safe

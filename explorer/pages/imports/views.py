@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import detail, groups, listed, told
 from explorer.pages.imports.uploading import Refused, repeat, start_sample, start_upload
+from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups.imports import lifecycle
@@ -55,7 +56,11 @@ def show(request: HttpRequest, import_id: str) -> HttpResponse:
         found = lifecycle.get(import_id)
     except lifecycle.NoSuchImport as error:
         raise Http404(str(error)) from error
-    context = {"found": found, "import_data": inlined("import-data", orjson.dumps(detail(found)))}
+    context = {
+        "found": found,
+        "import_data": inlined("import-data", orjson.dumps(detail(found))),
+        "table": inlined_table({"import": found.id}),
+    }
     return render(request, "imports/import.html", context)
 
 

@@ -1,14 +1,15 @@
-"""The page of all groups, the gravest first, and the same table as JSON."""
+"""The page of all groups, the gravest first, and the same table as JSON; the pages of an import and of a cluster have it, too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from explorer.web.endpoint import json_response
@@ -29,10 +30,15 @@ ALERTS_MOST: Final = 20
 def page(request: HttpRequest) -> HttpResponse:
     """``/groups``: the newest timeline of every group of live clusters, and those of all imports."""
     context = {
-        "table": inlined("troubles-data", orjson.dumps(table_of({}))),
+        "table": inlined_table({}),
         "alerts": held_alerts(),
     }
     return render(request, "troubles/groups.html", context)
+
+
+def inlined_table(query: Mapping[str, str]) -> SafeString:
+    """The table as a page carries it in itself."""
+    return inlined("troubles-data", orjson.dumps(table_of(query)))
 
 
 def api_table(request: HttpRequest) -> HttpResponse:
@@ -43,8 +49,11 @@ def api_table(request: HttpRequest) -> HttpResponse:
 def table_of(query: Mapping[str, str]) -> TroubleTable:
     """The table that a query asks for: of one import, of one cluster, or of all groups."""
     watched = WatchedGroup.objects.exclude(condition="deleted")
+    notes: dict[str, str] = {}
     if import_id := query.get("import"):
-        found = Timeline.objects.filter(imports=lifecycle.get(import_id))
+        imported = lifecycle.get(import_id)
+        found = Timeline.objects.filter(imports=imported)
+        notes = {row["id"]: _note(row) for row in (imported.report or {}).get("timelines", ())}
     elif cluster_id := query.get("cluster"):
         found = Timeline.objects.filter(
             pk__in=watched.filter(cluster=registry.get(cluster_id)).values("timeline")
@@ -54,7 +63,17 @@ def table_of(query: Mapping[str, str]) -> TroubleTable:
             Q(source=Timeline.Source.IMPORT) | Q(pk__in=watched.values("timeline"))
         )
     found = found.defer("scenario", "packs", "index_place")
-    return trouble_table(found.order_by("-weight", "pk")[:GROUPS_MOST], found.count())
+    return trouble_table(found.order_by("-weight", "pk")[:GROUPS_MOST], found.count(), notes)
+
+
+def _note(row: Mapping[str, Any]) -> str:
+    """What an import's report says of one timeline: that the group was deleted, and how it relates to earlier imports."""
+    parts = (
+        "deleted at the end" if row.get("deleted") else "",
+        f"continues an earlier import after entry {row['continues_after']:,}" if row.get("continues") else "",
+        f"overlaps {', '.join(row['overlaps'])}" if row.get("overlaps") else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 def held_alerts() -> list[ShownAlert]:

@@ -85,6 +85,12 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     const held = holding(overview.alerts);
     part('alert-count').textContent = held.length ? `${plural(held.length, 'alert')} now` : 'none now';
     part('alerts').replaceChildren(...overview.alerts.map(alertRow));
+    part('held').hidden = !held.length;
+    part('held').replaceChildren(
+      ...held.map(({ about, url: at, says }) =>
+        h('li', h('b.mono', about), ' ', at ? h('a', { href: at }, says) : says),
+      ),
+    );
     part('no-alerts').hidden = overview.alerts.length > 0;
     part('rules').replaceChildren(...overview.rules.map(ruleRow));
     part('no-rules').hidden = overview.rules.length > 0;

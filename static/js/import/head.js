@@ -2,10 +2,9 @@
  * The head of an import: what was found in one sentence, how long it took, and what can be done with it.
  *
  * @typedef {import('./types').Detail} Detail
- * @typedef {import('./types').Row} Row
  */
 
-import { h, part, unbroken } from '../shared/dom.js';
+import { h, part } from '../shared/dom.js';
 import { duration, plural } from '../frame/words.js';
 import { count } from './rows.js';
 import { ended, SPARK, total } from './states.js';
@@ -42,7 +41,6 @@ export function head(detail) {
 
 /** What was found, in one sentence: every clause leads to its place. @param {Detail} detail @returns {(Node | string)[]} */
 function sentence(detail) {
-  const [best] = detail.timelines;
   const said = /** @type {(Node | string)[]} */ ([]);
   if (!total(detail)) {
     if (detail.status === 'complete') return ['No record of a consumer group was found.'];
@@ -50,15 +48,8 @@ function sentence(detail) {
     const stage = part('stage').textContent || detail.stage || 'Waiting for its turn';
     return [stage === SPARK ? `${stage}: this takes 10 to 20 seconds the first time…` : `${stage}…`];
   }
-  said.push(h('a.clause', { href: '#groups-panel' }, plural(total(detail), 'group')));
+  said.push(h('a.clause', { href: '#troubles' }, plural(total(detail), 'group')));
   said.push(ended(detail) ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
-  const clause = best && telling(best);
-  if (best && clause) {
-    said.push(
-      h('a.clause', { href: `${best.url}?at=${clause.sequence}` }, ...unbroken(`${best.title}: ${clause.text}`)),
-      '. ',
-    );
-  }
   const lost = lostOf(detail);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
@@ -73,15 +64,4 @@ function sentence(detail) {
 /** What could not be read, other than what is normal at the end of a log. @param {Detail} detail */
 function lostOf(detail) {
   return detail.records.skipped.filter(({ normal }) => !normal);
-}
-
-/** The clause that tells most: of the worst thing, else who was removed, else the first. @param {Row} row */
-function telling(row) {
-  const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
-  const worst = row.verdict.worst?.sequence;
-  return (
-    proven.find(({ sequence }) => sequence === worst) ??
-    proven.find(({ text }) => text.includes('removed')) ??
-    proven[0]
-  );
 }

@@ -1,15 +1,10 @@
 /**
- * The rows of an import's tables: a file, a group with its rebalances and what happened in it. Nothing here knows the page.
+ * A row of the table of an import's files. Nothing here knows the page.
  *
  * @typedef {import('./types').Source} Source
- * @typedef {import('./types').Row} Row
  */
 
-import { h, s, unbroken } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
-
-/** Bars of a group's rebalances. */
-const BARS = 37;
+import { h, s } from '../shared/dom.js';
 
 /** @param {number} number */
 export const count = (number) => number.toLocaleString('en-US');
@@ -71,72 +66,4 @@ export function bytes(size) {
   const units = ['KB', 'MB', 'GB', 'TB'];
   const at = Math.min(units.length - 1, Math.floor(Math.log2(size) / 10) - 1);
   return `${(size / 1024 ** (at + 1)).toFixed(1)} ${units[at]}`;
-}
-
-/** @param {Row} row @param {number} from @param {number} to */
-export function groupRow(row, from, to) {
-  const folding = row.status === 'running';
-  const facts = [
-    row.gaps ? plural(row.gaps, 'gap') + ' in the log' : '',
-    row.deleted ? 'deleted at the end' : '',
-    row.continues ? `goes on after entry ${count(row.continues_after ?? 0)} of the earlier import` : '',
-    row.overlaps.length ? `overlaps ${row.overlaps.join(', ')}` : '',
-    row.problem,
-  ]
-    .filter(Boolean)
-    .join('; ');
-  return h(
-    'tr',
-    {},
-    h('td', { class: 'gn' }, h('a', { href: row.url }, row.title)),
-    h('td', {}, row.protocol),
-    h('td', {}, spark(row.epochs, row.no_owner, from, to, true)),
-    h(
-      'td',
-      { class: 'vd' },
-      folding && !row.verdict.text ? 'Folding' : headline(row),
-      facts ? h('span', { class: 'sub' }, facts) : null,
-    ),
-    h('td', { class: 'r num' }, count(row.entries)),
-  );
-}
-
-/** @param {Row} row @returns {(Node | string)[]} */
-function headline(row) {
-  if (!row.verdict.clauses?.length)
-    return [
-      row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet',
-    ];
-  return (row.verdict.headline ?? row.verdict).clauses.flatMap(({ text, sequence }) =>
-    sequence === null ? unbroken(text) : [h('a', { href: `${row.url}?at=${sequence}` }, ...unbroken(text))],
-  );
-}
-
-/**
- * Rebalances over the time of all logs: a bar for each stretch, red where a partition was nobody's for long.
- *
- * @param {number[]} epochs @param {number[]} bad @param {number} from @param {number} to @param {boolean} known
- */
-export function spark(epochs, bad, from, to, known) {
-  const width = BARS * 4;
-  const of = (/** @type {number} */ at) =>
-    Math.min(BARS - 1, Math.floor(((at - from) / Math.max(1, to - from)) * BARS));
-  const bars = new Array(BARS).fill(0);
-  for (const at of epochs) bars[of(at)] += 1;
-  const red = new Set(bad.map(of));
-  const label = known
-    ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times unassigned for long` : ''}`
-    : 'not folded yet';
-  return s(
-    'svg',
-    { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
-    s('line', { class: 'ax', x1: 0, x2: width, y1: 22.5, y2: 22.5 }),
-    known ? null : s('rect', { class: 'un', x: 0, y: 4, width, height: 18 }),
-    bars.map((number, at) => {
-      const height = number ? Math.min(18, 4 + number * 2) : red.has(at) ? 4 : 0;
-      return height
-        ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height })
-        : null;
-    }),
-  );
 }

@@ -21,11 +21,6 @@ export interface Source {
   kind: string;
 }
 
-export interface Clause {
-  text: string;
-  sequence: number | null;
-}
-
 /** A group that was found, as a timeline. */
 export interface Row {
   id: string;
@@ -33,20 +28,10 @@ export interface Row {
   group: string;
   title: string;
   protocol: string;
-  status: string;
-  problem: string;
   entries: number;
   first_ms: number | null;
   last_ms: number | null;
   gaps: number;
-  epochs: number[];
-  no_owner: number[];
-  verdict: { text: string; clauses: Clause[]; headline?: { clauses: Clause[] }; worst?: { sequence: number } | null };
-  deleted: boolean;
-  same_as: string | null;
-  continues: string | null;
-  continues_after: number | null;
-  overlaps: string[];
 }
 
 /** A topic id that the log does not name. */

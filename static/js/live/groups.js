@@ -4,9 +4,6 @@
  * @typedef {import('../shapes').GroupRow} Group
  */
 
-export const HOUR_MS = 3_600_000;
-const BINS = 30;
-
 /** The groups after some of them changed; one that was deleted leaves. @param {Map<string, Group>} groups @param {Group[]} rows */
 export function taken(groups, rows) {
   for (const row of rows) {
@@ -16,13 +13,8 @@ export function taken(groups, rows) {
   return groups;
 }
 
-/** By name; those that rebalance are shown above all in a strip of their own. @param {Iterable<Group>} groups @param {string} wanted */
-export function listed(groups, wanted = '') {
-  const part = wanted.trim().toLowerCase();
-  return [...groups]
-    .filter((group) => !part || group.group.toLowerCase().includes(part))
-    .sort((a, b) => (a.group < b.group ? -1 : 1));
-}
+/** By name. @param {Iterable<Group>} groups */
+export const listed = (groups) => [...groups].sort((a, b) => (a.group < b.group ? -1 : 1));
 
 /** @param {Iterable<Group>} groups */
 export const rebalancing = (groups) => listed([...groups].filter((group) => group.rebalancing));
@@ -66,13 +58,3 @@ export function worstSkew(seen) {
 
 /** Whether the group can be seen as it is. @param {Group} group */
 export const isSeen = (group) => group.condition === 'seen' || group.condition === null;
-
-/** How many rebalances began in each thirtieth of the last hour. @param {number[]} times @param {number} nowMs */
-export function binned(times, nowMs) {
-  const bins = new Array(BINS).fill(0);
-  for (const time of times) {
-    const at = Math.floor(((time - (nowMs - HOUR_MS)) / HOUR_MS) * BINS);
-    if (at >= 0 && at < BINS) bins[at] += 1;
-  }
-  return bins;
-}

@@ -1,22 +1,27 @@
 /**
- * The page of one cluster: its groups, pushed as they change, and those that rebalance now.
+ * The page of one cluster: what is wrong in its groups, how they are now, pushed as they change, and those that rebalance now.
  *
  * What a socket missed comes with its next hello: a lost connection is opened again, and the hello has every row.
  *
  * @typedef {import('../live/groups.js').Group} Group
  */
 
-import { tell } from '../shared/api.js';
+import { ask, tell } from '../shared/api.js';
 import { alertsPanel } from '../clusters/alerts-panel.js';
-import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays, worstSkew } from '../live/groups.js';
-import { h, part, s } from '../shared/dom.js';
+import { listed, rebalancing, taken, watchedSays, worstSkew } from '../live/groups.js';
+import { h, part } from '../shared/dom.js';
 import { ServerClock, skewSays } from '../live/live-source.js';
-import { Socket, socketUrl } from '../shared/socket.js';
+import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { toast } from '../shared/toast.js';
+import { bareRow } from '../troubles/order.js';
+import { troublesTable } from '../troubles/table.js';
 import { duration, plural, shownName } from '../frame/words.js';
 
 /** Rows are drawn at most so often: a large cluster changes many at once. */
 const DRAW_EVERY_MS = 200;
+
+/** What is wrong is fetched at most so often while groups change. */
+const ANALYSED_EVERY_MS = 10_000;
 
 /** For so long the page shows that many groups lost members together. */
 const TOGETHER_SHOWN_MS = 3_600_000;
@@ -26,7 +31,6 @@ let cluster = data.cluster;
 const url = `/api/clusters/${encodeURIComponent(cluster.id)}`;
 /** @type {Map<string, Group>} */
 const groups = taken(new Map(), data.groups);
-const search = /** @type {HTMLInputElement} */ (part('search'));
 const clock = new ServerClock();
 clock.hear(data.now_ms);
 const alerts = alertsPanel(url, data.alerts, cluster.name, clock);
@@ -36,88 +40,54 @@ let lost = false;
 /** @param {number | null} value */
 const number = (value) => (value === null || value === undefined ? '–' : value.toLocaleString('en-US'));
 
-/** @param {Group} group */
-function name(group) {
-  return group.timeline
-    ? h('a.mono', { href: `/t/${encodeURIComponent(group.timeline)}` }, shownName(group.group))
-    : h('span.mono', shownName(group.group));
+/** @type {import('../troubles/types').Table} */
+let table = JSON.parse(part('troubles-data').textContent ?? 'null');
+/** Groups of which nothing is analysed yet. @type {Map<string, import('../troubles/types').TroubleRow>} */
+const bare = new Map();
+
+/** The rows of what was analysed, then the other groups by name; each with how its group is now. */
+function listedTable() {
+  const analysed = new Map(table.rows.map((row) => [row.timeline, row]));
+  const rows = listed(groups.values()).map((group) => {
+    let row = analysed.get(group.timeline ?? '') ?? bare.get(group.group);
+    if (!row) bare.set(group.group, (row = bareRow(group.group, { protocol: group.type ?? '' })));
+    row.live = group;
+    return row;
+  });
+  const place = new Map(table.rows.map((row, at) => [row, at]));
+  rows.sort((one, other) => (place.get(one) ?? Infinity) - (place.get(other) ?? Infinity) || 0);
+  return { ...table, rows, matching: Math.max(table.matching, rows.length) };
 }
 
-/** @param {number[]} times @param {number} nowMs */
-function spark(times, nowMs) {
-  const bins = binned(times, nowMs);
-  const total = bins.reduce((sum, each) => sum + each, 0);
-  if (!total) return h('span.quiet', 'none');
-  const most = Math.max(...bins);
-  return h(
-    'span',
-    { title: plural(total, 'rebalance') },
-    s(
-      'svg',
-      { width: 92, height: 16, role: 'img', 'aria-label': `${plural(total, 'rebalance')} in the last hour` },
-      bins.map((each, at) =>
-        each
-          ? s('rect', {
-              x: at * 3 + 1,
-              y: 15 - (13 * each) / most,
-              width: 2,
-              height: (13 * each) / most + 1,
-              fill: 'currentColor',
-            })
-          : null,
-      ),
-    ),
-  );
-}
+const troubles = troublesTable(listedTable(), { none: ['No group is seen yet.'] });
 
-/** As on the group's board; a condition that hides it is told in words. @param {Group} group */
-function state(group) {
-  if (!isSeen(group) || !group.state) return h('span.open', stateSays(group));
-  return h('span.state', { 'data-s': group.state }, h('i'), group.state);
-}
-
-/** How each kind of column is drawn. @type {{[kind: string]: (group: Group, value: any) => Node}} */
-const CELLS = {
-  name: (group) => h('td', name(group)),
-  text: (_, value) => h('td', value ?? ''),
-  state: (group) => h('td', state(group)),
-  number: (_, value) => h('td.r.num', number(value)),
-  members: (group, value) =>
-    h('td.r.num', number(value), group.behind ? h('span.quiet', ` (${group.behind} behind)`) : null),
-  times: (_, value) => h('td', spark(value, clock.now())),
-};
-
-/** @param {Group} group */
-const row = (group) =>
-  h(
-    'tr',
-    { 'data-group': group.group },
-    data.columns.map((/** @type {any} */ { kind, fact }) =>
-      CELLS[kind]?.(group, group[/** @type {keyof Group} */ (fact)]),
-    ),
-  );
+/** What happened is fetched again as groups change; how they are now is pushed. */
+const analyse = seldom(async () => {
+  try {
+    table = await ask(`/api/groups?cluster=${encodeURIComponent(cluster.id)}`);
+    soon();
+  } catch {
+    // The page says elsewhere that the server is away; the next change has it fetched again.
+  }
+}, ANALYSED_EVERY_MS);
 
 function draw() {
   drawing = null;
   const nowMs = clock.now();
-  const focused = document.activeElement?.closest('tr')?.getAttribute('data-group');
-  part('rows').replaceChildren(...listed(groups.values(), search.value).map(row));
-  if (focused)
-    /** @type {HTMLElement | null} */ (part('rows').querySelector(`[data-group="${CSS.escape(focused)}"] a`))?.focus();
+  troubles.show(listedTable());
   const busy = rebalancing(groups.values());
   part('now-count').textContent = busy.length ? plural(busy.length, 'group') : 'none';
   part('nows').replaceChildren(
     ...busy.map((group) =>
       h(
         'a',
-        { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
+        { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#troubles' },
         h('b.mono', shownName(group.group)),
         h('span', group.state),
         h('span.num', group.since_ms ? duration(nowMs - group.since_ms) : ''),
       ),
     ),
   );
-  part('none').hidden = groups.size > 0;
   head();
 }
 
@@ -137,11 +107,13 @@ function head() {
         { role: 'alert' },
         h('b', 'Not watched now. '),
         cluster.problem,
-        ' It is tried again; the groups stand as they were last seen.',
+        ' It is tried again; the groups are shown as they were last seen.',
       ),
     );
   if (cluster.status === 'paused')
-    banners.push(h('div.banner', h('b', 'Paused. '), cluster.problem || 'The groups stand as they were last seen.'));
+    banners.push(
+      h('div.banner', h('b', 'Paused. '), cluster.problem || 'The groups are shown as they were last seen.'),
+    );
   if (cluster.status === 'waiting')
     banners.push(h('div.banner', h('b', 'Waiting. '), 'Somebody begins to watch it within seconds.'));
   if (silent.length)
@@ -205,6 +177,7 @@ function hear(message) {
   }
   taken(groups, message.groups ?? []);
   soon();
+  if (message.groups?.length) analyse();
 }
 
 const socket = new Socket({
@@ -239,7 +212,6 @@ part('remove').addEventListener('click', async () => {
     toast(error instanceof Error ? error.message : 'It could not be removed.');
   }
 });
-search.addEventListener('input', draw);
 // Durations of the strip go on while nothing comes.
 setInterval(soon, 1000);
 draw();

@@ -11,7 +11,7 @@
 import { ask, tell } from '../shared/api.js';
 import { part } from '../shared/dom.js';
 import { banners } from '../import/banners.js';
-import { groups, wireGroups } from '../import/groups.js';
+import { importedGroups } from '../import/groups.js';
 import { head } from '../import/head.js';
 import { wireReport } from '../import/report.js';
 import { skipped } from '../import/skipped.js';
@@ -20,23 +20,41 @@ import { stages } from '../import/stages.js';
 import { ended } from '../import/states.js';
 import { loadNames, topicIds } from '../import/topic-ids.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
-import { onZone, showSwitch } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
 import { plural } from '../frame/words.js';
 
 /** The whole is fetched at most this often while it grows; counts come by themselves. */
 const FETCH_EVERY_MS = 700;
+/** The rows of the table, of up to 2,000 groups. */
+const TABLE_EVERY_MS = 3_000;
 
 /** @type {Detail} */
 let detail = JSON.parse(part('import-data').textContent ?? 'null');
 const url = `/api/imports/${encodeURIComponent(detail.id)}`;
 
+const groups = importedGroups(JSON.parse(part('troubles-data').textContent ?? 'null'), detail);
+
+const analyse = seldom(async () => {
+  try {
+    groups.show(detail, await ask(`/api/groups?import=${encodeURIComponent(detail.id)}`));
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'The groups could not be fetched.');
+  }
+}, TABLE_EVERY_MS);
+
+let folded = false;
+
 function draw() {
+  // Nobody needs full bars and read files after the end.
+  if (detail.status === 'complete' && !folded) {
+    folded = true;
+    for (const id of ['progress-fold', 'sources-fold']) part(id).removeAttribute('open');
+  }
   head(detail);
   banners(detail, repeat);
   stages(detail);
   sources(detail);
-  groups(detail);
+  groups.show(detail);
   topicIds(detail, refresh);
   skipped(detail);
 }
@@ -55,6 +73,7 @@ const refresh = seldom(async () => {
   try {
     detail = await ask(url);
     draw();
+    analyse(ended(detail));
   } catch (error) {
     toast(error instanceof Error ? error.message : 'The import could not be read.');
   }
@@ -87,9 +106,6 @@ function listen() {
   }).open();
 }
 
-if (detail.span) showSwitch(part('zone'), detail.span[1]);
-onZone(() => groups(detail));
-wireGroups(() => detail);
 wireReport(() => detail);
 part('rename').addEventListener('click', async () => {
   const wanted = prompt('Name of this import', detail.title)?.trim();

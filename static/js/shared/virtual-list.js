@@ -75,7 +75,7 @@ export class VirtualList {
     const keep = focused?.dataset[this.key];
     this.inner.replaceChildren(...this.drawn(from, to));
     if (keep)
-      /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-${this.key}="${keep}"]`))?.focus({
+      /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-${this.key}="${CSS.escape(keep)}"]`))?.focus({
         preventScroll: true,
       });
   }

@@ -15,6 +15,39 @@ const ORDERS = {
   rate: (one, other) => (other.per_hour ?? 0) - (one.per_hour ?? 0),
 };
 
+/**
+ * A group of which nothing is analysed yet.
+ *
+ * @param {string} group
+ * @param {Partial<TroubleRow>} facts
+ * @returns {TroubleRow}
+ */
+export const bareRow = (group, facts) => ({
+  timeline: '',
+  group,
+  protocol: '',
+  status: '',
+  severity: 0,
+  pattern: '',
+  certain: true,
+  headline: '',
+  clauses: [],
+  still: null,
+  worst_ms: null,
+  worst_member: '',
+  rebalances: 0,
+  per_hour: null,
+  at: null,
+  strip: [],
+  causes: [],
+  topics: [],
+  note: '',
+  ...facts,
+});
+
+/** What a row is recognised by. @param {TroubleRow} row */
+export const keyOf = (row) => row.timeline || row.group;
+
 /** @param {TroubleRow[]} rows @param {Narrowed} asked @returns {TroubleRow[]} */
 export function narrowedRows(rows, asked) {
   const words = asked.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -37,7 +70,7 @@ const texts = new WeakMap();
 function textOf(row) {
   let text = texts.get(row);
   if (text === undefined) {
-    text = [row.group, row.pattern, row.headline, row.worst_member, ...row.topics].join('\n').toLowerCase();
+    text = [row.group, row.pattern, row.headline, row.worst_member, row.note, ...row.topics].join('\n').toLowerCase();
     texts.set(row, text);
   }
   return text;

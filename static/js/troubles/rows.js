@@ -6,8 +6,10 @@
  */
 
 import { duration, plural, shownName } from '../frame/words.js';
+import { isSeen, stateSays } from '../live/groups.js';
 import { h, s } from '../shared/dom.js';
 import { clock, day } from '../shared/times.js';
+import { keyOf } from './order.js';
 
 const CELL = 6;
 const STRIP_HEIGHT = 18;
@@ -22,30 +24,35 @@ const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?a
 
 /** @param {TroubleRow} row @param {Table} table @param {number} top in rem */
 export function troubleRow(row, table, top) {
-  const name = row.pattern || (row.severity ? 'Other trouble' : 'No pattern');
+  const name = row.pattern || (row.severity ? 'Other trouble' : row.timeline ? 'No pattern' : row.protocol);
+  const label = { 'data-key': keyOf(row), title: row.group };
   const severity = SEVERITIES[row.severity];
   const causes = row.causes.map((at) => table.causes[at]?.text ?? '').join('; ');
   return h(
     'div.tr',
-    { role: 'row', class: `tr s${row.severity}`, style: `top: ${top}rem` },
+    { role: 'row', class: `tr s${row.severity}`, style: `top: ${top}rem`, 'data-group': row.group },
     h(
       'span.g',
       { role: 'cell' },
-      h('a.mono', { href: addressOf(row), 'data-key': row.timeline, title: row.group }, shownName(row.group)),
+      row.timeline
+        ? h('a.mono', { href: addressOf(row), ...label }, shownName(row.group))
+        : h('span.mono', { tabindex: '-1', ...label }, shownName(row.group)),
       h(
         'span.p',
         { title: row.certain ? 'shown by the log' : 'inferred' },
-        h('i', { class: row.certain ? 'sure' : 'open', 'aria-hidden': 'true' }),
+        row.severity ? h('i', { class: row.certain ? 'sure' : 'open', 'aria-hidden': 'true' }) : null,
         name,
         severity ? h('span.sr', `, ${severity}`) : null,
       ),
     ),
     h(
       'span.hl',
-      { role: 'cell', title: row.headline },
+      { role: 'cell', title: [row.headline, row.note].filter(Boolean).join(' ') },
       row.still ? h('i.now', { title: 'still so' }) : null,
       said(row),
+      row.note ? h('span.quiet', ` ${row.note}`) : null,
     ),
+    row.live ? h('span.lv', { role: 'cell' }, ...liveCell(row.live)) : null,
     h(
       'span.c',
       { role: 'cell', title: causes },
@@ -62,10 +69,27 @@ export function troubleRow(row, table, top) {
   );
 }
 
+/** How a watched group is now: as on its board, and what hides it where it cannot be seen. @param {import('../shapes').GroupRow} group */
+function liveCell(group) {
+  const { state, members, behind, lag } = group;
+  const facts = [
+    members === null ? '' : plural(members, 'member') + (behind ? `, ${behind} behind` : ''),
+    lag ? `lag ${lag.toLocaleString('en-US')}` : '',
+  ];
+  const words = stateSays(group);
+  return [
+    isSeen(group) && state
+      ? h('span.state', { 'data-s': state, title: state }, h('i'), state)
+      : h('span.open', { title: words }, words),
+    h('span.quiet', { title: facts.filter(Boolean).join(', ') }, facts.filter(Boolean).join(', ')),
+  ];
+}
+
 /** Its first proven clause is bold. @param {TroubleRow} row */
 function said(row) {
   const first = row.clauses.findIndex(({ sequence }) => sequence !== null);
-  if (first < 0) return row.headline || 'Nothing is known yet';
+  if (first < 0)
+    return row.headline || (row.protocol === 'simple' ? 'Commits only: no record of a member' : 'Nothing is known yet');
   return h(
     'span',
     row.clauses.map(({ text }, at) => (at === first ? h('b', text) : text)),

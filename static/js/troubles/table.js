@@ -10,7 +10,7 @@ import { h, part } from '../shared/dom.js';
 import { isWithin, onWithin } from '../shared/text-size.js';
 import { onZone, showSwitch, stretch } from '../shared/times.js';
 import { VirtualList } from '../shared/virtual-list.js';
-import { narrowedRows, once, summed, sums } from './order.js';
+import { keyOf, narrowedRows, once, summed, sums } from './order.js';
 import { axis, troubleRow } from './rows.js';
 
 /** Heights of a row in pixels: on one line of cells, and on three below `NARROW` pixels. */
@@ -20,10 +20,22 @@ const NARROW = 820;
 const BEYOND = 8;
 const ROOT_SIZE = 16;
 
+const NO_GROUP = () => [
+  'No groups yet. ',
+  h('a', { href: '/import/' }, 'Import a log'),
+  ' or ',
+  h('a', { href: '/clusters' }, 'connect a cluster'),
+  '.',
+];
+
 /** @typedef {{show: (table: Table) => void}} TroublesPanel */
 
-/** @param {Table} first @returns {TroublesPanel} */
-export function troublesTable(first) {
+/**
+ * @param {Table} first
+ * @param {{none?: (string | Node)[]}} [words] what is shown while there is no group at all
+ * @returns {TroublesPanel}
+ */
+export function troublesTable(first, { none = NO_GROUP() } = {}) {
   let table = first;
   /** @type {Narrowed} */
   const asked = { all: true, text: '', pattern: '', topic: '', cause: null, sort: 'severity' };
@@ -64,13 +76,7 @@ export function troublesTable(first) {
     part('troubles-none').replaceChildren(
       ...(table.rows.length
         ? ['No group matches. ', h('button.btn.sm', { type: 'button', onclick: clear }, 'Clear the filters')]
-        : [
-            'No groups yet. ',
-            h('a', { href: '/import/' }, 'Import a log'),
-            ' or ',
-            h('a', { href: '/clusters' }, 'connect a cluster'),
-            '.',
-          ]),
+        : none),
     );
     part('troubles-grid').hidden = shown.length === 0;
     part('troubles-causes').replaceChildren(
@@ -128,6 +134,12 @@ export function troublesTable(first) {
   function choices(id, every, values) {
     const field = /** @type {HTMLSelectElement} */ (part(id));
     const kept = field.value;
+    // A list that somebody has open is not built again for nothing.
+    if (
+      field.options.length === values.length + 1 &&
+      values.every((value, at) => field.options[at + 1]?.value === value)
+    )
+      return;
     field.replaceChildren(h('option', { value: '' }, every), ...values.map((value) => h('option', value)));
     field.value = values.includes(kept) ? kept : '';
     field.hidden = values.length < 2;
@@ -136,11 +148,11 @@ export function troublesTable(first) {
   /** Moves the focus by so many rows. @param {number} by */
   function step(by) {
     const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
-    const at = shown.findIndex(({ timeline }) => timeline === key);
+    const at = shown.findIndex((row) => keyOf(row) === key);
     const next = Math.max(0, Math.min(shown.length - 1, at + by));
     list.reveal(next);
     list.draw();
-    const wanted = shown[next]?.timeline ?? '';
+    const wanted = shown[next] ? keyOf(shown[next]) : '';
     /** @type {HTMLElement | null} */ (inner.querySelector(`[data-key="${CSS.escape(wanted)}"]`))?.focus({
       preventScroll: true,
     });
@@ -178,10 +190,12 @@ export function troublesTable(first) {
 
   /** @param {Table} newer */
   function show(newer) {
+    const cause = asked.cause === null ? undefined : table.causes[asked.cause];
+    const at = newer.causes.findIndex(({ kind, from_ms }) => kind === cause?.kind && from_ms === cause.from_ms);
+    asked.cause = at < 0 ? null : at;
     table = newer;
     // Unless the reader chose: groups in trouble where there are some, else all.
     if (!chosen) asked.all = !table.rows.some(({ severity }) => severity > 0);
-    asked.cause = null;
     choices('troubles-pattern', 'any pattern', once(table.rows.map(({ pattern }) => pattern)));
     choices('troubles-topic', 'any topic', once(table.rows.flatMap(({ topics }) => topics)));
     if (table.to_ms !== null && !part('troubles-zone').hasChildNodes()) showSwitch(part('troubles-zone'), table.to_ms);

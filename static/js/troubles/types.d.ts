@@ -33,6 +33,9 @@ export interface TroubleRow {
   strip: StripCell[];
   causes: number[];
   topics: string[];
+  note: string;
+  /** Of a group that is watched: how it is now. */
+  live?: import('../shapes').GroupRow;
 }
 
 export interface Table {

@@ -76,14 +76,16 @@ def seen(browser: Browser, server: Served, name: str, bootstrap: str) -> dict[st
         steps = page.locator("#steps li").all_inner_texts()
         page.click("#keep")
         found: dict[str, Any] = {"steps": [" ".join(each.split()) for each in steps], "groups": {}}
+        page.click("#troubles-all")
         for group in MEMBERS:
-            expect(page.locator(f'#rows tr[data-group="{group}"]')).to_contain_text("Stable")
+            expect(page.locator(f'#troubles-rows [data-group="{group}"]')).to_contain_text("Stable")
         cluster = page.url
         found["facts"] = page.locator("#facts").inner_text()
         found["banners"] = page.locator("#banners .banner").all_inner_texts()
         for group in MEMBERS:
             page.goto(cluster)
-            row = page.locator(f'#rows tr[data-group="{group}"]')
+            page.click("#troubles-all")
+            row = page.locator(f'#troubles-rows [data-group="{group}"]')
             expect(row.get_by_role("link")).to_have_count(1)
             shown = " ".join(row.inner_text().split())
             row.get_by_role("link").click()
