@@ -28,6 +28,7 @@ from simulations.invariants.consumption import CONSUMPTION_INVARIANTS, Consumpti
 from simulations.invariants.invariants import INVARIANTS, Invariant
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
+from simulations.invariants.scripted import ScriptedChecker
 from simulations.invariants.served import SERVED_INVARIANTS, ServedChecker
 from simulations.invariants.violations import Violation
 
@@ -51,6 +52,7 @@ __all__ = [
     "Invariant",
     "MixedChecker",
     "RunChecker",
+    "ScriptedChecker",
     "ServedChecker",
     "Violation",
 ]

@@ -7,7 +7,6 @@ that the coordinator drew for a member is taken from the recorded answer.
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -15,20 +14,17 @@ from simulations.proof.conformance.recording import Fields
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
-from simulations.protocol.messages.heartbeat import (
-    CLASSIC_HEARTBEAT_API,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
+from simulations.protocol.messages.from_bodies import (
+    Sender,
+    classic_heartbeat_of,
+    join_of,
+    leave_of,
+    sync_of,
 )
+from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API, ClassicHeartbeatAnswer
 from simulations.protocol.messages.join_group import JOIN_API, JoinGroup
-from simulations.protocol.messages.leave_group import (
-    BATCH_LEAVE_VERSION,
-    LEAVE_API,
-    LeaveAnswer,
-    LeaveGroup,
-    LeavingMember,
-)
-from simulations.protocol.messages.sync_group import SYNC_API, SyncGroup
+from simulations.protocol.messages.leave_group import LEAVE_API, LeaveAnswer
+from simulations.protocol.messages.sync_group import SYNC_API
 
 DRAWN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22}")
 """A ``java.util.UUID`` in a classic group, a ``Uuid`` of Kafka's in a consumer group."""
@@ -37,71 +33,15 @@ PARKED_APIS: Final = frozenset({JOIN_API, SYNC_API})
 """Their answers come as ``parked_answers``."""
 
 
-def join_of(fields: Fields, *, version: int, client: str, host: str) -> JoinGroup:
-    return JoinGroup(
-        group_id=fields["groupId"],
-        session_timeout_ms=fields["sessionTimeoutMs"],
-        rebalance_timeout_ms=fields.get("rebalanceTimeoutMs", fields["sessionTimeoutMs"]),
-        member_id=fields["memberId"],
-        instance_id=fields.get("groupInstanceId"),
-        protocol_type=fields["protocolType"],
-        protocols=tuple((each["name"], b64decode(each["metadata"])) for each in fields["protocols"]),
-        reason=fields.get("reason"),
-        client_id=client,
-        client_host=host,
-        version=version,
-    )
-
-
-def sync_of(fields: Fields, *, version: int) -> SyncGroup:
-    return SyncGroup(
-        group_id=fields["groupId"],
-        generation=fields["generationId"],
-        member_id=fields["memberId"],
-        instance_id=fields.get("groupInstanceId"),
-        protocol_type=fields.get("protocolType"),
-        protocol_name=fields.get("protocolName"),
-        assignments=tuple(
-            (each["memberId"], b64decode(each["assignment"])) for each in fields["assignments"]
-        ),
-        version=version,
-    )
-
-
-def heartbeat_of(fields: Fields, *, version: int) -> ClassicHeartbeat:
-    return ClassicHeartbeat(
-        group_id=fields["groupId"],
-        generation=fields["generationId"],
-        member_id=fields["memberId"],
-        instance_id=fields.get("groupInstanceId"),
-        version=version,
-    )
-
-
-def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
-    if version < BATCH_LEAVE_VERSION:
-        members: tuple[LeavingMember, ...] = (LeavingMember(member_id=fields["memberId"]),)
-    else:
-        members = tuple(
-            LeavingMember(
-                member_id=each["memberId"],
-                instance_id=each.get("groupInstanceId"),
-                reason=each.get("reason"),
-            )
-            for each in fields["members"]
-        )
-    return LeaveGroup(group_id=fields["groupId"], members=members, version=version)
-
-
 def can_read(api: str, fields: Fields, version: int) -> bool:
     """Whether the request has the fields of its API, and bytes in base64."""
     try:
         if api == JOIN_API:
-            join_of(fields, version=version, client="", host="")
+            join_of(fields, version=version, sender=Sender("", ""))
         elif api == SYNC_API:
             sync_of(fields, version=version)
         elif api == CLASSIC_HEARTBEAT_API:
-            heartbeat_of(fields, version=version)
+            classic_heartbeat_of(fields, version=version)
         else:
             leave_of(fields, version=version)
     except (KeyError, TypeError, ValueError):
@@ -138,7 +78,7 @@ def ask_classic(
     ``api`` is the name of Kafka's schemas; ``recorded`` the answer in the recording, ``None`` if there is none.
     """
     if api == JOIN_API:
-        request = join_of(fields, version=version, client=client, host=host)
+        request = join_of(fields, version=version, sender=Sender(client, host))
         drawn_id = drawn_id_of(request, recorded) or f"drawn-{ticket}"
         return None, shard.join(request, now_ms, ticket=ticket, drawn_id=drawn_id)
     if api == SYNC_API:
@@ -151,7 +91,7 @@ _AT_ONCE: Final[
     Mapping[str, Callable[[Shard, Fields, int, int], Outcome[ClassicHeartbeatAnswer] | Outcome[LeaveAnswer]]]
 ] = {
     CLASSIC_HEARTBEAT_API: lambda shard, fields, version, now_ms: shard.classic_heartbeat(
-        heartbeat_of(fields, version=version), now_ms
+        classic_heartbeat_of(fields, version=version), now_ms
     ),
     LEAVE_API: lambda shard, fields, version, now_ms: shard.leave_group(
         leave_of(fields, version=version), now_ms

@@ -7,7 +7,7 @@ that it does not have (``KafkaApis``). An id that the coordinator drew for a mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_classic
@@ -17,19 +17,18 @@ from simulations.protocol.coordinator.classic.parking import ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import (
-    JOIN_EPOCH,
-    TOPIC_ID_VERSION,
-    TRANSACTION_TOPIC_ID_VERSION,
-    CommittedOffset,
-    Heartbeat,
-    OffsetCommit,
-    TransactionalCommit,
+from simulations.protocol.messages.from_bodies import (
+    Sender,
+    commit_of,
+    fetch_of,
+    heartbeat_of,
+    transactional_commit_of,
 )
+from simulations.protocol.messages.groups import JOIN_EPOCH
 from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
 from simulations.protocol.messages.join_group import JOIN_API
 from simulations.protocol.messages.leave_group import LEAVE_API
-from simulations.protocol.messages.offsets import FetchedTopic, OffsetDelete, OffsetFetch
+from simulations.protocol.messages.offsets import OffsetDelete
 from simulations.protocol.messages.sync_group import SYNC_API
 
 HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
@@ -137,103 +136,30 @@ def _classic(shard: Shard, asked: RecordedRequest, now_ms: int, committed_ms: in
 
 
 def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    known = asked.request
-    names = known.get("subscribedTopicNames")
-    owned = known.get("topicPartitions")
-    member_id = known["memberId"]
-    if not member_id and asked.version == 0 and known["memberEpoch"] == JOIN_EPOCH:
-        member_id = asked.response.get("memberId") or ""
-    request = Heartbeat(
-        group_id=known["groupId"],
-        member_id=member_id,
-        member_epoch=known["memberEpoch"],
-        instance_id=known.get("instanceId"),
-        rack_id=known.get("rackId"),
-        rebalance_timeout_ms=known["rebalanceTimeoutMs"],
-        subscribed_topic_names=None if names is None else tuple(names),
-        subscribed_topic_regex=known.get("subscribedTopicRegex"),
-        server_assignor=known.get("serverAssignor"),
-        owned=None if owned is None else {each["topicId"]: tuple(each["partitions"]) for each in owned},
-        client_id=asked.client,
-        client_host=asked.host,
-        version=asked.version,
-    )
+    request = heartbeat_of(asked.request, version=asked.version, sender=Sender(asked.client, asked.host))
+    if not request.member_id and asked.version == 0 and request.member_epoch == JOIN_EPOCH:
+        request = replace(request, member_id=asked.response.get("memberId") or "")
     return _of(shard.heartbeat(request, now_ms), lambda answer: answer.body())
 
 
 def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    known, image = asked.request, shard.image
-    in_transaction = asked.api == TRANSACTIONAL_COMMIT
-    by_id = asked.version >= (TRANSACTION_TOPIC_ID_VERSION if in_transaction else TOPIC_ID_VERSION)
-    offsets: list[CommittedOffset] = []
-    for topic in known["topics"]:
-        found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
-        for partition in topic["partitions"]:
-            offsets.append(
-                CommittedOffset(
-                    topic=found.name if found else topic.get("name", ""),
-                    topic_id=found.topic_id if found else topic.get("topicId", ""),
-                    partition=partition["partitionIndex"],
-                    offset=partition["committedOffset"],
-                    leader_epoch=partition.get("committedLeaderEpoch", -1),
-                    metadata=partition.get("committedMetadata") or "",
-                )
-            )
-    request = OffsetCommit(
-        group_id=known["groupId"],
-        member_id=known["memberId"],
-        member_epoch=_epoch_of(known),
-        offsets=tuple(offsets),
-        version=asked.version,
-        retention_ms=known.get("retentionTimeMs", -1),
-        instance_id=known.get("groupInstanceId"),
-    )
-    if in_transaction:
-        request = TransactionalCommit(
-            **{each.name: getattr(request, each.name) for each in fields(request)},
-            transactional_id=known["transactionalId"],
-            producer_id=known["producerId"],
-            producer_epoch=known["producerEpoch"],
-        )
+    read = transactional_commit_of if asked.api == TRANSACTIONAL_COMMIT else commit_of
+    request = read(asked.request, version=asked.version, topics=shard.image)
     outcome = shard.commit(request, now_ms)
-    answer = _Partitions("topicId" if by_id else "name")
+    answer = _Partitions("topicId" if request.by_id else "name")
     for named, number, code in outcome.answer.error_codes:
         answer.add(named, {"partitionIndex": number, "errorCode": int(code)})
     return _of(outcome, lambda _: answer.body())
 
 
-def _epoch_of(body: Fields) -> int:
-    """The epoch of a commit; up to Kafka 4.3 a TxnOffsetCommit has it under another name, and old versions have none."""
-    epoch = body.get("generationIdOrMemberEpoch", body.get("generationId", -1))
-    assert isinstance(epoch, int)
-    return epoch
-
-
 def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    known = asked.request
-    topics = known.get("topics")
-    request = OffsetFetch(
-        group_id=asked.group,
-        member_id=known.get("memberId"),
-        member_epoch=known.get("memberEpoch", -1),
-        topics=None if topics is None else tuple(map(_fetched, topics)),
-        require_stable=bool(known.get("requireStable")),
-        version=asked.version,
-    )
+    request = fetch_of(asked.request, {"groupId": asked.group}, version=asked.version)
     outcome = shard.fetch(request, now_ms)
     (group,) = outcome.answer.body()["groups"]
     answer = of_version(FETCH, asked.version, group)
     if asked.version < GROUP_ERROR_VERSION:
         answer = {name: value for name, value in answer.items() if name != "errorCode"}
     return _of(outcome, lambda _: answer)
-
-
-def _fetched(topic: Fields) -> FetchedTopic:
-    return FetchedTopic(
-        topic=topic.get("name", ""),
-        topic_id=topic.get("topicId", ""),
-        partitions=tuple(topic["partitionIndexes"]),
-    )
 
 
 def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:

@@ -31,6 +31,7 @@ from simulations.world.engine.client_assignors import (
 from simulations.world.engine.interventions import InterventionEnvironment, Interventions, producer_of
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import Priority
+from simulations.world.engine.raw_sending import ScriptedSender, needs_id, own_fields, request_of
 from simulations.world.scenario import Action, Event, How, Member, Verb
 from simulations.world.scenario.access import Operation
 
@@ -49,6 +50,9 @@ class World(InterventionEnvironment, Protocol):
 
     def send(self, process: Process, request: Request, cause: int | None) -> None:
         """The network takes a request of a process."""
+
+    def send_scripted(self, sender: ScriptedSender, request: Request) -> None:
+        """The network takes a request that the script wrote."""
 
     def reaches_brokers(self, host: str) -> bool:
         """Whether some broker can be reached."""
@@ -86,6 +90,8 @@ class Acting:
             case Verb.SLOW_REVOKE:
                 assert action.length_ms is not None
                 (process or self.new_process(action.who)).consumer.revoke_ms = action.length_ms
+            case Verb.SEND:
+                self._send(action, process)
             case Verb.FAIL_CALLBACK:
                 (process or self.new_process(action.who)).raises = True
             case _ if process is not None and process.alive:
@@ -131,6 +137,18 @@ class Acting:
                 cause = self._fault(Event.RESUME, process)
                 process.resume()
                 process.note_reading(cause)
+
+    def _send(self, action: Action, process: Process | None) -> None:
+        """The script sends a request in the member's name; no client hears of the answer."""
+        assert action.request is not None
+        world, ids = self._world, {name: topic.topic_id for name, topic in self._world.image.topics.items()}
+        own = own_fields(world.scenario, self.members[action.who], process)
+        request = request_of(action.request, own, ids, world.image, self.members[action.who])
+        member_id = process.member_id if process is not None else action.who
+        if needs_id(request):
+            # The coordinator makes one.
+            member_id = self._next_id(action.who)
+        world.send_scripted(ScriptedSender(action.who, member_id, process), request)
 
     def _commit_in_transaction(self, action: Action, process: Process) -> None:
         """The application has its producer commit for the member (``sendOffsetsToTransaction``)."""

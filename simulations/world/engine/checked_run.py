@@ -16,6 +16,7 @@ from simulations.invariants import (
     ConsumptionChecker,
     MixedChecker,
     RunChecker,
+    ScriptedChecker,
     ServedChecker,
 )
 from simulations.protocol.coordinator.settings import Settings
@@ -58,6 +59,8 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     if changes or mixed or off:
         level, release = settings.group_version, str(settings.release)
         checker = ServedChecker(checker, semantics=semantics, level=level, release=release)
+    if any(action.verb is Verb.SEND for action in scenario.script):
+        checker = ScriptedChecker(checker)
     return checker
 
 

@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from simulations.protocol.messages.groups import CommitAnswer
 
 if TYPE_CHECKING:
-    from simulations.protocol.client.consumer import Request
-    from simulations.world.engine.process import Process
+    from simulations.protocol.client.consumer import Answer, Failure, Request
 
 
 NOTHING_ANSWERED: Final = CommitAnswer(error_codes=())
+
+
+class Sender(Protocol):
+    """Who sends requests: a member's process, or the script in a member's name."""
+
+    member_id: str
+    host: str
+    """What the network knows it by."""
+    name: str
+    """The scenario's: ACLs are of principals."""
+    broker: str | None
+    """The coordinator as far as it knows; ``None`` where it has to ask."""
+
+    def timeout_ms(self, request: Request) -> int:
+        """How long it waits for the answer."""
+
+    def answered(self, request: Request, answer: Answer, cause: int | None) -> None:
+        """An answer arrived; ``cause`` is its entry."""
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        """No answer will come."""
 
 
 class InFlightRequest:
     """``open`` until an answer left for its client, or it has given up; ``broker`` is who it was sent to.
 
     ``member_id`` is the sender's at that time: in the classic protocol it may have another by the answer. ``entry`` is the sequence of the request's entry, 0 as long as no broker has it.
+    ``scripted``: the script wrote it.
     """
 
-    __slots__ = ("answered", "broker", "cause", "entry", "member_id", "open", "process", "request", "sent_ms")
+    __slots__ = (
+        "answered",
+        "broker",
+        "cause",
+        "entry",
+        "member_id",
+        "open",
+        "process",
+        "request",
+        "scripted",
+        "sent_ms",
+    )
 
     def __init__(
-        self, process: Process, request: Request, cause: int | None, broker: str, sent_ms: int
+        self,
+        process: Sender,
+        request: Request,
+        cause: int | None,
+        broker: str,
+        sent_ms: int,
+        *,
+        scripted: bool = False,
     ) -> None:
         self.process = process
         self.member_id = process.member_id
@@ -34,12 +73,15 @@ class InFlightRequest:
         self.sent_ms = sent_ms
         self.entry = 0
         self.open = True
+        self.scripted = scripted
         self.answered = NOTHING_ANSWERED
         """Of a commit: the partitions that the broker itself has answered for."""
 
     def unanswered(self) -> InFlightRequest:
         """What the broker has of it when its connection is gone: nobody will get the answer."""
-        copy = InFlightRequest(self.process, self.request, self.cause, self.broker, self.sent_ms)
+        copy = InFlightRequest(
+            self.process, self.request, self.cause, self.broker, self.sent_ms, scripted=self.scripted
+        )
         copy.open, copy.member_id = False, self.member_id
         return copy
 

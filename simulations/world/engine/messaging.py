@@ -15,9 +15,8 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.world.engine.access import Access
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.cluster import Cluster
-from simulations.world.engine.in_flight import InFlightRequest
+from simulations.world.engine.in_flight import InFlightRequest, Sender
 from simulations.world.engine.network import Network
-from simulations.world.engine.process import Process
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import APIS, Answer
 
@@ -37,11 +36,11 @@ class Messaging:
         self._cluster = cluster
         self._access = access
 
-    def send(self, process: Process, request: Request, cause: int | None) -> None:
+    def send(self, process: Sender, request: Request, cause: int | None, *, scripted: bool = False) -> None:
         """A process sends a request to whom it takes for the coordinator; FindCoordinator goes to any broker."""
         finds = type(request) is FindCoordinator
         broker = self._bootstrap(process) if finds else process.broker or self._cluster.coordinator.name
-        exchange = InFlightRequest(process, request, cause, broker, self._queue.now_ms)
+        exchange = InFlightRequest(process, request, cause, broker, self._queue.now_ms, scripted=scripted)
         if not finds and self._network.undisturbed:
             self._network.quick(process.host, broker, partial(self._quick, exchange), to_broker=True)
             return
@@ -174,9 +173,9 @@ class Messaging:
             self._queue.plan(at_ms, Priority.ARRIVAL, lambda: process.failed(request, Failure.DISCONNECTED))
 
     def _deadline_ms(self, exchange: InFlightRequest) -> int:
-        return exchange.sent_ms + exchange.process.consumer.timeout_ms(exchange.request)
+        return exchange.sent_ms + exchange.process.timeout_ms(exchange.request)
 
-    def _bootstrap(self, process: Process) -> str:
+    def _bootstrap(self, process: Sender) -> str:
         """A broker to ask: the first that lives and can be reached, as a client tries one after another."""
         alive = [broker.name for broker in self._cluster.brokers if broker.alive]
         within_reach = [name for name in alive if not self._network.is_cut(process.host, name)]

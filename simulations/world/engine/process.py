@@ -109,6 +109,9 @@ class Process:
         """Whether another is to start when this one has closed."""
         return self._successor is not None
 
+    def timeout_ms(self, request: Request) -> int:
+        return self.consumer.timeout_ms(request)
+
     def pause(self) -> None:
         self._paused = True
 

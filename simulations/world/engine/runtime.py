@@ -24,7 +24,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR
 from simulations.world.engine.narration import Seen
@@ -116,11 +116,11 @@ class CoordinatorRuntime:
             self._fail(exchange, failure)
             return
         before = self._steady.get(exchange.member_id)
-        if before is not None and before[0] is outcome and self.partition.idle:
+        if before is not None and before[0] is outcome and self.partition.idle and not exchange.scripted:
             self._beats(exchange, outcome, before[1])
             return
-        steady = is_fast_path(request, outcome)
-        payload = {"api": api.name, "version": request.version, "body": request.body()}
+        steady = is_fast_path(request, outcome) and not exchange.scripted
+        payload = _request_payload(exchange)
         if steady:
             payload["steady"] = True
             if outcome.lasts_ms:
@@ -147,6 +147,8 @@ class CoordinatorRuntime:
         """What the coordinator does about a request; of a commit only what the broker passes on."""
         request, shard, now_ms = exchange.request, self.shard, self.now_ms
         api = APIS[type(request)]
+        if isinstance(request, Heartbeat) and not request.member_id:
+            return shard.heartbeat(request, now_ms, drawn_id=exchange.member_id)
         if not isinstance(request, OffsetCommit):
             return api.handle(shard, request, now_ms)
         asked, exchange.answered = self._world.access.passed_on(exchange.process.name, request)
@@ -222,9 +224,10 @@ class CoordinatorRuntime:
 
     def _write_request(self, exchange: InFlightRequest) -> int:
         """The entry that tells of a request."""
-        request, now_ms = exchange.request, self._queue.now_ms
-        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
-        return self._log.write(Kind.REQUEST, exchange.member_id, now_ms, payload, cause=exchange.cause)
+        now_ms, cause = self._queue.now_ms, exchange.cause
+        return self._log.write(
+            Kind.REQUEST, exchange.member_id, now_ms, _request_payload(exchange), cause=cause
+        )
 
     def _wait(self, exchange: InFlightRequest, entry: int) -> None:
         """The answer may have to wait for the log."""
@@ -355,6 +358,15 @@ class CoordinatorRuntime:
         entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
         self._world.settled(*events)
         self._world.reply(exchange, answer, entry)
+
+
+def _request_payload(exchange: InFlightRequest) -> dict[str, object]:
+    """What the entry of a request has."""
+    request = exchange.request
+    payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
+    if exchange.scripted:
+        payload["scripted"] = True
+    return payload
 
 
 def _nothing(_batch: AppendedBatch | None) -> None:

@@ -35,6 +35,7 @@ from simulations.world.engine.narration import Narration, Seen
 from simulations.world.engine.network import Network, longest_ms
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.raw_sending import ScriptedSender
 from simulations.world.engine.requests import Answer
 from simulations.world.scenario import ENTRIES_MAX, Event, Scenario
 from simulations.world.scenario.environment import NetworkRates
@@ -163,6 +164,9 @@ class Simulation:
 
     def send(self, process: Process, request: Request, cause: int | None) -> None:
         self.messaging.send(process, request, cause)
+
+    def send_scripted(self, sender: ScriptedSender, request: Request) -> None:
+        self.messaging.send(sender, request, None, scripted=True)
 
     def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
         self.messaging.reply(exchange, answer, cause)

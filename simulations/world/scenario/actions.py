@@ -11,6 +11,7 @@ from groups.releases import Release
 from simulations.protocol.assignors.streams_like import Reason
 from simulations.world.scenario.access import Operation, Resource, Right
 from simulations.world.scenario.environment import NetworkFields
+from simulations.world.scenario.raw_requests import RawRequest
 
 COORDINATOR: Final = "coordinator"
 """The broker that is the group's coordinator at the time, where a script names one."""
@@ -50,6 +51,7 @@ class Verb(StrEnum):
     SET_CONFIG = "set_config"
     DELETE_GROUP = "delete_group"
     EXPIRE_OFFSETS = "expire_offsets"
+    SEND = "send"
     DENY = "deny"
     ALLOW = "allow"
     UPGRADE_FEATURE = "upgrade_feature"
@@ -174,6 +176,7 @@ class ActionFields(TypedDict, total=False):
     level: int
     release: Release | None
     loading_ms: int
+    request: RawRequest | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +222,8 @@ class Action:
     """Of ``roll``: what the broker runs when it is back; ``None``: what it ran."""
     loading_ms: int = 0
     """Of ``fail_over`` and ``roll``: how long the next coordinator reads the log."""
+    request: RawRequest | None = None
+    """Of ``send``."""
 
     @property
     def right(self) -> Right:

@@ -133,12 +133,12 @@ class Node:
             for index, item in enumerate(self.yaml_node.value)
         ]
 
-    def text(self) -> str:
+    def text(self, *, blank: bool = False) -> str:
         """Text, or a number as it is written: topic and member names may look like numbers."""
         if not isinstance(self.yaml_node, yaml.ScalarNode) or self.yaml_node.tag.endswith((":null", ":bool")):
             raise self.expected("text")
         value = str(self.yaml_node.value)
-        if not value.strip():
+        if not (blank or value.strip()):
             raise self.expected("text that is not blank")
         return value
 

@@ -122,7 +122,10 @@ def load(text: str, name: str = "scenario") -> Scenario:
         group = read_name(found["group"], "a group")
     elif NAME.fullmatch(name):
         group = name
-    names = Names(group=group, members=members, topics=ever, settings=settings)
+    semantics = Semantics.KAFKA
+    if "semantics" in found:
+        semantics = Semantics(found["semantics"].choice(tuple(Semantics), "semantics"))
+    names = Names(group=group, members=members, topics=ever, settings=settings, semantics=semantics)
     given_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
     there: Iterable[str] = ()
     if start is not None:
@@ -142,11 +145,7 @@ def load(text: str, name: str = "scenario") -> Scenario:
         proposal=found["proposal"].text() if "proposal" in found else None,
         summary=found["summary"].text() if "summary" in found else None,
         group=group,
-        semantics=(
-            Semantics(found["semantics"].choice(tuple(Semantics), "semantics"))
-            if "semantics" in found
-            else Semantics.KAFKA
-        ),
+        semantics=semantics,
         topics=topics,
         members=members,
         settings=settings,

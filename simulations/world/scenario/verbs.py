@@ -32,6 +32,7 @@ clock_jump        who                  ``by``: its clock goes forwards or backwa
 set_config        a mapping            the group's own settings
 delete_group      the group            it is deleted, if it is empty
 expire_offsets    the group            the broker looks for offsets past their retention
+send              a member             ``request``, ``version``, ``fields``: a request in its name that no client of it makes
 deny, allow       a member             ``operation`` with ``group`` or ``topic``: its principal may not do that, or may again
 upgrade_feature   a mapping            the level of ``group.version`` is raised; ``downgrade_feature`` lowers it
 roll              a broker, or more    ``release``, ``for``, ``loading``: one by one they go down and come back with this release
@@ -45,6 +46,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from groups.history.state.group import Semantics
 from groups.releases import GROUP_VERSION
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Resource, read_operation
@@ -55,6 +57,7 @@ from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import GROUP_VERSION_MAX, read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
+from simulations.world.scenario.request_reading import read_request
 from simulations.world.scenario.topics import (
     compiles,
     read_name,
@@ -128,6 +131,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.SET_CONFIG: Form(who=Who.SETTINGS),
     Verb.DELETE_GROUP: Form(who=Who.GROUP),
     Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
+    Verb.SEND: Form(needs=("request",), takes=("version", "fields")),
     Verb.DENY: Form(needs=("operation",), one_of=("group", "topic")),
     Verb.ALLOW: Form(needs=("operation",), one_of=("group", "topic")),
     Verb.UPGRADE_FEATURE: Form(who=Who.FEATURE),
@@ -158,7 +162,13 @@ _EVERY_KEY: Final = (
     "group",
     "topic",
     "release",
+    "request",
+    "version",
+    "fields",
 )
+
+_READ_TOGETHER: Final = frozenset({"with", "request", "version", "fields"})
+"""Keys of which none can be read without more of the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +180,7 @@ class Names:
     topics: Collection[str]
     settings: Settings
     """The broker's, which bound those of the group."""
+    semantics: Semantics
 
 
 def read_line(line: Node, names: Names) -> list[Action]:
@@ -195,8 +206,10 @@ def read_line(line: Node, names: Names) -> list[Action]:
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
     extras: ActionFields = {}
     for key in form.keys:
-        if key in found and key != "with":
+        if key in found and key not in _READ_TOGETHER:
             extras |= _EXTRAS[key](found[key], verb, names)
+    if verb is Verb.SEND:
+        extras["request"] = read_request(found, names.semantics, names.group, names.topics)
     apart_ms = 0
     if verb is Verb.ROLL:
         # One broker after the other: the next one stops when the last one has been back for a while.
