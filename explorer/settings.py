@@ -288,9 +288,11 @@ LOGGING = {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "json" if LOG_FORMAT == "json" else "line",
-        }
+        },
+        # For the status page.
+        "last": {"()": "explorer.server.status.last_lines.LastLines"},
     },
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "root": {"handlers": ["stderr", "last"], "level": LOG_LEVEL},
     # A mistyped address or scenario is told to who typed it: no line for each in the server's log.
     "loggers": {
         "django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL},

@@ -28,6 +28,7 @@ PAGES = (
         "/sweeps",
         "/groups",
         "/timelines",
+        "/status",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
     *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),

@@ -20,6 +20,7 @@ PAGES = [
     "/import/",
     "/groups",
     "/timelines?source=case-study",
+    "/status",
     "/simulate/",
     "/t/kip848-basic?play=1",
     "/t/kip848-six-partitions?play=1",

@@ -1,0 +1,1 @@
+"""The status page: whether this installation works, and what it waits for."""
