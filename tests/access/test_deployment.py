@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from explorer.server import environment as settings_reader
+from groups.places import VERSION
 from tests.conftest import missing
 from tests.house import ROOT
 from tests.serving import served
@@ -24,6 +25,7 @@ UNITS = sorted((ROOT / "docs/deploy/systemd").glob("*.service"))
 PROGRAM = "/opt/rebalance-explorer/bin/rebalance-explorer"
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 OURS = {name: each for name, each in COMPOSE["services"].items() if "build" in each}
+CHART: dict[str, Any] = yaml.safe_load((ROOT / "docs/deploy/helm/Chart.yaml").read_text())
 BUILD_MOST_S = 600
 
 pytestmark = pytest.mark.once
@@ -107,6 +109,51 @@ def test_the_compose_file_keeps_each_process_from_writing_beyond_its_folder() ->
         assert each["cap_drop"] == ["ALL"]
         assert each["volumes"] == ["kept:/var/lib/rebalance-explorer"]
     assert settings_reader.LOGINS[0] == OURS["web"]["environment"]["LOGIN"]
+
+
+def test_the_charts_values_are_checked_by_their_schema_and_its_version_is_the_programs(
+    tmp_path: Path,
+) -> None:
+    assert {CHART[key] for key in ("version", "appVersion")} == {VERSION}
+    schema = "docs/deploy/helm/values.schema.json"
+    values = yaml.safe_load((ROOT / "docs/deploy/helm/values.yaml").read_text())
+    given = {
+        "right": {"host": "rebalance.internal", "secret": "explorer"},
+        "no-host": {"secret": "explorer"},
+        "misspelt": {"host": "a.example", "secret": "s", "replica": 2},
+        "no-server": {"host": "a.example", "secret": "s", "web": {"replicas": 0}},
+    }
+    for name, some in given.items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(values | some))
+    said = checked("check_jsonschema", "--schemafile", schema, *sorted(map(str, tmp_path.glob("*.yaml"))))
+    wrong = set(re.findall(r"([a-z-]+)\.yaml::(\S+):", said))
+    assert wrong == {("no-host", "$.host"), ("misspelt", "$"), ("no-server", "$.web.replicas")}
+
+
+def test_helm_makes_the_processes_of_the_compose_file() -> None:
+    """Helm comes with no package of ours, so this runs where it is installed."""
+    helm = shutil.which("helm")
+    if helm is None:
+        pytest.skip("helm is not installed")
+    made = subprocess.run(
+        [helm, "template", "x", "docs/deploy/helm", "--kube-version", "1.31.0", "--set", "host=a.example,secret=s"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    resources = [each for each in yaml.safe_load_all(made.stdout) if each]
+    pods = {
+        each["metadata"]["name"].removeprefix("x-"): each["spec"]["template"]["spec"]["containers"][0]
+        for each in resources
+        if each["kind"] == "Deployment"
+    }
+    assert {name: pod["args"] for name, pod in pods.items()} == {
+        name: each["command"] for name, each in OURS.items()
+    } | {"watcher": OURS["web"]["command"]}
+    for name, pod in pods.items():
+        settings = {each["name"]: each["value"] for each in pod["env"]}
+        assert settings.keys() | {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "CLUSTERS_KEY"} == set(
+            OURS[name]["environment"]
+        )
+        assert pod["securityContext"]["readOnlyRootFilesystem"]
 
 
 Step = tuple[str, str]
