@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import models
 
+from groups.authors import author_field
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster
 
 
@@ -27,6 +28,7 @@ class AlertRule(models.Model):
     """The webhook's URL, encrypted as a cluster's password is: whoever has it may post there. Empty for none."""
 
     enabled = models.BooleanField(default=True)
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

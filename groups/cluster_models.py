@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import models
 
+from groups.authors import author_field
+
 CLUSTER_NAME_LENGTH_MOST = 60
 GROUP_NAME_LENGTH_MOST = 1000
 """Kafka takes 32,767 letters; what is longer is not recorded."""
@@ -44,6 +46,7 @@ class Cluster(models.Model):
 
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import models
 
 from groups.alert_models import Alert, AlertRule, Delivery
+from groups.authors import author_field
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.packs.listed_summary import GROUP_LENGTH_MOST, read_verdict
 
@@ -118,6 +119,7 @@ class Timeline(models.Model):
 
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_sequence = models.BigIntegerField(null=True)
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -254,6 +256,7 @@ class Import(models.Model):
     timelines = models.ManyToManyField(Timeline, related_name="imports")
     """What it told of: timelines that it made, and those that were there already with the same entries."""
 
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True)
 

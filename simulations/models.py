@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import models
 
+from groups.authors import author_field
 from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST
 
 
@@ -52,6 +53,7 @@ class Sweep(models.Model):
     lease_until = models.DateTimeField(null=True)
     """Until when whoever waits for it or runs it need not be heard of; null once it has ended."""
 
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True)
 

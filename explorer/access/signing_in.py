@@ -13,6 +13,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpResponse
+from django.urls import Resolver404, resolve
 
 from explorer.access.bodies import Message, Receive
 from explorer.access.failures import meaning
@@ -21,7 +22,10 @@ from explorer.access.places import Send
 from explorer.access.refusals import refusal
 from explorer.accounts import tokens
 from explorer.accounts.models import Scope
+from explorer.accounts.permissions import BY_ADDRESS
+from explorer.accounts.roles import OTHERS, RIGHTS, Rights, rights_of, target_of
 from explorer.accounts.sessions import SIGNED_IN, key_of, user_of
+from groups import authors
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +49,9 @@ INVALID: Final = "This token is wrong, has expired or was revoked, or its accoun
 
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
+Refused = tuple[int, str]
+"""The status of an answer, and its sentence."""
+
 
 def is_of_accounts(path: str) -> bool:
     return path == "/admin" or path.startswith(ADDRESSES)
@@ -58,10 +65,10 @@ class Credential(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """Who sends a request."""
+    """Who sends a request, and what the sender may do."""
 
     user: User
-    may_write: bool
+    rights: Rights
 
 
 def credential_of(headers: Mapping[bytes, bytes]) -> Credential:
@@ -72,13 +79,14 @@ def credential_of(headers: Mapping[bytes, bytes]) -> Credential:
 
 
 async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bool) -> HttpResponse | None:
-    """Notes in the scope who sends a request; the answer to one that nobody sends who is signed in, and to one that its token does not allow."""
+    """Notes in the scope who sends a request; the answer to one that nobody sends who is signed in, and to one that the sender's role or token does not allow."""
     path = scope["path"]
     reads = is_socket or scope["method"] in ("GET", "HEAD")
     is_health = path in OPEN and not is_socket and reads
     credential = credential_of(headers)
+    method = "" if is_socket else scope["method"].upper()
     try:
-        sender = await find_sender(credential, is_request=not is_socket)
+        sender, refused = await database_sync_to_async(_looked_up)(credential, method, path)
     except DatabaseError as error:
         if is_health:
             return None
@@ -86,10 +94,14 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     if is_health:
         scope[ADMITTED] = sender is not None
         return None
-    scope[SIGNED_IN] = sender and sender.user
-    if credential.is_token:
-        return refused_token(path, sender, "" if reads else scope["method"])
-    if sender is not None or (path == SIGN_IN and not is_socket):
+    if sender is not None:
+        scope[SIGNED_IN], scope[RIGHTS] = sender
+        authors.current.set(sender.user.pk)
+    if credential.is_token and (response := refused_token(path, sender, "" if reads else method)):
+        return response
+    if sender is not None:
+        return refused and refusal(path, *refused)
+    if path == SIGN_IN and not is_socket:
         return None
     if is_socket or path.startswith("/api/") or not reads:
         return refusal(path, 401, NOBODY)
@@ -109,7 +121,7 @@ def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpRespo
         return response
     if is_of_accounts(path):
         return refusal(path, 403, "A token manages no accounts and no tokens: sign in with a browser.")
-    if writes_by and not sender.may_write:
+    if writes_by and not sender.rights.may_write:
         return refusal(
             path, 403, f"This token may only read: {writes_by[:20]} needs one with the scope `write`."
         )
@@ -118,18 +130,39 @@ def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpRespo
 
 async def find_sender(credential: Credential, *, is_request: bool) -> Sender | None:
     """Null for a credential that is empty or not valid. ``is_request`` is false for an open socket."""
-    if not credential.text:
-        return None
     found: Sender | None = await database_sync_to_async(_sender_of)(credential, is_request=is_request)
     return found
 
 
+def _looked_up(credential: Credential, method: str, path: str) -> tuple[Sender | None, Refused | None]:
+    """The sender of a request, and why the sender may not do what it asks. ``method`` is empty for a socket, which only pushes."""
+    sender = _sender_of(credential, is_request=bool(method))
+    return sender, refused_address(sender.rights, method, path) if sender and method else None
+
+
+def refused_address(rights: Rights, method: str, path: str) -> Refused | None:
+    """Status and sentence for what a sender may not do; null for what it may, and for an address that is not there."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return None
+    name = match.namespaces[0] if match.namespaces else str(match.url_name)
+    action = BY_ADDRESS.get(("GET" if method == "HEAD" else method, name))
+    if action is None:
+        return 405, f"{method[:20]} is not for this address."
+    why = rights.refused(action, OTHERS) and rights.refused(action, target_of(match.kwargs))
+    return (403, why) if why else None
+
+
 def _sender_of(credential: Credential, *, is_request: bool) -> Sender | None:
+    user, scope = None, Scope.WRITE.value
     if credential.is_token:
-        token = tokens.found_by(credential.text)
-        return None if token is None else Sender(token.owner, may_write=token.scope == Scope.WRITE)
-    user = user_of(credential.text, is_request=is_request)
-    return None if user is None else Sender(user, may_write=True)
+        if token := tokens.found_by(credential.text):
+            user, scope = token.owner, token.scope
+    else:
+        user = user_of(credential.text, is_request=is_request)
+    rights = rights_of(user, scope)
+    return None if user is None or rights is None else Sender(user, rights)
 
 
 class EndingSockets:
@@ -137,13 +170,13 @@ class EndingSockets:
 
     def __init__(self, sockets: Application) -> None:
         self.sockets = sockets
-        self._open: dict[Credential, list[tuple[object, asyncio.Event]]] = {}
+        self._open: dict[Credential, list[tuple[Rights, asyncio.Event]]] = {}
         self._watching: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         shown = credential_of(dict(scope["headers"]))
         ended = asyncio.Event()
-        mine = (rights_of(scope[SIGNED_IN]), ended)
+        mine = (scope[RIGHTS], ended)
         self._open.setdefault(shown, []).append(mine)
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="sessions of sockets")
@@ -186,12 +219,6 @@ class EndingSockets:
                 except DatabaseError as error:
                     log.warning("The sessions of open sockets could not be read: %s", error)
                     break
-                rights = rights_of(sender and sender.user)
                 for opened_with, ended in self._open.get(shown, []):
-                    if rights is None or rights != opened_with:
+                    if sender is None or sender.rights != opened_with:
                         ended.set()
-
-
-def rights_of(user: User | None) -> object:
-    """What an account may do, to be compared with what it might do before; null for nobody."""
-    return None if user is None else (user.pk, user.is_staff, user.is_superuser)

@@ -1,4 +1,4 @@
-"""Tokens with which programs act for an account."""
+"""Roles of accounts, and tokens with which programs act for one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,33 @@ from typing import Final
 
 from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import Q
+
+from explorer.accounts.permissions import Role
+from groups.models import Cluster
 
 NAME_LENGTH_MOST: Final = 60
+
+
+class Grant(models.Model):
+    """A role that an account was given: everywhere, or on one cluster, where it only adds to the one that it has everywhere.
+
+    Admins everywhere have none: they are Django's superusers. Whoever has no grant is a viewer.
+    """
+
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grants")
+    cluster = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    role = models.SmallIntegerField(choices=Role)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["account", "cluster"], name="grant_on_cluster"),
+            models.UniqueConstraint(fields=["account"], condition=Q(cluster=None), name="grant_everywhere"),
+        )
+
+    def __str__(self) -> str:
+        where = "" if self.cluster is None else f" on {self.cluster.name}"
+        return f"{self.account.get_username()}: {Role(self.role).label}{where}"
 
 
 class Scope(models.TextChoices):

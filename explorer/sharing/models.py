@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from groups.authors import author_field
 from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
 
 TOKEN_SHOWN = 4
@@ -42,6 +43,7 @@ class Link(models.Model):
     embed_origins: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     """Pages of these origins may show it in a frame; empty: none may."""
 
+    author = author_field()
     created = models.DateTimeField(auto_now_add=True)
     until = models.DateTimeField()
     withdrawn = models.DateTimeField(null=True)

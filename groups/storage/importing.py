@@ -44,6 +44,7 @@ def earlier(groups: Sequence[str] | None = None) -> dict[str, list[dict[str, Any
 
 def store(import_id: str, reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Make, continue or recognise the timelines that an import told of; a row of its report for each."""
+    author_id = Import.objects.filter(pk=import_id).values_list("author_id", flat=True).first()
     with transaction.atomic():
         known = _known([one["continues"] for one in reports if one["continues"]])
         spans = _spans({str(one["group"]) for one in reports})
@@ -54,7 +55,9 @@ def store(import_id: str, reports: Sequence[Mapping[str, Any]]) -> list[dict[str
         for one in reports:
             old = known.pop(one["continues"], None) if one["continues"] else None
             if old is None:
-                timeline = Timeline(id=new_id(), source=Timeline.Source.IMPORT, created=timezone.now())
+                timeline = Timeline(
+                    id=new_id(), source=Timeline.Source.IMPORT, created=timezone.now(), author_id=author_id
+                )
                 _fill(timeline, import_id, one)
                 fresh.append(timeline)
                 report.append(_reported(timeline, one) | _overlaps(one, spans))

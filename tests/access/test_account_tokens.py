@@ -17,6 +17,8 @@ from django.utils import timezone
 
 from explorer.accounts import tokens
 from explorer.accounts.models import NAME_LENGTH_MOST, Token
+from explorer.accounts.permissions import Role
+from explorer.accounts.roles import give
 from tests.access.conftest import HOST, Answer, Asks
 from tests.access.test_signing_in import NAME, Person, closed_after, deactivated, person, promoted, team
 from tests.api.test_settings import manage
@@ -76,6 +78,7 @@ async def test_a_token_that_reads_changes_nothing_and_one_that_writes_does(
         answer = await sent(team, "/api/timelines/none", read, method, b"{}")
         assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden"), method
         assert answer.message == f"This token may only read: {method} needs one with the scope `write`."
+    await sync_to_async(lambda: give(User.objects.get(), Role.EDITOR))()
     assert (await sent(team, "/api/timelines/none", write, "DELETE")).status == 404
     run = b'{"scenario": "no such scenario"}'
     assert (await sent(team, "/api/runs", read, "POST", run)).status == 403

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from explorer.accounts import tokens
 from explorer.accounts.guesses import Guesses
@@ -43,6 +43,7 @@ class SignInForm(AuthenticationForm):
 class SignIn(LoginView):
     template_name = "account/sign_in.html"
     form_class = SignInForm
+    http_method_names = ("get", "head", "post")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         account = request.POST.get("username", "")[:150].casefold()
@@ -64,6 +65,7 @@ class SignOut(LogoutView):
     """POST alone: a link cannot sign anybody out."""
 
 
+@require_safe
 def account(request: HttpRequest) -> HttpResponse:
     return account_page(request, status=200)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from explorer.accounts.permissions import Action
+from explorer.accounts.roles import Target, rights_in
 from explorer.pages.clusters.views import found_or_refused
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups.alert_models import AlertRule
@@ -25,8 +27,12 @@ def api_rules(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``POST …/rules``: 201; whoever watches the cluster looks at it within seconds."""
+    cluster, given = found_or_refused(cluster_id), json_body(request)
+    rights = rights_in(request)
+    if given.get("webhook") and rights and (why := rights.refused(Action.TARGET, Target(None, cluster.pk))):
+        raise BadRequest(why, status=403, field="webhook")
     try:
-        row = registry.add(found_or_refused(cluster_id), json_body(request))
+        row = registry.add(cluster, given)
     except BadRule as error:
         raise BadRequest(str(error), field=error.field) from error
     response = json_response(shown_rule(row), status=201)

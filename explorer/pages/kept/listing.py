@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.db.models import BigIntegerField, Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.urls import reverse
 from django.utils import timezone
 
+from explorer.accounts.permissions import Action
+from explorer.accounts.roles import Rights, Target
 from explorer.pages.home.words import ago
 from explorer.pages.imports.describing import order_of
 from explorer.web.endpoint import BadRequest, choice, number
@@ -32,6 +35,9 @@ ROWS_A_PAGE: Final = 100
 
 GROUPS_MOST: Final = 500
 """Names of groups that a reader chooses from, those with most timelines; any other is found by its name."""
+
+AUTHORS_MOST: Final = 500
+"""Names of authors that a reader chooses from."""
 
 SEARCH_LENGTH_MOST: Final = 200
 
@@ -59,6 +65,7 @@ class Asked:
     q: str = ""
     source: str = ""
     group: str = ""
+    author: str = ""
     trouble: str = "any"
     sort: str = "newest"
     from_ms: int | None = None
@@ -73,6 +80,7 @@ class Asked:
             q=query.get("q", "").strip(),
             source=query.get("source", ""),
             group=query.get("group", ""),
+            author=query.get("author", ""),
             trouble=query.get("trouble") or "any",
             sort=query.get("sort") or "newest",
             from_ms=_time(query, "from_ms"),
@@ -107,8 +115,8 @@ def _time(query: Mapping[str, str], field: str) -> int | None:
     return found
 
 
-def page_of(asked: Asked) -> dict[str, Any]:
-    """``rows``, at most ``ROWS_A_PAGE`` from ``after`` on, and ``matching``: how many there are in all."""
+def page_of(asked: Asked, rights: Rights | None = None) -> dict[str, Any]:
+    """``rows``, at most ``ROWS_A_PAGE`` from ``after`` on, and ``matching``: how many there are in all. ``rights`` are the reader's."""
     imports, alone = _imports(asked), _timelines(asked).filter(imports__isnull=True)
     until = asked.after + ROWS_A_PAGE
     order = "weight" if asked.sort == "gravest" else "created"
@@ -124,8 +132,8 @@ def page_of(asked: Asked) -> dict[str, Any]:
         reverse=True,
     )
     keys = [(kind, pk) for _, pk, kind in found][asked.after : until]
-    rows = _import_rows([pk for kind, pk in keys if kind == "import"], asked) | _timeline_rows(
-        [pk for kind, pk in keys if kind == "timeline"]
+    rows = _import_rows([pk for kind, pk in keys if kind == "import"], asked, rights) | _timeline_rows(
+        [pk for kind, pk in keys if kind == "timeline"], rights
     )
     return {
         "rows": [rows[key] for key in keys if key in rows],
@@ -138,6 +146,14 @@ def group_names() -> list[str]:
     """The groups that have most timelines, by name."""
     counted = _kept().exclude(group="").values_list("group").annotate(count=Count("pk"))
     return sorted(group for group, _ in counted.order_by("-count", "group")[:GROUPS_MOST])
+
+
+def author_names() -> list[str]:
+    """The accounts that have made timelines or imports, by name."""
+    made = Exists(Timeline.objects.filter(author=OuterRef("pk")))
+    brought = Exists(Import.objects.filter(author=OuterRef("pk")))
+    found = User.objects.filter(made | brought).order_by("username")
+    return list(found.values_list("username", flat=True)[:AUTHORS_MOST])
 
 
 def _kept() -> QuerySet[Timeline]:
@@ -153,6 +169,8 @@ def _timelines(asked: Asked, *, by_name: bool = True) -> QuerySet[Timeline]:
             )
     if asked.group:
         found = found.filter(group=asked.group)
+    if asked.author:
+        found = found.filter(author__username=asked.author)
     if least := TROUBLES[asked.trouble]:
         found = found.filter(weight__gte=least)
     if asked.days is not None:
@@ -171,6 +189,8 @@ def _imports(asked: Asked) -> QuerySet[Import]:
     found = Import.objects.all()
     if asked.source not in ("", Timeline.Source.IMPORT):
         return found.none()
+    if asked.author:
+        found = found.filter(author__username=asked.author)
     if asked.days is not None:
         found = found.filter(created__gte=timezone.now() - timedelta(days=asked.days))
     if not (asked.q or asked.narrows):
@@ -186,7 +206,9 @@ def _imports(asked: Asked) -> QuerySet[Import]:
     return found.filter(Q(passes) | named_so)
 
 
-def _import_rows(ids: Iterable[str], asked: Asked) -> dict[tuple[str, str], dict[str, Any]]:
+def _import_rows(
+    ids: Iterable[str], asked: Asked, rights: Rights | None
+) -> dict[tuple[str, str], dict[str, Any]]:
     own = {
         column: Cast(KeyTextTransform(column, "timelines__summary"), BigIntegerField())
         for column in ("first_ms", "last_ms")
@@ -194,6 +216,7 @@ def _import_rows(ids: Iterable[str], asked: Asked) -> dict[tuple[str, str], dict
     found = (
         Import.objects.filter(pk__in=list(ids))
         .defer("report", "progress", "paths")
+        .select_related("author")
         .annotate(
             groups=Count("timelines"),
             in_trouble=Count("timelines", filter=Q(timelines__weight__gte=LEVEL_MS)),
@@ -227,13 +250,14 @@ def _import_rows(ids: Iterable[str], asked: Asked) -> dict[tuple[str, str], dict
             "matching": matching.get(one.pk, 0) if asked.q or asked.narrows else None,
             "first_ms": one.first_ms,
             "last_ms": one.last_ms,
-            **_made(one.created),
+            **_made(one, Target(one.author_id), rights),
         }
     return rows
 
 
-def _timeline_rows(ids: Iterable[str]) -> dict[tuple[str, str], dict[str, Any]]:
+def _timeline_rows(ids: Iterable[str], rights: Rights | None) -> dict[tuple[str, str], dict[str, Any]]:
     found = Timeline.objects.filter(pk__in=list(ids)).defer("scenario", "verdict", "packs")
+    found = found.select_related("author")
     return {
         ("timeline", one.pk): {
             "kind": "timeline",
@@ -252,7 +276,7 @@ def _timeline_rows(ids: Iterable[str]) -> dict[tuple[str, str], dict[str, Any]]:
             "seed": one.seed,
             "first_ms": one.summary.get("first_ms") if one.source in CLOCKED else None,
             "last_ms": one.summary.get("last_ms") if one.source in CLOCKED else None,
-            **_made(one.created),
+            **_made(one, Target(one.author_id, one.cluster_id), rights),
         }
         for one in found
     }
@@ -263,5 +287,11 @@ def _headline(timeline: Timeline) -> str:
     return str(named(text, timeline.topic_names)) if timeline.topic_names else text
 
 
-def _made(created: datetime) -> dict[str, Any]:
-    return {"created_ms": round(created.timestamp() * 1000), "ago": ago(timezone.now() - created)}
+def _made(one: Timeline | Import, target: Target, rights: Rights | None) -> dict[str, Any]:
+    """When, by whom, and why the reader may not delete it; no author where a command or a worker has made it."""
+    return {
+        "created_ms": round(one.created.timestamp() * 1000),
+        "ago": ago(timezone.now() - one.created),
+        "author": one.author.get_username() if one.author else "",
+        "not_deletable": rights.refused(Action.DELETE, target) if rights else "",
+    }

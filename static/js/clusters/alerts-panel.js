@@ -73,9 +73,13 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       rule.blocked ? h('span.w', rule.blocked) : null,
       h(
         'span.acts',
-        rule.webhook ? h('button.btn.sm', { type: 'button', onclick: test }, 'Test') : null,
-        h('button.btn.sm', { type: 'button', onclick: turn }, rule.enabled ? 'Turn off' : 'Turn on'),
-        h('button.btn.sm', { type: 'button', onclick: remove }, 'Remove'),
+        rule.webhook ? h('button.btn.sm', { type: 'button', 'data-needs': 'target', onclick: test }, 'Test') : null,
+        h(
+          'button.btn.sm',
+          { type: 'button', 'data-needs': 'change-rule', onclick: turn },
+          rule.enabled ? 'Turn off' : 'Turn on',
+        ),
+        h('button.btn.sm', { type: 'button', 'data-needs': 'change-rule', onclick: remove }, 'Remove'),
       ),
     );
   }

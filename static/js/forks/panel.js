@@ -77,7 +77,7 @@ export class ForkPanel {
     const rows = start.assumptions.filter((row) => row.can_change || row.mark !== 'in the log' || !start.why);
     const form = h('form.share-asks', { onsubmit: (/** @type {Event} */ event) => this.#add(event) });
     const fields = rows.map((row) => this.#row(row));
-    const make = h('button.btn.go', { type: 'submit' }, 'Add branch');
+    const make = h('button.btn.go', { type: 'submit', 'data-needs': 'run' }, 'Add branch');
     if (start.why) {
       form.append(h('p', { role: 'alert' }, start.why));
       if (!rows.some((row) => row.can_change)) return form;

@@ -103,12 +103,12 @@ if (body) {
       ?.append(
         h(
           'button.btn.sm.bare',
-          { type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
+          { type: 'button', 'data-needs': 'change', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
           'Rename',
         ),
         h(
           'button.btn.sm.bare',
-          { type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
+          { type: 'button', 'data-needs': 'delete', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
           'Delete',
         ),
       );

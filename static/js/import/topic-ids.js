@@ -67,6 +67,7 @@ function idRow(row, refresh) {
       'form',
       {
         class: 'l2',
+        'data-needs': 'change',
         onsubmit: (/** @type {Event} */ event) => {
           event.preventDefault();
           nameTopic(row, field.value.trim(), problem, refresh);

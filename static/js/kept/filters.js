@@ -2,7 +2,7 @@
 
 import { h } from '../shared/dom.js';
 
-const NAMES = ['q', 'source', 'group', 'trouble', 'sort'];
+const NAMES = ['q', 'source', 'group', 'author', 'trouble', 'sort'];
 
 /** What is asked where nothing is chosen. */
 const USUAL = ['', 'any', 'newest'];
@@ -20,7 +20,8 @@ export const fieldOf = (form, name) => /** @type {HTMLInputElement} */ (form.ele
 export function queryOf(form, after = 0) {
   const asked = new URLSearchParams();
   for (const name of NAMES) {
-    const { value } = fieldOf(form, name);
+    // Only where people sign in there are authors.
+    const value = fieldOf(form, name)?.value ?? '';
     if (!USUAL.includes(value)) asked.set(name, value);
   }
   const days = fieldOf(form, 'days').value;
@@ -40,6 +41,7 @@ export function readAddress(form, search) {
     const value = asked.get(name);
     if (value === null) continue;
     const field = fieldOf(form, name);
+    if (!field) continue;
     field.value = value;
     // A group that is not among those that are offered.
     if (name === 'group' && field.value !== value) {

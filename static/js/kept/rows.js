@@ -38,9 +38,9 @@ function headline(row) {
 
 /**
  * @param {Kept} row
- * @param {{picked: boolean, opened: boolean, onPick: () => void, onOpen: () => void}} how
+ * @param {{picked: boolean, opened: boolean, columns: number, onPick: () => void, onOpen: () => void}} how `columns` of the table
  */
-export function keptRow(row, { picked, opened, onPick, onOpen }) {
+export function keptRow(row, { picked, opened, columns, onPick, onOpen }) {
   const said = headline(row);
   return h(
     'tr',
@@ -67,6 +67,7 @@ export function keptRow(row, { picked, opened, onPick, onOpen }) {
     h('td.from', row.source),
     h('td.period', row.first_ms === null || row.last_ms === null ? '' : stretch(row.first_ms, row.last_ms)),
     h('td.r.when', { title: stamp(row.created_ms) }, row.ago),
+    columns > 6 ? h('td.by', { title: row.author }, row.author) : null,
   );
 }
 
@@ -87,8 +88,8 @@ const opener = (row, opened, onOpen) =>
     ),
   );
 
-/** A group of an opened import. @param {Inner} group */
-export function innerRow(group) {
+/** A group of an opened import. @param {Inner} group @param {number} columns */
+export function innerRow(group, columns) {
   const severity = Math.min(2, Math.floor(group.weight / LEVEL));
   const said = (group.verdict.headline ?? group.verdict).text || 'Commits only: no record of a member';
   return h(
@@ -96,15 +97,19 @@ export function innerRow(group) {
     {},
     h('td.pick'),
     h('td.nm', { title: group.title }, h('a', { href: group.url }, group.title)),
-    h('td', { class: `hl s${severity}`, colspan: 4, title: said }, ...unbroken(said)),
+    h('td', { class: `hl s${severity}`, colspan: columns - 2, title: said }, ...unbroken(said)),
   );
 }
 
-/** The line that stands for the groups that are not shown. @param {Kept} row @param {number} shown @param {number} all */
-export const restRow = (row, shown, all) =>
+/** The line that stands for the groups that are not shown. @param {Kept} row @param {number} shown @param {number} all @param {number} columns */
+export const restRow = (row, shown, all, columns) =>
   h(
     'tr.inner',
     {},
     h('td.pick'),
-    h('td.nm', { colspan: 5 }, h('a', { href: row.url }, `${plural(all - shown, 'more group', 'more groups')}`)),
+    h(
+      'td.nm',
+      { colspan: columns - 1 },
+      h('a', { href: row.url }, `${plural(all - shown, 'more group', 'more groups')}`),
+    ),
   );

@@ -16,6 +16,10 @@ export interface Kept {
   last_ms: number | null;
   created_ms: number;
   ago: string;
+  /** Who has made it; empty for a command, a worker or local mode. */
+  author: string;
+  /** Why its reader may not delete it; empty if it can be. */
+  not_deletable: string;
   /** Of an import: all its groups, those in trouble, those that a filter is met by (null without one). */
   groups?: number;
   in_trouble?: number;

@@ -131,7 +131,7 @@ export class TakingOver {
       h(
         'div.acts',
         h('button.btn.go', { type: 'button', id: 'on', onclick: () => this.onStep() }, 'Next moment'),
-        h('button.btn', { type: 'button', onclick: () => this.#open() }, 'Open on the board'),
+        h('button.btn', { type: 'button', 'data-needs': 'run', onclick: () => this.#open() }, 'Open on the board'),
         h('button.btn.bare', { type: 'button', id: 'give-back', onclick: () => this.onLeave() }, 'Back to the lesson'),
       ),
       this.says,

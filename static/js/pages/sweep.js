@@ -119,7 +119,7 @@ function banners() {
   const kept = `${count(detail.done)} of ${count(detail.cases)} cases are kept.`;
   const goOn = () =>
     detail.same_engine
-      ? h('button.btn.sm', { type: 'button', onclick: resume }, 'Go on with the rest')
+      ? h('button.btn.sm', { type: 'button', 'data-needs': 'change', onclick: resume }, 'Go on with the rest')
       : h('span', 'The assignors have changed since, so that it cannot go on.');
   if (detail.status === 'failed') {
     shownNow.push(

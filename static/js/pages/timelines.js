@@ -42,6 +42,8 @@ const doomed = [];
 /** The row that keys are about. */
 let cursor = '';
 let asking = 0;
+/** Of the table: one more where people sign in. */
+const columns = document.querySelectorAll('#kept-table th').length;
 
 /** @param {string} name */
 const field = (name) => fieldOf(form, name);
@@ -67,11 +69,14 @@ function draw() {
         keptRow(row, {
           picked: picked.has(key),
           opened: Boolean(inner),
+          columns,
           onPick: () => pick(row),
           onOpen: () => open(row),
         }),
-        ...(inner ? inner.groups.map(innerRow) : []),
-        ...(inner && inner.matching > inner.groups.length ? [restRow(row, inner.groups.length, inner.matching)] : []),
+        ...(inner ? inner.groups.map((group) => innerRow(group, columns)) : []),
+        ...(inner && inner.matching > inner.groups.length
+          ? [restRow(row, inner.groups.length, inner.matching, columns)]
+          : []),
       ];
     }),
   );
@@ -118,9 +123,9 @@ function drawChosen() {
       'Compare',
     ),
     ...(rows.length === 1 && only
-      ? [h('button.btn.sm', { type: 'button', onclick: () => rename(only) }, 'Rename')]
+      ? [h('button.btn.sm', { type: 'button', 'data-needs': 'change', onclick: () => rename(only) }, 'Rename')]
       : []),
-    h('button.btn.sm', { type: 'button', onclick: remove }, 'Delete'),
+    h('button.btn.sm', { type: 'button', 'data-needs': 'delete', onclick: remove }, 'Delete'),
     h('button.btn.sm.bare', { type: 'button', onclick: unpick }, 'Clear selection'),
   );
 }
@@ -207,6 +212,8 @@ function remove() {
   const at = shown().find((row) => keyOf(row) === cursor);
   const rows = picked.size ? [...picked.values()] : at ? [at] : [];
   if (!rows.length) return;
+  const held = rows.find((row) => row.not_deletable);
+  if (held) return toast(held.not_deletable);
   const one = { rows, timer: setTimeout(() => send(one), UNDO_MS) };
   doomed.push(one);
   for (const row of rows) picked.delete(keyOf(row));
@@ -260,7 +267,7 @@ const loading = () =>
     ...Array.from({ length: 6 }, () =>
       h(
         'tr.wait',
-        Array.from({ length: 6 }, () => h('td', h('i'))),
+        Array.from({ length: columns }, () => h('td', h('i'))),
       ),
     ),
   );

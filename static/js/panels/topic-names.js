@@ -58,6 +58,7 @@ export function showTopicNames(root, meta, save) {
       return h(
         'form',
         {
+          'data-needs': 'change',
           onsubmit: (/** @type {Event} */ event) => {
             event.preventDefault();
             keep(field.value.trim());

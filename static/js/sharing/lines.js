@@ -43,6 +43,7 @@ export function linksList(root, links, onWithdraw) {
           'button.btn.sm',
           {
             type: 'button',
+            'data-needs': 'withdraw',
             'aria-label': `Withdraw the link that ends with ${link.token_end}`,
             onclick: () => onWithdraw(link),
           },

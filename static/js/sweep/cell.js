@@ -156,7 +156,7 @@ export class CellPanel {
       acts.append(
         h(
           'button',
-          { class: 'btn', type: 'button', onclick: () => this.#play(/** @type {Seed} */ (found)) },
+          { class: 'btn', type: 'button', 'data-needs': 'run', onclick: () => this.#play(/** @type {Seed} */ (found)) },
           'Play it',
         ),
       );
