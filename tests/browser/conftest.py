@@ -45,16 +45,20 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with accounts, and a superuser that its own command has made."""
+    """A server with accounts that its own commands have made: the admin ada, and the viewer vera."""
     with served(tmp_path_factory.mktemp("team"), LOGIN="password") as running:
-        made = {"DJANGO_SUPERUSER_USERNAME": "ada", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
-        subprocess.run(
-            [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email", "ada@example.org"],
-            cwd=ROOT,
-            env=running.environment | made,
-            check=True,
-            capture_output=True,
-        )
+        for words in (
+            ["createsuperuser", "--noinput", "--email", "a@example.org", "--username", "ada"],
+            ["createsuperuser", "--noinput", "--email", "v@example.org", "--username", "vera"],
+            ["set_role", "vera", "viewer"],
+        ):
+            subprocess.run(
+                [sys.executable, "manage.py", *words],
+                cwd=ROOT,
+                env=running.environment | {"DJANGO_SUPERUSER_PASSWORD": PASSWORD},
+                check=True,
+                capture_output=True,
+            )
         yield running
 
 

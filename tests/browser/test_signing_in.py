@@ -68,3 +68,32 @@ def test_a_person_signs_in_after_a_mistake_and_out_again(
     # Django's admin names no icon, so the browser asks for one at the usual address.
     assert [problem for problem in problems if not problem.endswith("/favicon.ico")] == []
     context.close()
+
+
+def test_a_viewer_is_offered_nothing_that_would_be_refused_and_reads_why(
+    browser: Browser, team: Served
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(f"{team.url}/sign-in?next=/import/")
+    page.get_by_label("Name").fill("vera")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    why = "Only editors may import a log; you are a viewer."
+    expect(page.locator("#upload").get_by_role("note")).to_have_text(why)
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.goto(f"{team.url}/simulate/")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+    page.goto(f"{team.url}/clusters")
+    expect(page.get_by_role("button", name="Test the connection")).to_be_disabled()
+    page.goto(f"{team.url}/t/kip848-basic")
+    fork = page.locator("#fork-open")
+    expect(fork).to_be_disabled()
+    assert "Only editors may start runs" in (fork.get_attribute("title") or "")
+    expect(page.locator("#copy")).to_be_enabled()
+    page.goto(f"{team.url}/timelines")
+    expect(page.get_by_label("Author")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
