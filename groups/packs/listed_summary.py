@@ -90,7 +90,7 @@ def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``).
 
     For the table of what is wrong: ``rebalances``, the ``pattern``'s title, ``problems``, ``occurrences`` of what groups can
-    share, ``topics``.
+    share, ``topics``, ``hosts``.
     """
     findings = summary.get("findings") or []
     no_owner = [one for one in findings if one["kind"] == "no_owner"]
@@ -114,4 +114,6 @@ def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         "problems": ranked_problems(findings),
         "occurrences": [list(one) for one in occurrences(findings)],
         "topics": sorted(summary.get("topics") or ())[:NAMED_MOST],
+        # Kafka writes a host without a name as /10.0.0.1.
+        "hosts": sorted({host.lstrip("/") for host in summary.get("hosts") or ()}),
     }

@@ -68,17 +68,19 @@ class TroubleRow(TypedDict):
     strip: list[StripCell]
     causes: list[int]
     topics: list[str]
+    hosts: list[str]
     note: str
 
 
 class TroubleTable(TypedDict):
     """``matching``: all groups that there are, of which ``rows`` has at most ``GROUPS_MOST``. The axis reaches from
-    ``from_ms`` to ``to_ms`` in ``cells`` cells."""
+    ``from_ms`` to ``to_ms`` in ``cells`` cells. ``older``: rows of an earlier release, ranked by their headline alone."""
 
     from_ms: int | None
     to_ms: int | None
     cells: int
     matching: int
+    older: int
     causes: list[CommonCause]
     rows: list[TroubleRow]
 
@@ -113,6 +115,7 @@ def trouble_table(
         to_ms=axis[1] if axis else None,
         cells=CELLS,
         matching=matching,
+        older=sum("hosts" not in one for _, one in found),
         causes=causes,
         rows=sorted(rows, key=_order),
     )
@@ -123,7 +126,7 @@ def _order(row: TroubleRow) -> tuple[int, bool, int, str, str]:
 
 
 def _summary(timeline: Timeline) -> dict[str, Any]:
-    """In short. A timeline of an earlier release has no problems and occurrences there: it is ranked by its headline."""
+    """In short. A timeline of an earlier release may have no problems, occurrences and hosts there."""
     short = timeline.in_short() if "weight" in timeline.summary else listed_summary(timeline.summary)
     return named_summary(short, timeline.topic_names)
 
@@ -172,6 +175,7 @@ def _row(
         strip=_strip(starts, short.get("no_owner_ms") or [], each, axis),
         causes=[place for place, _ in causes],
         topics=list(short.get("topics") or ()),
+        hosts=list(short.get("hosts") or ()),
         note="; ".join(filter(None, (_gaps(short), note, timeline.problem))),
     )
 

@@ -259,6 +259,8 @@ export interface Summary {
   /** The sequence of that entry. */
   last: number;
   cast: NamedMember[];
+  /** The first hosts that members joined from. Absent of summaries from before they were kept. */
+  hosts?: string[];
   topics: { [key: string]: TopicFrame };
   /**
    * As many partitions as the topics have, and at least as many as were named: a log need not tell how many a topic

@@ -8,7 +8,7 @@ import { fieldsOf, recordName } from '../../static/js/panels/fields.js';
 import { keyName, mayTake } from '../../static/js/shared/keys.js';
 import { Labels } from '../../static/js/frame/labels.js';
 import { Player, STEP_MS } from '../../static/js/timeline/player.js';
-import { scale, windowOf } from '../../static/js/timeline/scale.js';
+import { scale, windowOf, windowWithin } from '../../static/js/timeline/scale.js';
 import { nameable } from '../../static/js/panels/topic-names.js';
 import { momentOf, withMoment } from '../../static/js/shared/url.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
@@ -216,4 +216,16 @@ test('no two lanes have the same letters, and a restart beside the one before ke
   assert.deepEqual(new Set(cast.lanes.map(({ hue }) => hue)).size, 4);
   const many = new Cast(Array.from({ length: 90 }, (_, at) => ({ id: `${at}`, name: `host-${at}.zone-a` })));
   assert.equal(new Set(many.lanes.map(({ badge }) => badge)).size, 90);
+});
+
+test('a stretch of time has its steps and its edges as long as the playhead is in it', () => {
+  const steps = [0, 9_000, 10_000, 12_000, 18_500].map((at_ms, index) => ({ sequence: index + 1, at_ms }));
+  const stretch = { from_ms: 8_000, to_ms: 18_000 };
+  const window = windowWithin(steps, 3, stretch);
+  assert.deepEqual(window, { from: 1, to: 4, ...stretch });
+  const time = scale({ axis: 'time', steps, window, left: 0, right: 1000, end_ms: 20_000 });
+  assert.equal(Math.round(time.ofStep(2) - time.ofStep(1)), 95);
+  assert.equal(windowWithin(steps, 5, stretch), null);
+  assert.equal(windowWithin(steps, 0, stretch), null);
+  assert.equal(windowWithin(steps, 3, stretch, 2), null);
 });

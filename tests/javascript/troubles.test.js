@@ -15,21 +15,31 @@ const row = (facts) => ({
   strip: [],
   causes: [],
   topics: [],
+  hosts: [],
   note: '',
   ...facts,
 });
 const ROWS = [
   row({ group: 'orders', severity: 2, pattern: 'Crash loop', still: true, worst_ms: 5, topics: ['in'], per_hour: 3 }),
-  row({ group: 'mail', severity: 1, pattern: 'Storm', worst_ms: 9, headline: 'Mail-1 left', causes: [0] }),
+  row({
+    group: 'mail',
+    severity: 1,
+    pattern: 'Storm',
+    worst_ms: 9,
+    headline: 'Mail-1 left',
+    hosts: ['10.0.0.7'],
+    causes: [0],
+  }),
   row({ group: 'calm', worst_member: 'worker-7', per_hour: 9, strip: [{ cell: 1, rebalances: 2, unread: false }] }),
 ];
-const ALL = { all: true, text: '', pattern: '', topic: '', cause: null, sort: 'severity' };
+const ALL = { all: true, text: '', pattern: '', topic: '', host: '', cause: null, sort: 'severity' };
 const names = (asked) => narrowedRows(ROWS, { ...ALL, ...asked }).map(({ group }) => group);
 
-test('groups are narrowed to those in trouble, by pattern, topic, cause and words of any column', () => {
+test('groups are narrowed to those in trouble, by pattern, topic, host, cause and words of any column', () => {
   assert.deepEqual(names({ all: false }), ['orders', 'mail']);
   assert.deepEqual(names({ pattern: 'Storm' }), ['mail']);
   assert.deepEqual(names({ topic: 'in' }), ['orders']);
+  assert.deepEqual(names({ host: '10.0.0.7' }), ['mail']);
   assert.deepEqual(names({ all: false, cause: 0 }), ['mail']);
   assert.deepEqual(names({ text: 'WORKER' }), ['calm']);
   assert.deepEqual(names({ text: 'mail left' }), ['mail']);

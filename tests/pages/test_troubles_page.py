@@ -60,6 +60,7 @@ def grouped(
             "first_ms": BEGAN,
             "last_ms": last_ms,
             "topics": {"orders": {}},
+            "hosts": ["/10.0.0.7"],
             "epochs": [{"at_ms": BEGAN + at_ms} for at_ms in epochs],
             "findings": findings,
             "verdict": verdict(findings, first_ms=BEGAN, last_ms=last_ms),  # type: ignore[arg-type]
@@ -97,6 +98,7 @@ def test_the_gravest_group_is_first_and_its_row_has_pattern_harm_rate_and_strip(
     assert [one["group"] for one in found["rows"]] == ["stormy", "calm"]
     stormy = found["rows"][0]
     assert (stormy["severity"], stormy["pattern"], stormy["topics"]) == (1, "Rebalance storm", ["orders"])
+    assert stormy["hosts"] == ["10.0.0.7"]
     assert (stormy["rebalances"], stormy["per_hour"]) == (3, 3.0)
     assert stormy["strip"] == [{"cell": CELLS // 60, "rebalances": 3, "unread": True}]
     assert (found["from_ms"], found["to_ms"], found["matching"]) == (BEGAN, BEGAN + HOUR_MS, 2)
@@ -150,10 +152,13 @@ def test_runs_and_case_studies_are_no_groups_of_a_reader(client: Client, db: Non
 
 def test_a_timeline_of_an_earlier_release_is_ranked_by_its_headline(client: Client, db: None) -> None:
     made = group("old", [storm(BEGAN + 60_000)], [0, 60_000])
-    fields = ("rebalances", "pattern", "problems", "occurrences", "topics")
+    assert table(client)["older"] == 0
+    fields = ("rebalances", "pattern", "problems", "occurrences", "topics", "hosts")
     made.summary = {name: value for name, value in made.summary.items() if name not in fields}
     made.save()
-    old = row(table(client), "old")
+    found = table(client)
+    assert found["older"] == 1
+    old = row(found, "old")
     assert (old["severity"], old["pattern"], old["rebalances"]) == (1, "", 1)
 
 

@@ -22,6 +22,9 @@ NAME_LENGTH_MAX: Final = 12
 CAST_MAX: Final = 2_000
 """Members that a timeline remembers by name; those that come later are called by the first letters of their id."""
 
+HOSTS_MAX: Final = 20
+"""Hosts of members that a timeline remembers: lists of groups are narrowed by them, and hold them all."""
+
 ID_LETTERS: Final = 4
 
 REPLACEMENT_MARK: Final = "~"
@@ -73,6 +76,7 @@ class DisplayNames:
     _instances: dict[str, str] = field(default_factory=dict)
     """Instance id → the lane of whoever has it."""
     _clients: dict[str, _Client] = field(default_factory=dict)
+    _hosts: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -93,6 +97,8 @@ class DisplayNames:
         known = self._members.get(member_id)
         if known is not None:
             return str(known["name"])
+        if host and host not in self._hosts and len(self._hosts) < HOSTS_MAX:
+            self._hosts.append(host)
         if len(self._members) >= CAST_MAX:
             return self.name(member_id)
         before = self._before(member_id, client_id, host, instance_id, at_ms)
@@ -143,6 +149,10 @@ class DisplayNames:
     def members(self) -> list[NamedMember]:
         """In the order in which they joined."""
         return [member.copy() for member in self._members.values()]
+
+    def hosts(self) -> list[str]:
+        """The first hosts that members joined from."""
+        return list(self._hosts)
 
     def _before(
         self, member_id: str, client_id: str, host: str, instance_id: str | None, at_ms: int

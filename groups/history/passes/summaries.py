@@ -29,6 +29,8 @@ class Summary(TypedDict):
     last: int
     """The sequence of that entry."""
     cast: Sequence[NamedMember]
+    hosts: NotRequired[Sequence[str]]
+    """The first hosts that members joined from. Absent of summaries from before they were kept."""
     topics: Mapping[str, TopicFrame]
     partitions_most: NotRequired[int]
     """As many partitions as the topics have, and at least as many as were named: a log need not tell how many a topic has.
@@ -57,6 +59,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "entries": shown["sequence"],
         "last": shown["sequence"],
         "cast": finder.cast.members(),
+        "hosts": finder.cast.hosts(),
         "topics": shown["topics"],
         "partitions_most": most,
         "epochs": list(finder.epochs.starts),

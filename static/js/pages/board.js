@@ -37,7 +37,7 @@ import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
 import { unreadOf } from '../frame/unread.js';
-import { Address } from '../shared/url.js';
+import { Address, secondsOf } from '../shared/url.js';
 import { followLinks, showVerdict } from '../panels/verdict.js';
 
 /** What is made of a timeline's moments is made anew at most this often while it grows. */
@@ -365,6 +365,8 @@ async function begin() {
   if (!timeline.empty) {
     await seeking.go(wantedAtStart());
     standsAtWorst = opensAtWorst(meta, openedAt);
+    const seconds = secondsOf(openedAt);
+    if (seconds && stage instanceof TrackStage) stage.zoom(seconds * 1000);
   }
   const grown = stage.grow();
   if (!ownership) await grown;

@@ -11,6 +11,12 @@ export function momentOf(search) {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
+/** How many seconds around the moment an address wants to be seen (`within=10`); 0: all. @param {string} search */
+export function secondsOf(search) {
+  const text = new URLSearchParams(search).get('within');
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : 0;
+}
+
 /**
  * The address of a moment, with everything else of it kept but the wish to play.
  *

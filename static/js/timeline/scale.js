@@ -43,10 +43,28 @@ export function windowOf(count, position, most = WINDOW_STEPS) {
 }
 
 /**
+ * The steps of a stretch of time, with its edges; null where the playhead is outside, or where they are too many to be told apart.
+ *
+ * @param {Moment[]} steps
+ * @param {number} position the number of steps up to the playhead
+ * @param {{from_ms: number, to_ms: number}} stretch
+ * @param {number} most
+ */
+export function windowWithin(steps, position, stretch, most = WINDOW_STEPS) {
+  const isWithin = (/** @type {Moment | undefined} */ step) =>
+    step !== undefined && step.at_ms >= stretch.from_ms && step.at_ms <= stretch.to_ms;
+  if (!isWithin(steps[position - 1])) return null;
+  let [from, to] = [position - 1, position];
+  while (isWithin(steps[from - 1])) from -= 1;
+  while (isWithin(steps[to])) to += 1;
+  return to - from > most ? null : { from, to, ...stretch };
+}
+
+/**
  * @param {object} options
  * @param {'events' | 'time'} options.axis
  * @param {Moment[]} options.steps
- * @param {{from: number, to: number}} options.window
+ * @param {{from: number, to: number, from_ms?: number, to_ms?: number}} options.window with its edges on the axis *Time*
  * @param {number} options.left
  * @param {number} options.right
  * @param {number} options.end_ms where time ends
@@ -55,9 +73,10 @@ export function scale({ axis, steps, window, left, right, end_ms }) {
   const shown = steps.slice(window.from, window.to);
   const room = right - left;
   const count = Math.max(1, shown.length);
-  const start = shown.length ? Math.min(...shown.map((step) => step.at_ms)) : 0;
+  const earliest = shown.length ? Math.min(...shown.map((step) => step.at_ms)) : 0;
   const latest = shown.length ? Math.max(...shown.map((step) => step.at_ms)) : 1;
-  const last = window.to >= steps.length ? Math.max(latest, end_ms) : latest;
+  const start = window.from_ms ?? earliest;
+  const last = window.to_ms ?? (window.to >= steps.length ? Math.max(latest, end_ms) : latest);
   const length = Math.max(1, last - start);
   const byIndex = (/** @type {number} */ index) => left + (room * (index + 0.6)) / (count + 1.05);
   const byTime = (/** @type {number} */ ms) => left + room * (0.02 + (0.95 * (ms - start)) / length);

@@ -19,7 +19,7 @@ import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
-import { FLAG, RIGHT, scale, stepsIn, windowOf } from './scale.js';
+import { FLAG, RIGHT, scale, stepsIn, windowOf, windowWithin } from './scale.js';
 import { patterns } from './patterns.js';
 import { committedUnder, drawnSpan, partitionHue } from './span.js';
 import { ROWS_MOST, pack } from './tracks.js';
@@ -71,6 +71,8 @@ export class TimelineView {
     this.onSeek = onSeek;
     /** @type {'events' | 'time'} */
     this.axis = 'events';
+    /** Shown as long as the playhead is in it. @type {{from_ms: number, to_ms: number} | null} */
+    this.stretch = null;
     /** @type {'member' | 'partition'} */
     this.hue = 'member';
     this.svg = s('svg.tl');
@@ -121,7 +123,9 @@ export class TimelineView {
     const { steps, position } = this.#play;
     if (!this.#room) this.#room = this.root.clientWidth / textSize();
     const width = Math.max(WIDTH_LEAST, this.#room);
-    const shown = windowOf(steps.length, position, stepsIn(width - leftOf(width) - RIGHT));
+    const most = stepsIn(width - leftOf(width) - RIGHT);
+    const shown =
+      (this.stretch && windowWithin(steps, position, this.stretch, most)) ?? windowOf(steps.length, position, most);
     const key = [
       width,
       steps[0]?.sequence ?? 0,
@@ -140,7 +144,7 @@ export class TimelineView {
     this.#moving(width);
   }
 
-  /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number}} shown */
+  /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number, from_ms?: number, to_ms?: number}} shown */
   #still(width, shown) {
     const { steps, end_ms, frame } = this.#play;
     const classic = frame !== null && isClassic(frame);

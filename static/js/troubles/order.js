@@ -41,6 +41,7 @@ export const bareRow = (group, facts) => ({
   strip: [],
   causes: [],
   topics: [],
+  hosts: [],
   note: '',
   ...facts,
 });
@@ -57,6 +58,7 @@ export function narrowedRows(rows, asked) {
         (asked.all || asked.cause !== null || row.severity > 0) &&
         (!asked.pattern || row.pattern === asked.pattern) &&
         (!asked.topic || row.topics.includes(asked.topic)) &&
+        (!asked.host || row.hosts.includes(asked.host)) &&
         (asked.cause === null || row.causes.includes(asked.cause)) &&
         words.every((word) => textOf(row).includes(word)),
     )
@@ -70,7 +72,9 @@ const texts = new WeakMap();
 function textOf(row) {
   let text = texts.get(row);
   if (text === undefined) {
-    text = [row.group, row.pattern, row.headline, row.worst_member, row.note, ...row.topics].join('\n').toLowerCase();
+    text = [row.group, row.pattern, row.headline, row.worst_member, row.note, ...row.topics, ...row.hosts]
+      .join('\n')
+      .toLowerCase();
     texts.set(row, text);
   }
   return text;

@@ -19,8 +19,11 @@ const DARK_FROM = 4;
 
 const SEVERITIES = ['', 'warning', 'critical'];
 
+/** What the board shows around the worst moment. */
+const WORST_S = 10;
+
 /** Opens at the worst moment. @param {TroubleRow} row */
-const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?at=${row.at}` : ''}`;
+const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?at=${row.at}&within=${WORST_S}` : ''}`;
 
 /** @param {TroubleRow} row @param {Table} table @param {number} top in rem */
 export function troubleRow(row, table, top) {

@@ -38,7 +38,7 @@ const NO_GROUP = () => [
 export function troublesTable(first, { none = NO_GROUP() } = {}) {
   let table = first;
   /** @type {Narrowed} */
-  const asked = { all: true, text: '', pattern: '', topic: '', cause: null, sort: 'severity' };
+  const asked = { all: true, text: '', pattern: '', topic: '', host: '', cause: null, sort: 'severity' };
   /** @type {import('./types').TroubleRow[]} */
   let shown = [];
   let chosen = false;
@@ -71,7 +71,10 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
     part('troubles-axis').replaceChildren(...axis(table, sums(shown, table.cells)));
     part('troubles-count').textContent =
       `${plural(shown.length, 'group')} of ${table.matching}` +
-      (table.from_ms !== null && table.to_ms !== null ? `, ${stretch(table.from_ms, table.to_ms)}` : '');
+      (table.from_ms !== null && table.to_ms !== null ? `, ${stretch(table.from_ms, table.to_ms)}` : '') +
+      (table.older
+        ? `. ${plural(table.older, 'group')} of an earlier release ${table.older === 1 ? 'is' : 'are'} ranked by the headline alone until analysed again`
+        : '');
     part('troubles-none').hidden = shown.length > 0;
     part('troubles-none').replaceChildren(
       ...(table.rows.length
@@ -115,13 +118,13 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
   }
 
   function clear() {
-    Object.assign(asked, { all: true, text: '', pattern: '', topic: '', cause: null });
-    for (const id of ['troubles-search', 'troubles-pattern', 'troubles-topic'])
+    Object.assign(asked, { all: true, text: '', pattern: '', topic: '', host: '', cause: null });
+    for (const id of ['troubles-search', 'troubles-pattern', 'troubles-topic', 'troubles-host'])
       /** @type {HTMLInputElement} */ (part(id)).value = '';
     draw();
   }
 
-  /** @param {string} id @param {'text' | 'pattern' | 'topic'} name @param {'input' | 'change'} event */
+  /** @param {string} id @param {'text' | 'pattern' | 'topic' | 'host'} name @param {'input' | 'change'} event */
   function narrows(id, name, event) {
     part(id).addEventListener(event, () => {
       asked[name] = /** @type {HTMLInputElement} */ (part(id)).value;
@@ -168,6 +171,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
   narrows('troubles-search', 'text', 'input');
   narrows('troubles-pattern', 'pattern', 'change');
   narrows('troubles-topic', 'topic', 'change');
+  narrows('troubles-host', 'host', 'change');
   part('troubles-in').addEventListener('click', () => showAll(false));
   part('troubles-all').addEventListener('click', () => showAll(true));
   part('troubles').addEventListener('keydown', (event) => {
@@ -198,6 +202,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
     if (!chosen) asked.all = !table.rows.some(({ severity }) => severity > 0);
     choices('troubles-pattern', 'any pattern', once(table.rows.map(({ pattern }) => pattern)));
     choices('troubles-topic', 'any topic', once(table.rows.flatMap(({ topics }) => topics)));
+    choices('troubles-host', 'any host', once(table.rows.flatMap(({ hosts }) => hosts)));
     if (table.to_ms !== null && !part('troubles-zone').hasChildNodes()) showSwitch(part('troubles-zone'), table.to_ms);
     draw();
   }

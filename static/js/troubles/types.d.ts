@@ -33,6 +33,7 @@ export interface TroubleRow {
   strip: StripCell[];
   causes: number[];
   topics: string[];
+  hosts: string[];
   note: string;
   /** Of a group that is watched: how it is now. */
   live?: import('../shapes').GroupRow;
@@ -43,6 +44,7 @@ export interface Table {
   to_ms: number | null;
   cells: number;
   matching: number;
+  older: number;
   causes: Cause[];
   rows: TroubleRow[];
 }
@@ -54,6 +56,7 @@ export interface Narrowed {
   text: string;
   pattern: string;
   topic: string;
+  host: string;
   cause: number | null;
   sort: Sort;
 }
