@@ -285,9 +285,11 @@ LOGGING = {
         },
         "json": {"()": "explorer.server.json_lines.JsonLines"},
     },
+    "filters": {"refusals": {"()": "explorer.server.refusal_lines.WithoutExpectedTracebacks"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
+            "filters": ["refusals"],
             "formatter": "json" if LOG_FORMAT == "json" else "line",
         },
         # For the status page.

@@ -29,6 +29,7 @@ from groups import database
 from groups.command_line import BAD_USAGE
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
+from groups.one_line import one_line
 from groups.packs.files import RIGHTS, Files, MissingFile, open_files
 from groups.places import VERSION
 
@@ -68,7 +69,7 @@ def back_up(folder: Path) -> dict[str, Any]:
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, (OSError, MissingFile, sqlite3.Error)):
-            raise _refused(f"No backup was made: {' '.join(str(error).split()).rstrip('.')}.") from error
+            raise _refused(f"No backup was made: {one_line(error)}.") from error
         raise
     return manifest
 
@@ -88,7 +89,7 @@ def restore(folder: Path) -> dict[str, Any]:
             else:
                 _restore_postgresql(folder, manifest)
         except (OSError, MissingFile, sqlite3.Error) as error:
-            raise _refused(f"The backup was not restored: {' '.join(str(error).split())}.") from error
+            raise _refused(f"The backup was not restored: {one_line(error)}.") from error
         database.prepare(change_servers=True)
     return manifest
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode
+from websockets.frames import CloseCode, Frame
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
@@ -34,10 +34,39 @@ READ_S: Final = 60.0
 """As long as a client may read nothing, or almost nothing, of an answer that waits for it."""
 
 
-class BoundedConnection(HttpToolsProtocol):
+FRAGMENTS_MOST: Final = 64
+"""Frames of one message. A browser sends one; empty ones have no end, and take more memory here than they have bytes."""
+
+
+class ReadInTime(asyncio.Protocol):
+    """A connection that is ended when its client reads nothing of what waits for it."""
+
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    _unread: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        # So much waits that more is written only when some of it has been read.
+        self._unread = self.loop.call_later(READ_S, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._is_read()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_read()
+        super().connection_lost(exc)
+
+    def _is_read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+
+class BoundedConnection(ReadInTime, HttpToolsProtocol):
     """Uvicorn's protocol, which closes the connection of a head that does not end, and of an answer that nobody reads."""
 
-    _unread: asyncio.TimerHandle | None = None
     _due: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
@@ -91,18 +120,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_is_there()
         super().handle_websocket_upgrade()
 
-    def pause_writing(self) -> None:
-        # So much waits that the answer goes on only when some of it has been read.
-        self._unread = self.loop.call_later(READ_S, self._give_up)
-        super().pause_writing()
-
-    def resume_writing(self) -> None:
-        self._is_read()
-        super().resume_writing()
-
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
-        self._is_read()
         for cycle in self._cycles:
             cycle.disconnected = cycle.disconnected or not cycle.response_complete
             cycle.message_event.set()
@@ -118,18 +137,12 @@ class BoundedConnection(HttpToolsProtocol):
             self._due.cancel()
             self._due = None
 
-    def _is_read(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
-
     def _give_up(self) -> None:
         self._head_is_there()
-        self._is_read()
         self.transport.abort()
 
 
-class RefusableSocket(WebSocketsSansIOProtocol):
+class RefusableSocket(ReadInTime, WebSocketsSansIOProtocol):
     """Uvicorn's protocol, in which a handshake is over when it is refused, too, and when its client has left.
 
     Uvicorn takes it for an error of the application's ("returned without completing handshake"): every browser with an
@@ -155,12 +168,34 @@ class RefusableSocket(WebSocketsSansIOProtocol):
             try:
                 b"".join(self.frames).decode()
             except UnicodeDecodeError:
-                self.frames = []
-                if not self.close_sent:
-                    self.conn.send_close(CloseCode.INVALID_DATA)
-                    self.handle_parser_exception()
+                self._end(CloseCode.INVALID_DATA)
                 return
         super().send_receive_event_to_app()
+
+    def _end(self, code: CloseCode) -> None:
+        """Close the socket for what its client sent."""
+        self.frames = []
+        if not self.close_sent:
+            self.conn.send_close(code)
+            self.handle_parser_exception()
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) < FRAGMENTS_MOST:
+            super().handle_cont(event)
+        else:
+            self._end(CloseCode.MESSAGE_TOO_BIG)
+
+    def handle_ping(self) -> None:
+        """A client that reads nothing has no pong: it could otherwise have as many written as it likes, all kept for it."""
+        pong = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pong)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        # A transport that closes waits for its client to read first, for ever.
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
 
     def start_keepalive(self) -> None:
         if self.ping_interval:

@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from explorer.access.bodies import TooSlow
 from explorer.access.refusals import refusal
+from groups.one_line import one_line
 from groups.reserve import is_full
 
 
@@ -69,7 +70,6 @@ def meaning(error: BaseException | None) -> tuple[int, str]:
                     "The disk of the server's database is full: nothing of this was kept. "
                     "Delete imports or timelines, or free some space, then try again."
                 )
-            problem = " ".join(str(error).split()).rstrip(".")
-            return 503, f"The database cannot be used just now: {problem}. Try again soon."
+            return 503, f"The database cannot be used just now: {one_line(error)}. Try again soon."
         error = error.__cause__ or error.__context__
     return 500, "Something went wrong here, and the server's log says what. It is not your request's fault."

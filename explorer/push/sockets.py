@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from abc import ABC, abstractmethod
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
 from django.urls import path, re_path
 
 from explorer.pages.clusters.describing import groups_of
@@ -24,15 +26,21 @@ from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.announce import cluster_group, import_group, sweep_group, timeline_group
 from groups.models import Import, Timeline
+from groups.one_line import one_line
 from groups.watching.live_source import live_sources
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
+
+log = logging.getLogger(__name__)
 
 SOCKETS_MOST = 5000
 """Open sockets of one process: each is a few kilobytes here and a file of the operating system."""
 
 KEY_LETTERS_MOST = 64
 """An id of ours has 36 at most; a name of the channel layer's has room for 100."""
+
+TRY_AGAIN_LATER = 1013
+"""RFC 6455's registry of close codes."""
 
 NOT_FOUND = 4404
 TOO_MANY = 4429
@@ -73,8 +81,12 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
                 return
             await self.accept()
             await self.send(text_data=orjson.dumps(hello).decode())
+        except DatabaseError as error:
+            log.warning("A socket of %s could not be opened: %s", self.feed, one_line(error))
+            await self.refuse(TRY_AGAIN_LATER)
+            return
         except BaseException:
-            # Of a socket that was never open nobody says that it closed: its client has left, or the database failed.
+            # Of a socket that was never open nobody says that it closed: its client has left.
             await self.leave()
             raise
         self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")

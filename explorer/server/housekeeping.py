@@ -25,6 +25,7 @@ from groups.jobs import serving
 from groups.jobs.leases import LEASE_S
 from groups.jobs.patience import is_away
 from groups.models import Timeline
+from groups.one_line import one_line
 from groups.tasks import refold
 from simulations.jobs import sweep_runs, sweep_tasks
 from simulations.jobs.run_tasks import resume
@@ -81,8 +82,10 @@ def sweep() -> None:
     clear_ended()
     take_up_lost()
     sweep_tasks.take_up_lost()
-    for timeline_id in storage.stale().values_list("id", flat=True):
-        now = time.monotonic()
+    stale, now = list(storage.stale().values_list("id", flat=True)), time.monotonic()
+    for done in _refolding.keys() - set(stale):
+        del _refolding[done]
+    for timeline_id in stale:
         if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:
             _refolding[timeline_id] = now
             refold.delay(timeline_id)
@@ -122,7 +125,13 @@ async def keep_sweeping() -> None:
         except Exception as error:
             if is_away(error):
                 hold_back()
-            log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
+                log.warning(
+                    "The database is away: %s. It is tried again in %.0f s.",
+                    one_line(error),
+                    SWEEP_EVERY_S,
+                )
+            else:
+                log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
         all_of_it = looks.is_due(hub().ended, time.monotonic(), sys.getallocatedblocks())
         await asyncio.to_thread(memory.give_back, all_of_it=all_of_it)
         if all_of_it:

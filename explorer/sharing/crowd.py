@@ -20,6 +20,7 @@ from django.http import HttpResponse
 from explorer.sharing import answers, links
 from explorer.sharing.addresses import PAGE, token_of
 from explorer.sharing.looks import Look, looks
+from groups.one_line import one_line
 
 NOTED_EVERY_S: Final = 1.0
 """How long openings are counted in memory before they are written: two hundred at once are one line of the database."""
@@ -107,7 +108,7 @@ class Crowd:
             return
         try:
             await self._note(openings)
-        except DatabaseError:
+        except DatabaseError as error:
             # They stand in the next line that is written.
             self._openings.update(openings)
-            log.warning("Openings of links could not be written down yet.", exc_info=True)
+            log.warning("Openings of links could not be written down yet: %s", one_line(error))

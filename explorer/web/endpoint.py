@@ -16,6 +16,7 @@ from django.utils.cache import patch_cache_control
 
 from groups.imports.lifecycle import NoSuchImport
 from groups.models import Timeline
+from groups.one_line import one_line
 from groups.storage import BadName, CannotOpen, NoSuchTimeline, NotReady
 from groups.watching.registry import NoSuchCluster
 from simulations.jobs.sweep_runs import NoSuchSweep
@@ -82,8 +83,8 @@ def endpoint(**views: View) -> View:
             return view(request, **captured)
         except GONE as error:
             return error_response(404, str(error))
-        except IntegrityError:
-            log.warning("%s %s lost a race", request.method, request.path, exc_info=True)
+        except IntegrityError as error:
+            log.warning("%s %s lost a race: %s", request.method, request.path, one_line(error))
             return error_response(409, "What this belongs to was deleted or changed meanwhile: look again.")
         except NotReady as error:
             response = error_response(503, str(error))

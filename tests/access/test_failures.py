@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +12,7 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 from django.urls import URLResolver, get_resolver
 
 from explorer.access.signing_in import is_of_accounts
@@ -51,6 +53,13 @@ async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) 
     assert b"urlpattern" not in answer.body.lower()
 
 
+def raising(error: Exception) -> Any:
+    def fail(*given: Any) -> Any:
+        raise error
+
+    return fail
+
+
 @pytest.mark.parametrize(
     ("error", "status", "says"),
     [
@@ -66,10 +75,7 @@ async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) 
 async def test_a_failure_is_told_by_what_it_means(
     asks: Asks, monkeypatch: pytest.MonkeyPatch, path: str, error: Exception, status: int, says: str
 ) -> None:
-    def fail(*told: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr(storage, "get", fail)
+    monkeypatch.setattr(storage, "get", raising(error))
     answer = await asks(path)
     assert answer.status == status
     assert says in (
@@ -78,6 +84,40 @@ async def test_a_failure_is_told_by_what_it_means(
     assert b"secret detail" not in answer.body
     assert b"Traceback" not in answer.body
     assert (status == 503) == ("retry-after" in answer.headers)
+
+
+async def test_an_expected_refusal_is_one_line_of_the_log_and_a_mistake_of_ours_a_traceback(
+    asks: Asks, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """As with LOG_LEVEL=INFO: by default the lines of what a client did wrong are left out."""
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 1
+    multipart = {"Content-Type": "multipart/form-data; boundary=b", **OWN_PAGE}
+    form = {"Content-Type": "application/x-www-form-urlencoded", **OWN_PAGE}
+    away = OperationalError("connection refused\n\tIs the server running?")
+    race = IntegrityError("insert violates a foreign key\nDETAIL: there is no such row")
+    cases = (
+        ("/api/imports", [b"--b\r\nContent-Disposition\r\n\r\n--b--"], multipart, None, 400, ""),
+        ("/api/imports", [b"x"], {**multipart, "Content-Type": "multipart/form-data"}, None, 400, "Invalid boundary"),
+        ("/api/runs", [b"a=1&b=2&c=3"], form, None, 413, "GET/POST parameters exceeded"),
+        ("/api/timelines/x", None, {}, away, 503, "connection refused Is the server running?"),
+        ("/t/x", None, {}, away, 503, "connection refused Is the server running?"),
+        ("/api/timelines/x", None, {}, race, 409, "violates a foreign key DETAIL: there is no such row"),
+        ("/t/x", None, {}, ZeroDivisionError("a mistake"), 500, "a mistake"),
+    )  # fmt: skip
+    (handler,) = (each for each in logging.getLogger().handlers if each.name == "stderr")
+    assert isinstance(handler, logging.StreamHandler)
+    for logger in ("django.request", "django.security"):
+        monkeypatch.setattr(logging.getLogger(logger), "level", logging.INFO)
+    for path, body, headers, error, status, reason in cases:
+        log = io.StringIO()
+        monkeypatch.setattr(handler, "stream", log)
+        if error is not None:
+            monkeypatch.setattr(storage, "get", raising(error))
+        answer = await asks(path, method="POST" if body else "GET", body=body or (b"",), headers=headers)
+        assert answer.status == status, path
+        lines = log.getvalue().splitlines()
+        assert any(reason in line for line in lines), (path, lines)
+        assert ("Traceback" in log.getvalue()) == (status == 500), lines
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,11 @@ PATH = "/ws/timelines/kip848-basic"
 
 
 class Served:
-    """The gate behind uvicorn, in a thread; ``ended`` counts the sockets that the application is through with."""
+    """The gate, or another application, behind uvicorn, in a thread; ``ended`` counts the sockets that the application is through with."""
 
-    def __init__(self) -> None:
+    def __init__(self, application: Any = application) -> None:
         self.ended = 0
+        self.inner = application
         config = uvicorn.Config(
             self.application, port=0, http=BoundedConnection, ws=RefusableSocket, lifespan="off", log_level="warning",
             log_config=None, interface="asgi3",
@@ -44,7 +45,7 @@ class Served:
 
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
         try:
-            await application(scope, receive, send)
+            await self.inner(scope, receive, send)
         finally:
             self.ended += 1
 
@@ -138,20 +139,26 @@ async def test_a_browser_that_leaves_while_its_socket_opens_leaves_nothing_behin
 
 
 async def test_a_database_that_fails_while_a_socket_opens_leaves_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch, transactional_db: None
+    monkeypatch: pytest.MonkeyPatch, transactional_db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails(consumer: Any, key: str) -> Any:
         raise OperationalError("database is locked")
 
     async def receive() -> Any:
-        return {"type": "websocket.connect"}
+        return next(received)
+
+    sent = []
 
     async def send(message: Any) -> None:
-        raise AssertionError("nothing is said")
+        sent.append((message["type"], message.get("code")))
 
+    received = iter([{"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1013}])
     monkeypatch.setattr(sockets.TimelineSocket, "hello", fails)
-    with pytest.raises(OperationalError):
-        await application(scope_of("/ws/timelines/any"), receive, send)
+    await application(scope_of("/ws/timelines/any"), receive, send)
+    assert sent == [("websocket.accept", None), ("websocket.close", 1013)]
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert line.getMessage() == "A socket of timeline.any could not be opened: database is locked"
+    assert line.exc_info is None
     assert hub().sockets == 0
     assert hub().feeds == {}
 

@@ -15,6 +15,7 @@ from django.db import DatabaseError, connection
 from explorer.server.redis_client import client
 from groups import database
 from groups.jobs.serving import QUEUES, why_not_served
+from groups.one_line import one_line
 from groups.packs.files import MissingFile, open_files
 
 KEPT_S: Final = 2.0
@@ -48,13 +49,9 @@ def _asked(ask: Callable[[], str]) -> str:
         connection.close()
         return database.unreachable(error)
     except redis.RedisError as error:
-        return f"Redis cannot be reached: {_line(error)}. Look at REDIS_URL."
+        return f"Redis cannot be reached: {one_line(error)}. Look at REDIS_URL."
     except (MissingFile, OSError, ValueError) as error:
-        return _line(error)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".")
+        return one_line(error)
 
 
 def _database() -> str:

@@ -17,6 +17,7 @@ from explorer.server.metrics.request_times import request_times
 from explorer.server.metrics.stored import Sample
 from explorer.server.metrics.table import METRICS, TABLE
 from groups.jobs.serving import QUEUES, why_not_served
+from groups.one_line import one_line
 from groups.places import VERSION
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def samples() -> list[Sample]:
         found.append(("database_up", (), 1))
     except DatabaseError as error:
         connection.close()
-        log.warning("Metrics of the database are left out: %s", " ".join(str(error).split()))
+        log.warning("Metrics of the database are left out: %s", one_line(error))
         found.append(("database_up", (), 0))
     return found
 
