@@ -87,7 +87,7 @@ async def test_a_failure_is_told_by_what_it_means(
 
 
 async def test_an_expected_refusal_is_one_line_of_the_log_and_a_mistake_of_ours_a_traceback(
-    asks: Asks, monkeypatch: pytest.MonkeyPatch, settings: Any
+    asks: Asks, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, settings: Any
 ) -> None:
     """As with LOG_LEVEL=INFO: by default the lines of what a client did wrong are left out."""
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 1
@@ -107,7 +107,7 @@ async def test_an_expected_refusal_is_one_line_of_the_log_and_a_mistake_of_ours_
     (handler,) = (each for each in logging.getLogger().handlers if each.name == "stderr")
     assert isinstance(handler, logging.StreamHandler)
     for logger in ("django.request", "django.security"):
-        monkeypatch.setattr(logging.getLogger(logger), "level", logging.INFO)
+        caplog.set_level(logging.INFO, logger)
     for path, body, headers, error, status, reason in cases:
         log = io.StringIO()
         monkeypatch.setattr(handler, "stream", log)
