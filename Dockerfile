@@ -12,7 +12,7 @@ RUN uv export --quiet --frozen --no-default-groups --extra metrics --no-emit-pro
     && uv venv --quiet /opt/rebalance-explorer \
     && uv pip install --quiet --python /opt/rebalance-explorer --require-hashes --requirement /tmp/packages.txt
 COPY README.md LICENSE ./
-COPY docs/reference/glossary.md docs/reference/
+COPY docs docs
 COPY explorer explorer
 COPY groups groups
 COPY simulations simulations

@@ -29,6 +29,7 @@ PAGES = (
         "/groups",
         "/timelines",
         "/status",
+        "/docs/reference/settings",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
     *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),

@@ -21,6 +21,7 @@ PAGES = [
     "/groups",
     "/timelines?source=case-study",
     "/status",
+    "/docs/reference/settings",
     "/simulate/",
     "/t/kip848-basic?play=1",
     "/t/kip848-six-partitions?play=1",
