@@ -7,6 +7,7 @@ that is stored together with it.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -45,6 +46,8 @@ def _prepare(connection: BaseDatabaseWrapper, **_: Any) -> None:
         adapters.register_dumper(Jsonb, _of_json(of_json))
 
 
+# One class for all connections: psycopg keeps each class that was ever registered, and each request has a connection.
+@cache
 def _of_text(base: Any) -> type:
     class WithoutNul(base):  # type: ignore[misc]
         def dump(self, obj: str) -> Any:
@@ -53,6 +56,7 @@ def _of_text(base: Any) -> type:
     return WithoutNul
 
 
+@cache
 def _of_json(base: Any) -> type:
     class WithoutNul(base):  # type: ignore[misc]
         def dump(self, obj: Any) -> Any:

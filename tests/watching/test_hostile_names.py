@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import psycopg
 import pytest
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from psycopg.adapt import AdaptersMap, PyFormat
+from psycopg.types.json import JsonbBinaryDumper, JsonbDumper
+from psycopg.types.string import StrBinaryDumper, StrDumperUnknown
 
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
@@ -56,6 +63,24 @@ def test_texts_and_documents_have_the_sign_and_backslashes_stay() -> None:
     for text in ("a\0b", "\\u0000", "\\\0", "plain"):
         stored = json.loads(json_without_nul(json.dumps({text: [text]}).encode()))
         assert stored == {without_nul(text): [without_nul(text)]}
+
+
+def test_connections_add_no_classes_to_those_that_psycopg_keeps_for_good() -> None:
+    """Four of each connection were kept, and each request has one: 90 MB after 11,600 requests."""
+
+    def connect() -> None:
+        opened = SimpleNamespace(adapters=AdaptersMap(psycopg.adapters))
+        connection_created.send(
+            BaseDatabaseWrapper, connection=SimpleNamespace(vendor="postgresql", connection=opened)
+        )
+        assert opened.adapters.get_dumper(str, PyFormat.TEXT)("", None).dump("a\0b") == b"a\xe2\x90\x80b"
+
+    connect()
+    bases = (StrBinaryDumper, StrDumperUnknown, JsonbBinaryDumper, JsonbDumper)
+    before = [len(base.__subclasses__()) for base in bases]
+    for _ in range(50):
+        connect()
+    assert [len(base.__subclasses__()) for base in bases] == before
 
 
 def test_a_state_that_no_row_has_room_for_is_cut_off_and_other_groups_are_stored(cluster: Cluster) -> None:
