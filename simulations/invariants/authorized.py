@@ -103,7 +103,9 @@ class AuthorizedChecker(BesideChecker):
         """The topics whose offsets it may not commit."""
         if entry.payload["api"] != "OffsetCommit":
             return frozenset()
-        names = [self._named(topic["topicId"]) for topic in entry.payload["body"]["topics"]]
+        names = [
+            self._named(topic.get("topicId") or topic["name"]) for topic in entry.payload["body"]["topics"]
+        ]
         return frozenset(name for name in names if self._lacks(entry, "read", "topic", name))
 
     def _named(self, topic: str) -> str:

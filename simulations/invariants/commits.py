@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from groups.history.entries import Entry
-from groups.history.payloads.consumer import OffsetCommitBody
+from groups.history.payloads.consumer import NamedTopic, OffsetCommitBody
 from groups.history.state.group import Semantics
 from simulations.invariants import rules
 from simulations.invariants.coordinator import GroupChecks
@@ -38,7 +38,7 @@ class CommitChecks:
         who = entry.actor
         strange, proof = [], [entry.sequence]
         has_left = entry.payload["body"]["generationIdOrMemberEpoch"] < 0
-        for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
+        for partition in _committed_partitions(entry.payload["body"], self._topics):
             if partition in owned:
                 continue
             given_up = self.given_up.get((who, partition))
@@ -72,7 +72,7 @@ class CommitChecks:
             member,
             epoch,
             [
-                (topic["topicId"], answer["partitionIndex"])
+                (id_of(topic, self._topics), answer["partitionIndex"])
                 for topic in entry.payload["body"].get("topics", ())
                 for answer in topic["partitions"]
                 if not answer["errorCode"]
@@ -89,9 +89,14 @@ class CommitChecks:
             self._violations.add("commit_epoch", says, proof, (who,), which)
 
 
-def _committed_partitions(body: OffsetCommitBody) -> list[tuple[str, int]]:
-    return [
-        (topic["topicId"], partition["partitionIndex"])
+def id_of(topic: NamedTopic, topics: Topics) -> str:
+    """The id of a topic that a message names by id or by name."""
+    return topic.get("topicId") or topics.ids.get(topic["name"], topic["name"])
+
+
+def _committed_partitions(body: OffsetCommitBody, topics: Topics) -> list[Partition]:
+    return topics.named(
+        (id_of(topic, topics), partition["partitionIndex"])
         for topic in body.get("topics", ())
         for partition in topic["partitions"]
-    ]
+    )

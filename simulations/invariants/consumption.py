@@ -163,7 +163,7 @@ class ConsumptionChecker(BesideChecker):
     def _commits(self, entry: Entry) -> None:
         """A client commits up to where it has come, in any of the times that it had the partition."""
         for topic in entry.payload["body"]["topics"]:
-            name = self._names.get(topic["topicId"], "")
+            name = topic.get("name") or self._names.get(topic["topicId"], "")
             for each in topic["partitions"]:
                 partition, offset = (name, each["partitionIndex"]), each["committedOffset"]
                 log = self._log(partition)

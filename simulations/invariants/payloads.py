@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from groups.history.payloads.consumer import AssignmentBody, CommitAnswerPartition
+from groups.history.payloads.consumer import AssignmentBody, CommitAnswerTopic
 from groups.history.payloads.records import TopicPartitions
 
 
@@ -20,18 +20,10 @@ class AnyRequest(TypedDict, total=False):
     generationIdOrMemberEpoch: int
 
 
-class AnsweredTopic(TypedDict, total=False):
-    """A topic in the answer to OffsetCommit: by its id, or by its name in older versions."""
-
-    topicId: str
-    name: str
-    partitions: list[CommitAnswerPartition]
-
-
 class AnyAnswer(TypedDict, total=False):
     """An error of the whole request, or one for each partition (OffsetCommit)."""
 
     errorCode: int
     memberEpoch: int
     assignment: AssignmentBody | None
-    topics: list[AnsweredTopic] | None
+    topics: list[CommitAnswerTopic] | None

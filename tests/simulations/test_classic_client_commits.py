@@ -12,6 +12,8 @@ from simulations.protocol.client.consumer.effects import Call
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
 from simulations.protocol.messages.leave_group import LeaveGroup
 from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
+from simulations.world.engine import run
+from simulations.world.scenario import load
 from tests.simulations.classic_application import (
     BACK_OFF_MS,
     ClassicApplication,
@@ -301,3 +303,33 @@ def test_each_release_writes_the_version_of_the_subscription_that_it_brought() -
     assert generations == [0, 0, *[1] * 8], "KIP-341, with 2.3, put the generation into what sticky writes"
     old = dict.fromkeys(("2.1", "2.2", "2.3"), 0)
     assert told == {**old, **dict.fromkeys(("2.4", "2.5", "3.0", "3.1"), 1), "3.2": 2, "3.5": 3, "4.3": 3}
+
+
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+def test_in_a_run_a_commit_of_a_member_that_joins_leaves_a_note_and_older_versions_name_topics(
+    semantics: str,
+) -> None:
+    text = """
+topics: {foo: {partitions: 2}}
+protocol: classic
+assignor: cooperative-sticky
+members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}, C: {subscribe: [foo]}}
+script:
+  - {at: 0s, join: [A, B]}
+  - {at: 10s, commit: A, offset: 4}
+  - {at: 19s, pause: B}
+  - {at: 20s, join: C}
+  - {at: 26s, commit: A, offset: 5}
+  - {at: 28s, resume: B}
+  - {at: 50s, commit: A, offset: 6}
+"""
+    log = list(run(load(text), semantics))
+    notes = [e.payload["exception"] for e in log if e.payload.get("note") == "commit_fails"]
+    assert notes == ["RebalanceInProgressException"]
+    commits = [e.payload for e in log if e.payload.get("api") == "OffsetCommit"]
+    assert len(commits) == 4
+    versions = {payload["version"] for payload in commits}
+    assert versions == {9}
+    assert [set(topic) for payload in commits for topic in payload["body"]["topics"]] == [
+        {"name", "partitions"}
+    ] * len(commits)

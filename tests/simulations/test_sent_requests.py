@@ -342,6 +342,39 @@ def test_a_commit_names_unknown_topics_partitions_epochs_and_metadata_that_are_t
     ]
 
 
+def test_in_kip_a_topic_goes_by_its_name_or_its_id_and_by_both_is_an_invalid_request() -> None:
+    part = "partitions: [{partitionIndex: 0, committedOffset: 7}]"
+    asks = "partitionIndexes: [0]"
+    lines = [
+        f"OffsetCommit, fields: {{topics: [{{name: foo, {part}}}, {{topicId: bar, {part}}}]}}",
+        f"OffsetCommit, fields: {{topics: [{{name: foo, topicId: foo, {part}}}, {{name: bar, {part}}}]}}",
+        f"OffsetFetch, fields: {{groups: [{{topics: [{{name: foo, {asks}}}, {{topicId: bar, {asks}}}]}}]}}",
+        f"OffsetFetch, fields: {{groups: [{{topics: [{{name: foo, topicId: foo, {asks}}}]}}]}}",
+        f"OffsetFetch, fields: {{generationIdOrMemberEpoch: 9, groups: [{{topics: [{{name: foo, {asks}}}]}}]}}",
+    ]
+    text = GROUP.format(semantics="kip", more="") + "  - {at: 0s, join: A}\n"
+    entries = played(
+        text + "".join(f"  - {{at: {60 + n}s, send: A, request: {line}}}\n" for n, line in enumerate(lines))
+    )
+    taken, both, found, refused, stale = answers(entries)
+    bar = load(text).topics["bar"].topic_id or next(
+        e.payload["topics"]["bar"]["id"] for e in entries if e.payload.get("note") == "topics"
+    )
+    assert taken["topics"] == [
+        {"name": "foo", "partitions": [{"partitionIndex": 0, "errorCode": 0}]},
+        {"topicId": bar, "partitions": [{"partitionIndex": 0, "errorCode": 0}]},
+    ]
+    assert [each["partitions"][0]["errorCode"] for each in both["topics"]] == [CODE.INVALID_REQUEST] * 2
+    (group,) = found["groups"]
+    assert [(each.get("name"), each.get("topicId")) for each in group["topics"]] == [
+        ("foo", None),
+        (None, bar),
+    ]
+    assert [each["partitions"][0]["committedOffset"] for each in group["topics"]] == [7, 7]
+    assert refused["groups"][0]["errorCode"] == CODE.INVALID_REQUEST
+    assert stale["groups"][0]["errorCode"] == CODE.STALE_MEMBER_EPOCH
+
+
 @pytest.mark.parametrize(
     ("semantics", "line"),
     [

@@ -71,8 +71,14 @@ class CommittedPartition(TypedDict):
     committedMetadata: str
 
 
-class CommittedTopic(TypedDict):
-    topicId: str
+class NamedTopic(TypedDict):
+    """Version 10 has the id, older ones have the name; KIP-848's version 9 either."""
+
+    topicId: NotRequired[str]
+    name: NotRequired[str]
+
+
+class CommittedTopic(NamedTopic):
     partitions: list[CommittedPartition]
 
 
@@ -97,8 +103,7 @@ class CommitAnswerPartition(TypedDict):
     errorCode: int
 
 
-class CommitAnswerTopic(TypedDict):
-    topicId: str
+class CommitAnswerTopic(NamedTopic):
     partitions: list[CommitAnswerPartition]
 
 
@@ -106,11 +111,7 @@ class CommitAnswerBody(TypedDict):
     topics: list[CommitAnswerTopic]
 
 
-class FetchTopic(TypedDict):
-    """Version 10 has the id, older ones have the name."""
-
-    topicId: NotRequired[str]
-    name: NotRequired[str]
+class FetchTopic(NamedTopic):
     partitionIndexes: list[int]
 
 
@@ -134,11 +135,7 @@ class FetchAnswerPartition(TypedDict):
     errorCode: int
 
 
-class FetchAnswerTopic(TypedDict):
-    """Version 10 has the id, older ones have the name."""
-
-    topicId: NotRequired[str]
-    name: NotRequired[str]
+class FetchAnswerTopic(NamedTopic):
     partitions: list[FetchAnswerPartition]
 
 

@@ -306,6 +306,9 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
         return _tell_right(entry.payload, cast.name(member))
+    if note == "commit_fails":
+        exception = entry.payload.get("exception")
+        return Sentence("note", entry.actor, f"A commit of {cast.name(entry.actor)} fails: {exception}")
     if note == "feature":
         return Sentence("note", COORDINATOR, _feature_words(entry.payload))
     if note == "broker":

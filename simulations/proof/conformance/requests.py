@@ -146,10 +146,7 @@ def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     read = transactional_commit_of if asked.api == TRANSACTIONAL_COMMIT else commit_of
     request = read(asked.request, version=asked.version, topics=shard.image)
     outcome = shard.commit(request, now_ms)
-    answer = _Partitions("topicId" if request.by_id else "name")
-    for named, number, code in outcome.answer.error_codes:
-        answer.add(named, {"partitionIndex": number, "errorCode": int(code)})
-    return _of(outcome, lambda _: answer.body())
+    return _of(outcome, lambda answer: answer.body())
 
 
 def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:

@@ -12,13 +12,17 @@ from groups.history.state.group import Offset
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS, TimelineOrder, int_hash, string_hash
 from simulations.protocol.coordinator.consumer.outcome import TOPICS, Context, Outcome
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import TOPIC_ID_VERSION
+from simulations.protocol.messages.groups import Named
 from simulations.protocol.messages.offsets import FetchAnswer, FetchedOffset, FetchedTopic, OffsetFetch
 
 
 def fetch(context: Context, request: OffsetFetch) -> Outcome[FetchAnswer]:
     """A partition without an offset, or of a group that is not there, is answered with -1 and no error."""
-    refusal = _refusal(context, request)
+    refusal = (
+        ErrorCode.INVALID_REQUEST
+        if any(request.named(topic) is Named.BOTH for topic in request.topics or ())
+        else _refusal(context, request)
+    )
     if refusal:
         return Outcome(
             answer=FetchAnswer(group_id=request.group_id, error_code=refusal, version=request.version)
@@ -28,7 +32,9 @@ def fetch(context: Context, request: OffsetFetch) -> Outcome[FetchAnswer]:
         unstable = {each.place for each in context.memory.pending_offsets}
         found = (_stable(each, (each.topic, each.partition) in unstable) for each in found)
     return Outcome(
-        answer=FetchAnswer(group_id=request.group_id, offsets=tuple(found), version=request.version)
+        answer=FetchAnswer(
+            group_id=request.group_id, offsets=tuple(found), version=request.version, ids=request.ids
+        )
     )
 
 
@@ -61,7 +67,7 @@ def _asked(
     unknown: list[FetchedOffset] = []
     for asked in topics:
         topic_id, name = asked.topic_id, asked.topic
-        if request.version >= TOPIC_ID_VERSION:
+        if request.named(asked) is Named.ID:
             known = context.image.by_id.get(topic_id)
             if known is None:
                 unknown += [

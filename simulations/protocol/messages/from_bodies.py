@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from groups.wire.codecs.values import Value
 from simulations.protocol.assignors.client_side import ClientAnswer, MemberAnswer, Metadata, Offer
@@ -16,6 +16,7 @@ from simulations.protocol.messages.client_mode import InstallAssignment, Prepare
 from simulations.protocol.messages.groups import (
     CommittedOffset,
     Heartbeat,
+    Named,
     OffsetCommit,
     Partitions,
     TransactionalCommit,
@@ -27,6 +28,9 @@ from simulations.protocol.messages.offsets import FetchedTopic, OffsetFetch
 from simulations.protocol.messages.sync_group import SyncGroup
 
 Fields = Mapping[str, Value]
+
+NO_ID: Final = "A" * 22
+"""The zero id: none is given."""
 
 
 class NamedTopic(Protocol):
@@ -207,7 +211,7 @@ def _epoch_of(fields: Fields) -> int:
 def _committed(fields: Fields, topics: Topics) -> tuple[CommittedOffset, ...]:
     offsets: list[CommittedOffset] = []
     for topic in fields["topics"]:
-        name, topic_id = topic.get("name") or "", topic.get("topicId", "")
+        name, topic_id, named = _names(topic)
         found = topics.topics.get(name) if name else topics.by_id.get(topic_id)
         for partition in topic["partitions"]:
             offsets.append(
@@ -218,17 +222,25 @@ def _committed(fields: Fields, topics: Topics) -> tuple[CommittedOffset, ...]:
                     offset=partition["committedOffset"],
                     leader_epoch=partition.get("committedLeaderEpoch", -1),
                     metadata=partition.get("committedMetadata") or "",
+                    named=named,
                 )
             )
     return tuple(offsets)
 
 
 def _fetched(topic: Fields) -> FetchedTopic:
+    name, topic_id, given = _names(topic)
     return FetchedTopic(
-        topic=topic.get("name") or "",
-        topic_id=topic.get("topicId", ""),
-        partitions=tuple(topic["partitionIndexes"]),
+        topic=name, topic_id=topic_id, partitions=tuple(topic["partitionIndexes"]), given=given
     )
+
+
+def _names(topic: Fields) -> tuple[str, str, Named | None]:
+    """Name and id, and how the topic is named where a version has a field for each (KIP-848's)."""
+    if not ("name" in topic and "topicId" in topic):
+        return topic.get("name", ""), topic.get("topicId", ""), None
+    name, topic_id = topic["name"] or "", "" if topic["topicId"] == NO_ID else topic["topicId"]
+    return name, topic_id, Named.of(name, topic_id)
 
 
 def _offer(row: Fields) -> Offer:

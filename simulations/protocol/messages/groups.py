@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from groups.history.payloads.consumer import (
@@ -14,6 +15,7 @@ from groups.history.payloads.consumer import (
     CommittedPartition,
     HeartbeatAnswerBody,
     HeartbeatBody,
+    NamedTopic,
     OffsetCommitBody,
     TransactionalCommitBody,
 )
@@ -44,6 +46,18 @@ UNCHANGED_TIMEOUT: Final = -1
 
 Partitions = Mapping[str, tuple[int, ...]]
 """Topic id → partitions."""
+
+
+class Named(StrEnum):
+    """How a request names a topic. By both is not allowed."""
+
+    ID = "id"
+    NAME = "name"
+    BOTH = "both"
+
+    @classmethod
+    def of(cls, name: str, topic_id: str) -> Named:
+        return (cls.BOTH if name else cls.ID) if topic_id else cls.NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +173,10 @@ class HeartbeatAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """One partition of an OffsetCommit request; without metadata Kafka writes an empty text."""
+    """One partition of an OffsetCommit request; without metadata Kafka writes an empty text.
+
+    ``named``: how the request names the topic, where it may do either (KIP-848); else its version decides.
+    """
 
     topic: str
     topic_id: str
@@ -167,11 +184,12 @@ class CommittedOffset:
     offset: int
     leader_epoch: int = -1
     metadata: str = ""
+    named: Named | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommit:
-    """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator is told both.
+    """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator knows both.
 
     ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept. ``member_epoch`` is the
     generation of a member of the classic protocol, and -1 of who is no member.
@@ -195,10 +213,23 @@ class OffsetCommit:
         """Whether errors of a member epoch can be in its answer."""
         return self.version >= MEMBER_EPOCH_VERSION
 
+    def named(self, offset: CommittedOffset) -> Named:
+        """How it names the topic of one of its offsets."""
+        return offset.named or (Named.ID if self.by_id else Named.NAME)
+
+    def key(self, offset: CommittedOffset) -> str:
+        """What an answer calls the topic of one of its offsets."""
+        return offset.topic if self.named(offset) is Named.NAME else offset.topic_id
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The topics that it names by name."""
+        return frozenset(offset.topic for offset in self.offsets if self.named(offset) is Named.NAME)
+
     def body(self) -> OffsetCommitBody:
-        topics: dict[str, list[CommittedPartition]] = {}
+        topics: dict[tuple[Named, str, str], list[CommittedPartition]] = {}
         for offset in self.offsets:
-            topics.setdefault(offset.topic_id, []).append(
+            topics.setdefault((self.named(offset), offset.topic, offset.topic_id), []).append(
                 {
                     "partitionIndex": offset.partition,
                     "committedOffset": offset.offset,
@@ -210,7 +241,10 @@ class OffsetCommit:
             "groupId": self.group_id,
             "memberId": self.member_id,
             "generationIdOrMemberEpoch": self.member_epoch,
-            "topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()],
+            "topics": [
+                {**named_topic(named, name, topic_id), "partitions": parts}
+                for (named, name, topic_id), parts in topics.items()
+            ],
         }
         if self.instance_id is not None:
             body["groupInstanceId"] = self.instance_id
@@ -248,13 +282,33 @@ class CommitAnswer:
     """OffsetCommit and TxnOffsetCommit response: an error code for each partition of the request, unknown ones before the others."""
 
     error_codes: tuple[tuple[str, int, int], ...]
-    """``(topic id, partition, error code)``; below version 10 the topic's name in the place of its id."""
+    """``(topic, partition, error code)``"""
+    names: frozenset[str] = frozenset()
+    """Those of the topics that are names, not ids."""
 
     def body(self) -> CommitAnswerBody:
         topics: dict[str, list[CommitAnswerPartition]] = {}
-        for topic_id, partition, code in self.error_codes:
-            topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": int(code)})
-        return {"topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()]}
+        for topic, partition, code in self.error_codes:
+            topics.setdefault(topic, []).append({"partitionIndex": partition, "errorCode": int(code)})
+        return {
+            "topics": [
+                {
+                    **named_topic(Named.NAME if topic in self.names else Named.ID, topic, topic),
+                    "partitions": parts,
+                }
+                for topic, parts in topics.items()
+            ]
+        }
+
+
+def named_topic(named: Named, name: str, topic_id: str) -> NamedTopic:
+    match named:
+        case Named.ID:
+            return {"topicId": topic_id}
+        case Named.NAME:
+            return {"name": name}
+        case Named.BOTH:
+            return {"name": name, "topicId": topic_id}
 
 
 def topic_partitions(partitions: Partitions) -> list[TopicPartitions]:

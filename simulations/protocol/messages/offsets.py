@@ -12,7 +12,7 @@ from groups.history.payloads.consumer import (
     FetchTopic,
     OffsetFetchBody,
 )
-from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Partitions
+from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Named, Partitions, named_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,8 @@ class FetchedTopic:
     topic: str = ""
     topic_id: str = ""
     partitions: tuple[int, ...] = ()
+    given: Named | None = None
+    """How the request names it, where it may do either (KIP-848); else its version decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +40,23 @@ class OffsetFetch:
     require_stable: bool = False
     version: int = 10
 
+    def named(self, topic: FetchedTopic) -> Named:
+        """How it names one of its topics."""
+        return topic.given or (Named.ID if self.version >= TOPIC_ID_VERSION else Named.NAME)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The topics that it names by id."""
+        return frozenset(topic.topic_id for topic in self.topics or () if self.named(topic) is Named.ID)
+
     def body(self) -> OffsetFetchBody:
         topics: list[FetchTopic] | None = None
         if self.topics is not None:
-            by_id = self.version >= TOPIC_ID_VERSION
             topics = [
-                {"topicId": topic.topic_id, "partitionIndexes": list(topic.partitions)}
-                if by_id
-                else {"name": topic.topic, "partitionIndexes": list(topic.partitions)}
+                {
+                    **named_topic(self.named(topic), topic.topic, topic.topic_id),
+                    "partitionIndexes": list(topic.partitions),
+                }
                 for topic in self.topics
             ]
         group: FetchGroup = {
@@ -78,12 +89,14 @@ class FetchAnswer:
     error_code: int = 0
     offsets: tuple[FetchedOffset, ...] = ()
     version: int = 10
+    ids: frozenset[str] = frozenset()
+    """Topics that the request named by id; from version 10 on all are."""
 
     def body(self) -> FetchAnswerBody:
-        by_id = self.version >= TOPIC_ID_VERSION
-        topics: dict[str, list[FetchAnswerPartition]] = {}
+        topics: dict[tuple[bool, str], list[FetchAnswerPartition]] = {}
         for offset in self.offsets:
-            topics.setdefault(offset.topic_id if by_id else offset.topic, []).append(
+            by_id = self.version >= TOPIC_ID_VERSION or offset.topic_id in self.ids
+            topics.setdefault((by_id, offset.topic_id if by_id else offset.topic), []).append(
                 {
                     "partitionIndex": offset.partition,
                     "committedOffset": offset.offset,
@@ -96,7 +109,7 @@ class FetchAnswer:
             {"topicId": topic, "partitions": partitions}
             if by_id
             else {"name": topic, "partitions": partitions}
-            for topic, partitions in topics.items()
+            for (by_id, topic), partitions in topics.items()
         ]
         return {"groups": [{"groupId": self.group_id, "topics": known, "errorCode": int(self.error_code)}]}
 

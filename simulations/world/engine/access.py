@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NotRequired, TypedDict
 
 from simulations.protocol.client.consumer import Request
+from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.errors import ErrorCode
@@ -97,15 +98,8 @@ class Access:
     def passed_on(self, member: str, request: OffsetCommit) -> tuple[OffsetCommit, CommitAnswer]:
         """What of a commit the coordinator is asked for, and what is answered without it: topics that need READ."""
         refused = [offset for offset in request.offsets if not self.may(member, Operation.READ, offset.topic)]
-        answer = CommitAnswer(
-            error_codes=tuple(
-                (
-                    offset.topic_id if request.by_id else offset.topic,
-                    offset.partition,
-                    int(ErrorCode.TOPIC_AUTHORIZATION_FAILED),
-                )
-                for offset in refused
-            )
+        answer = commits.all_refused(
+            replace(request, offsets=tuple(refused)), ErrorCode.TOPIC_AUTHORIZATION_FAILED
         )
         if not refused:
             return request, answer

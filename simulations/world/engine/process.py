@@ -43,6 +43,12 @@ THROWN: Final = (
 )
 """Errors of brokers, not of the group, that an application hears of, and has to do something about."""
 
+COMMIT_FAILS: Final = "commit_fails"
+"""The note of a commit whose application gets an exception that is in no response."""
+
+UNANSWERED: Final = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT)
+"""Errors with which a client ends a commit that was not sent, or not answered."""
+
 Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
 
@@ -155,6 +161,11 @@ class Process:
                 ):
                     payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
                     self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
+                case Returned(
+                    operation=Operation.COMMIT_ASYNC, exception=str() as exception, error_code=code
+                ) if code in UNANSWERED:
+                    ended = {"note": COMMIT_FAILS, "exception": exception}
+                    self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, ended, cause=cause)
                 case Planned(withheld=withheld):
                     note = {"note": "withheld", "withheld": withheld}
                     self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.classic_requests import ClassicAnswer
@@ -99,20 +100,14 @@ def _refuse_heartbeat(_request: Heartbeat, code: ErrorCode) -> HeartbeatAnswer:
     return HeartbeatAnswer(error_code=code)
 
 
-def _refuse_commit(request: OffsetCommit, code: ErrorCode) -> CommitAnswer:
-    return CommitAnswer(
-        error_codes=tuple((offset.topic_id, offset.partition, int(code)) for offset in request.offsets)
-    )
-
-
 def _refuse_fetch(request: OffsetFetch, code: ErrorCode) -> FetchAnswer:
     return FetchAnswer(group_id=request.group_id, error_code=code, version=request.version)
 
 
 APIS: Final[Mapping[type, Api]] = {
     Heartbeat: Api(HEARTBEAT_API, Shard.heartbeat, _refuse_heartbeat),
-    OffsetCommit: Api(COMMIT_API, Shard.commit, _refuse_commit),
-    TransactionalCommit: Api(TRANSACTIONAL_COMMIT_API, Shard.commit, _refuse_commit),
+    OffsetCommit: Api(COMMIT_API, Shard.commit, commits.all_refused),
+    TransactionalCommit: Api(TRANSACTIONAL_COMMIT_API, Shard.commit, commits.all_refused),
     OffsetFetch: Api(FETCH_API, Shard.fetch, _refuse_fetch),
     JoinGroup: Api(
         JOIN_API,

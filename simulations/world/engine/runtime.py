@@ -341,7 +341,10 @@ class CoordinatorRuntime:
         self._unanswered.pop(exchange, None)
         if isinstance(answer, CommitAnswer) and exchange.answered.error_codes:
             # What was refused before the coordinator was asked comes first.
-            answer = CommitAnswer(error_codes=(*exchange.answered.error_codes, *answer.error_codes))
+            before = exchange.answered
+            answer = CommitAnswer(
+                error_codes=(*before.error_codes, *answer.error_codes), names=before.names | answer.names
+            )
         request, now_ms = exchange.request, self._queue.now_ms
         payload = {
             "api": APIS[type(request)].name,

@@ -23,6 +23,9 @@ from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, 
 
 COMMIT_REFUSED: Final = "offset commit failed since group is already rebalancing"
 
+NOT_REACHED: Final = "RetriableCommitFailedException"
+"""Of an application's commit that no coordinator has answered."""
+
 _WAITING: Final = (CommitKind.BEFORE_JOIN, CommitKind.ON_CLOSE, CommitKind.IN_REVOCATION)
 """These are sent again until their deadline."""
 
@@ -76,7 +79,7 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
         if commit.request is not None:
             continue
         if now_ms >= commit.deadline_ms or not m.has_generation:
-            _forget(m, commit)
+            _give_back(m, commit, NOT_REACHED if m.has_generation else "CommitFailedException", effects)
             return True
         if m.known and now_ms >= commit.next_ms:
             request = OffsetCommit(
@@ -120,7 +123,7 @@ def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effec
     if code and commit.kind is CommitKind.ASYNC:
         exception = exception_of(code) if code in NAMES else "KafkaException"
         if code in RETRIED:
-            exception = "RetriableCommitFailedException"
+            exception = NOT_REACHED
         elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION) or (
             code == ErrorCode.FENCED_INSTANCE_ID and not current
         ):
@@ -128,13 +131,25 @@ def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effec
         effects.append(Returned(operation=Operation.COMMIT_ASYNC, error_code=code, exception=exception))
 
 
+def failed(m: Memory, commit: Commit, now_ms: int, effects: list[Effect]) -> None:
+    """No answer will come."""
+    if commit.kind in _WAITING:
+        again(m, commit, now_ms)
+    else:
+        _give_back(m, commit, NOT_REACHED, effects)
+
+
 def again(m: Memory, commit: Commit, now_ms: int) -> None:
-    """It is sent once more, a back-off later, unless nobody waits for it."""
-    if commit.kind not in _WAITING:
-        _forget(m, commit)
-        return
+    """It is sent once more, a back-off later."""
     later = replace(commit, request=None, next_ms=now_ms + m.config.retry_back_off_ms)
     m.commits = tuple(later if each is commit else each for each in m.commits)
+
+
+def _give_back(m: Memory, commit: Commit, exception: str, effects: list[Effect]) -> None:
+    """It ends without an answer; the application's own gets an exception."""
+    _forget(m, commit)
+    if commit.kind is CommitKind.ASYNC:
+        effects.append(Returned(operation=Operation.COMMIT_ASYNC, exception=exception))
 
 
 def _forget(m: Memory, commit: Commit) -> None:

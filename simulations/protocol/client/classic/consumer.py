@@ -328,7 +328,7 @@ class ClassicConsumer:
             application.left(m, effects)
         elif isinstance(request, OffsetCommit) and (commit := committing.find(m, request)) is not None:
             m.lose_coordinator(now_ms)
-            committing.again(m, commit, now_ms)
+            committing.failed(m, commit, now_ms, effects)
         else:
             return []
         return self._settle(now_ms, effects)

@@ -19,6 +19,7 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import (
     CommitAnswer,
     CommittedOffset,
+    Named,
     OffsetCommit,
     TransactionalCommit,
 )
@@ -33,17 +34,19 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     (released Kafka); otherwise every other epoch is stale, and an instance that another member holds is fenced (the
     proposal).
     """
-    by_id, producer = request.by_id, _producer(request)
+    if any(request.named(offset) is Named.BOTH for offset in request.offsets):
+        return Outcome(answer=all_refused(request, ErrorCode.INVALID_REQUEST))
+    producer = _producer(request)
     codes: list[tuple[str, int, int]] = []
     offsets: list[CommittedOffset] = []
     for offset in request.offsets:
-        code = _unknown(context, offset, by_id=by_id)
+        code = _unknown(context, offset, by_id=request.named(offset) is Named.ID)
         if code:
-            codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
+            codes.append((request.key(offset), offset.partition, code))
         else:
             offsets.append(offset)
     if not offsets:
-        return Outcome(answer=CommitAnswer(error_codes=tuple(codes)))
+        return Outcome(answer=CommitAnswer(error_codes=tuple(codes), names=request.names))
     group = classic_group(context)
     if group is None and not context.group_exists and request.member_epoch < 0:
         group = group_of_records(ClassicGroup(), context.now_ms)
@@ -55,16 +58,24 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     written: list[Record] = []
     for offset in offsets:
         code = refused or _too_long(context, offset)
-        codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
+        codes.append((request.key(offset), offset.partition, code))
         if code is ErrorCode.NONE:
             record = records.offset_commit(request.group_id, offset, context.now_ms, expires_ms)
             written.append(record if producer is None else _in_transaction(context, record, producer))
     accepted = group is not None and refused is ErrorCode.NONE
     return Outcome(
-        answer=CommitAnswer(error_codes=tuple(codes)),
+        answer=CommitAnswer(error_codes=tuple(codes), names=request.names),
         records=tuple(written),
         timers=commit_checks.timers(group, request) if group is not None and accepted else (),
         memory=replace(context.memory, classic=group) if group is not context.memory.classic else None,
+    )
+
+
+def all_refused(request: OffsetCommit, code: ErrorCode) -> CommitAnswer:
+    """This error for each partition."""
+    return CommitAnswer(
+        error_codes=tuple((request.key(offset), offset.partition, int(code)) for offset in request.offsets),
+        names=request.names,
     )
 
 
