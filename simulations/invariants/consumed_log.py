@@ -53,7 +53,7 @@ class ConsumedLog:
         return self.end(at_ms) - self.furthest
 
     def gap_ms(self, at_ms: int) -> int:
-        """How long nobody had it, after somebody first had."""
+        """How long nobody fetched it, from its first reader or, of an added partition, from its first record on."""
         return self.gaps_ms + self._open_ms(at_ms)
 
     def longest_ms(self, at_ms: int) -> int:
@@ -82,26 +82,34 @@ class ConsumedLog:
         position = end if committed is None else committed
         # A commit of more than was written here: the log was longer from the beginning.
         self.begin_offset += max(position - end, 0)
-        if self.gap_since_ms is not None:
-            gap_ms, self.gap_since_ms = self._open_ms(at_ms), None
-            self.gaps_ms += gap_ms
-            self.longest_gap_ms = max(self.longest_gap_ms, gap_ms)
         furthest = position if self.furthest is None else self.furthest
         self.skipped += max(position - furthest, 0)
         self.furthest = max(furthest, position)
         self.readers[who] = Stint(position, fetches)
         began, came = self.reached.get(who, (position, position))
         self.reached[who] = min(began, position), max(came, position)
+        self._look(at_ms)
         self.advance(at_ms)
 
     def goes_on(self, who: str, at_ms: int, *, fetches: bool) -> None:
         self.advance(at_ms)
         self.readers[who].fetches = fetches
+        self._look(at_ms)
         self.advance(at_ms)
 
     def leaves(self, who: str, at_ms: int) -> None:
         self.advance(at_ms)
-        if self.readers.pop(who, None) is not None and not self.readers:
+        self.readers.pop(who, None)
+        self._look(at_ms)
+
+    def _look(self, at_ms: int) -> None:
+        """A gap ends with the first that fetches, and begins where the last one stops."""
+        fetched = any(stint.fetches for stint in self.readers.values())
+        if fetched and self.gap_since_ms is not None:
+            gap_ms, self.gap_since_ms = self._open_ms(at_ms), None
+            self.gaps_ms += gap_ms
+            self.longest_gap_ms = max(self.longest_gap_ms, gap_ms)
+        elif not fetched and self.gap_since_ms is None:
             self.gap_since_ms = at_ms
 
     def closes(self, at_ms: int) -> None:

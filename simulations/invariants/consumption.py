@@ -41,9 +41,9 @@ CONSUMPTION_INVARIANTS: Final = {
         Invariant(
             name=UNREAD,
             number="RATE",
-            says="The time without a reader is the sum of the gaps between two owners.",
+            says="The time not read is the sum of the intervals in which nobody fetched, from the first reader on.",
             source="[the rules](scenarios.md#topics-with-a-rate)",
-            apart="Who does not poll, or is paused or cut off, has its partitions all the same.",
+            apart="Of a partition that is added from its first record on.",
         ),
         Invariant(
             name=AFTER_WRITTEN,
@@ -143,7 +143,15 @@ class ConsumptionChecker(BesideChecker):
             # What was there before anybody first reads a topic is no lag of the group; what comes to a partition that is added is.
             furthest, logs = (None if known is None else 0), known or []
             new = range(len(logs), topic["partitions"])
-            logs += [ConsumedLog(topic["rate"], entry.at_ms, furthest=furthest) for _ in new]
+            logs += [
+                ConsumedLog(
+                    topic["rate"],
+                    entry.at_ms,
+                    furthest=furthest,
+                    gap_since_ms=None if known is None else entry.at_ms,
+                )
+                for _ in new
+            ]
             self._logs[name] = logs
 
     def _forget(self, name: str, at_ms: int) -> None:

@@ -84,7 +84,7 @@ def _figures(
         Figure(TWICE, "who stands where", positions, mine),
         Figure(TWICE, "what is read twice", theirs.read_twice + since - new, log.read_twice),
         Figure(TWICE, "what is skipped", theirs.skipped, log.skipped),
-        Figure(UNREAD, "the milliseconds without a reader", theirs.unread_ms + open_ms, log.gap_ms(at_ms)),
+        Figure(UNREAD, "the milliseconds not read", theirs.unread_ms + open_ms, log.gap_ms(at_ms)),
     )
 
 
@@ -104,6 +104,6 @@ def _of_all(
         Figure(TWICE, "what is read twice", twice, sum(log.read_twice for log in logs)),
         *((Figure(LAG, "the greatest lag", most, lag_max, off),) if lag_max is not None else ()),
         Figure(TWICE, "what is skipped", sums.skipped, skipped),
-        Figure(UNREAD, "the milliseconds without a reader", sums.unread_until(at_ms), gaps_ms),
+        Figure(UNREAD, "the milliseconds not read", sums.unread_until(at_ms), gaps_ms),
         Figure(UNREAD, "the longest gap", longest_unread_ms(told, at_ms), longest_ms),
     )

@@ -168,8 +168,8 @@ export interface BarrierFrame {
 
 /**
  * How far records are read, where topics have a rate (records a second of each partition). The group's lag at any time
- * until the next frame: `(waiting + waiting_rate * at_ms) / 1000` records. Its partition-milliseconds without a reader:
- * `unread_ms + unread_count * at_ms - unread_since_ms`.
+ * until the next frame: `(waiting + waiting_rate * at_ms) / 1000` records. Its partition-milliseconds not read (nobody
+ * fetches): `unread_ms + unread_count * at_ms - unread_since_ms`.
  */
 export interface ConsumptionFrame {
   rates: { [key: string]: number };
@@ -406,8 +406,8 @@ export interface SilentPartition {
 }
 
 /**
- * What a run cost its records: `lag` at the end and at most, records read twice and skipped, time without a reader
- * (`unread_ms` summed over partitions, `unread_max_ms` of one).
+ * What a run cost its records: `lag` at the end and at most, records read twice and skipped, time not read (`unread_ms`
+ * summed over partitions, `unread_max_ms` of one).
  */
 export interface ConsumptionSummary {
   lag: number;

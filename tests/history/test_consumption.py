@@ -54,12 +54,11 @@ class Model:
         self.frontier: list[int | None] = [None] * PARTITIONS
         self.readers: list[dict[str, list[object]]] = [{} for _ in range(PARTITIONS)]
         self.committed: dict[int, int] = {}
-        self.had = [False] * PARTITIONS
         self.twice = self.skipped = self.unread_ms = self.lag_max = 0
 
     def tick(self) -> None:
         for p in range(PARTITIONS):
-            if self.had[p] and not self.readers[p]:
+            if self.frontier[p] is not None and not any(reader[1] for reader in self.readers[p].values()):
                 self.unread_ms += 1
             self.ends[p] += 1
         self.read()
@@ -105,7 +104,6 @@ class Model:
                 self.frontier[p] = max(position, frontier if frontier is not None else position)
                 readers[step.member] = [position, step.fetches]
             readers[step.member][1] = step.fetches
-            self.had[p] = True
         self.read()
 
 

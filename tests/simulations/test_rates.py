@@ -75,7 +75,8 @@ def test_on_the_same_events_eager_falls_behind_and_cooperative_reads_twice() -> 
     assert (cost["eager"]["read_twice"], cost["consumer"]["read_twice"]) == (0, 0)
     # A read for the 9 s, and B what had come in the 12 s, of a partition that each gave up after it had committed.
     assert 2_000 < cost["cooperative"]["read_twice"] < 2_200
-    assert cost["eager"]["unread_ms"] > 1.5 * cost["cooperative"]["unread_ms"]
+    late_ms = 3 * 12_000
+    assert cost["eager"]["unread_ms"] - late_ms > 1.5 * (cost["cooperative"]["unread_ms"] - late_ms) > 0
 
 
 @pytest.mark.parametrize("protocol", ["consumer", "classic"])
@@ -120,7 +121,7 @@ def test_a_process_that_stands_still_for_a_while_goes_on_where_it_was(protocol: 
         "consumption"
     ]
     before = summary_of(entries_of("{at: 10s, join: B}", protocol=protocol, until="60s"))["consumption"]
-    assert (cost["read_twice"], cost["unread_ms"]) == (before["read_twice"], before["unread_ms"])
+    assert (cost["read_twice"], cost["unread_ms"]) == (before["read_twice"], before["unread_ms"] + 5_000)
     assert cost["lag_max"] == 5 * 100
 
 
@@ -248,7 +249,7 @@ def test_the_command_tells_the_cost_on_standard_error_and_the_summary_holds_it(t
     (line,) = err.getvalue().splitlines()
     assert line.startswith(f"Lag at most {told['consumption']['lag_max']:,} records, ")
     assert "0 records read twice; " in line
-    assert "partition-seconds without a reader, " in line
+    assert "partition-seconds not read, " in line
 
 
 def test_a_client_that_does_not_poll_is_told_of_and_so_is_that_it_polls_again() -> None:

@@ -152,7 +152,7 @@ class ConsumptionFrame(TypedDict):
     """How far records are read, where topics have a rate (records a second of each partition).
 
     The group's lag at any time until the next frame: ``(waiting + waiting_rate * at_ms) / 1000`` records. Its partition-milliseconds
-    without a reader: ``unread_ms + unread_count * at_ms - unread_since_ms``.
+    not read (nobody fetches): ``unread_ms + unread_count * at_ms - unread_since_ms``.
     """
 
     rates: Mapping[str, int]
@@ -170,7 +170,7 @@ class ConsumptionFrame(TypedDict):
 
 
 class ConsumptionSummary(TypedDict):
-    """What a run cost its records: ``lag`` at the end and at most, records read twice and skipped, time without a reader
+    """What a run cost its records: ``lag`` at the end and at most, records read twice and skipped, time not read
     (``unread_ms`` summed over partitions, ``unread_max_ms`` of one)."""
 
     lag: int

@@ -42,7 +42,7 @@ def noted_topic(state: State, name: str, topic: Fields | None, former_id: str | 
     consumption = _counted(consumption or Consumption(), at_ms)
     partitions = known.partitions if known is not None else {}
     new = {
-        number: PartitionConsumption(begin_ms=at_ms, at_ms=at_ms, read=read)
+        number: _with_gap(PartitionConsumption(begin_ms=at_ms, at_ms=at_ms, read=read), at_ms)
         for number in range(len(partitions), count)
     }
     grown = TopicConsumption(rate=integer(rate), partitions=edited(partitions, new, ()))
@@ -139,29 +139,37 @@ def _begun(
         # A commit of more than was written here tells of a log that was longer from the beginning.
         partition = replace(partition, begin_offset=partition.begin_offset + position - end)
     read = partition.read if partition.read is not None else position
-    if partition.unread_since_ms is not None:
-        length_ms = max(at_ms - partition.unread_since_ms, 0)
-        partition = replace(
-            partition,
-            unread_since_ms=None,
-            unread_ms=partition.unread_ms + length_ms,
-            unread_max_ms=max(partition.unread_max_ms, length_ms),
-        )
     begun = replace(
         partition,
         readers={**partition.readers, member_id: Reader(position, fetches)},
         read=max(read, position),
         skipped=partition.skipped + max(position - read, 0),
     )
-    return _settled(begun, rate, at_ms)
+    return _settled(_with_gap(begun, at_ms), rate, at_ms)
 
 
 def _left(partition: PartitionConsumption, rate: int, at_ms: int, member_id: str) -> PartitionConsumption:
     """A member has it no more."""
     partition = _settled(partition, rate, at_ms)
     readers = {who: reader for who, reader in partition.readers.items() if who != member_id}
-    since_ms = partition.unread_since_ms if readers or partition.unread_since_ms is not None else at_ms
-    return replace(partition, readers=readers, unread_since_ms=since_ms)
+    return _with_gap(replace(partition, readers=readers), at_ms)
+
+
+def _with_gap(partition: PartitionConsumption, at_ms: int) -> PartitionConsumption:
+    """The time in which nobody fetches it begins or ends, as its readers are by now."""
+    since_ms = partition.unread_since_ms
+    if since_ms is None:
+        waits = partition.read is not None and not partition.is_fetched
+        return replace(partition, unread_since_ms=at_ms) if waits else partition
+    if not partition.is_fetched:
+        return partition
+    length_ms = max(at_ms - since_ms, 0)
+    return replace(
+        partition,
+        unread_since_ms=None,
+        unread_ms=partition.unread_ms + length_ms,
+        unread_max_ms=max(partition.unread_max_ms, length_ms),
+    )
 
 
 def _settled(partition: PartitionConsumption, rate: int, at_ms: int) -> PartitionConsumption:

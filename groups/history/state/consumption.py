@@ -32,7 +32,8 @@ class PartitionConsumption:
     """One partition as of ``at_ms``. ``read`` is ``None`` until somebody has read it.
 
     ``begin_offset`` is the end of its log at ``begin_ms``. ``skipped``: records that no reader will come back to.
-    ``unread_ms``: how long nobody had it, after somebody first had; ``unread_since_ms``: since when nobody has.
+    ``unread_ms``: how long nobody fetched it, from its first reader on (of an added partition from its first record on);
+    ``unread_since_ms``: since when nobody fetches. An owner in a callback, one that does not poll, a paused or cut off one do not.
     """
 
     begin_ms: int
@@ -64,7 +65,7 @@ class Sums(NamedTuple):
     """Of all partitions, so that the group's figures at any time need no look at each.
 
     ``waiting_rate`` and ``waiting`` are of those that nobody fetches: their lag is ``(waiting + waiting_rate * at_ms) / 1000``
-    records. ``unread_count`` and ``unread_since_ms`` are of those that nobody has.
+    records. ``unread_count`` and ``unread_since_ms`` are of the same partitions.
     """
 
     waiting_rate: int = 0
@@ -84,7 +85,7 @@ class Sums(NamedTuple):
         return (self.waiting + self.waiting_rate * at_ms) // SECOND_MS
 
     def unread_until(self, at_ms: int) -> int:
-        """Partition-milliseconds in which nobody had a partition that somebody had had before."""
+        """Partition-milliseconds in which nobody fetched a partition that had had a reader."""
         return self.unread_ms + self.unread_count * at_ms - self.unread_since_ms
 
 
@@ -95,8 +96,8 @@ NO_SUMS: Final = Sums()
 class Consumption:
     """By topic name. ``lag_max`` is that of all partitions together at its greatest, which was at ``lag_max_at_ms``.
 
-    ``members``: member → topic → the partitions that it has at hand. ``unread_max_ms``: the longest time that is over in which
-    nobody had a partition.
+    ``members``: member → topic → the partitions that it has at hand. ``unread_max_ms``: the longest time that ended in which
+    nobody fetched a partition.
     """
 
     topics: Mapping[str, TopicConsumption] = field(default_factory=dict)
@@ -146,7 +147,7 @@ def sums_of(partition: PartitionConsumption, rate: int) -> Sums:
 
 
 def longest_unread_ms(consumption: Consumption, at_ms: int) -> int:
-    """The longest time in which nobody had one partition; one that is not over counts until now."""
+    """The longest time in which nobody fetched one partition; one that has not ended counts until now."""
     open_ms = (
         at_ms - partition.unread_since_ms
         for topic in consumption.topics.values()

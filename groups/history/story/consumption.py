@@ -7,11 +7,11 @@ from groups.history.words import counted, duration
 
 
 def consumption_words(told: ConsumptionSummary, first_ms: int) -> str:
-    """How far the group fell behind, what was read twice or never, and how long partitions had no reader.
+    """How far the group fell behind, what was read twice or never, and how long nobody fetched.
 
     >>> consumption_words({"lag": 0, "lag_max": 6_322, "lag_max_at_ms": 31_000, "read_twice": 0, "skipped": 40,
     ...     "unread_ms": 27_496, "unread_max_ms": 9_010}, 1_000).replace(chr(0x2009), " ")
-    'Lag at most 6,322 records, 30.0 s in; 0 records read twice, 40 skipped; 27.5 partition-seconds without a reader, 9.0 s the longest'
+    'Lag at most 6,322 records, 30.0 s in; 0 records read twice, 40 skipped; 27.5 partition-seconds not read, 9.0 s the longest'
     """
     lag = "No lag"
     if told["lag_max"]:
@@ -20,7 +20,7 @@ def consumption_words(told: ConsumptionSummary, first_ms: int) -> str:
     twice = f"{counted(told['read_twice'], 'record')} read twice"
     if told["skipped"]:
         twice += f", {told['skipped']:,} skipped"
-    unread = f"{told['unread_ms'] / 1000:,.1f} partition-seconds without a reader"
+    unread = f"{told['unread_ms'] / 1000:,.1f} partition-seconds not read"
     if told["unread_ms"]:
         unread += f", {duration(told['unread_max_ms'])} the longest"
     return f"{lag}; {twice}; {unread}"

@@ -206,7 +206,7 @@ def has_rates(scenario: Scenario) -> bool:
 
 
 class Costs:
-    """What a run costs its records: lag, records read twice, time without a reader."""
+    """What a run costs its records: lag, records read twice, time not read."""
 
     def __init__(self, scenario: Scenario, semantics: Semantics) -> None:
         from groups.history.state.group import initial_state

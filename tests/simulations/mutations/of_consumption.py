@@ -37,15 +37,15 @@ CONSUMING: Final = (
     _m(
         "gap-is-nothing",
         REPLAY,
-        "            unread_ms=partition.unread_ms + length_ms,\n",
-        "            unread_ms=partition.unread_ms,\n",
+        "        unread_ms=partition.unread_ms + length_ms,\n",
+        "        unread_ms=partition.unread_ms,\n",
         "a gap between two readers is not counted once it is over",
     ),
     _m(
         "gap-never-begins",
         REPLAY,
-        "since_ms = partition.unread_since_ms if readers or partition.unread_since_ms is not None else at_ms",
-        "since_ms = partition.unread_since_ms",
+        "        return replace(partition, unread_since_ms=at_ms) if waits else partition\n",
+        "        return partition\n",
         "nobody notices that the last reader of a partition is gone",
     ),
     _m(
@@ -81,7 +81,7 @@ CONSUMING: Final = (
         REPLAY,
         "costs = Sums(unread_ms=gone.unread_until(at_ms), read_twice=last.read_twice, skipped=last.skipped)",
         "costs = Sums(read_twice=last.read_twice, skipped=last.skipped)",
-        "the time without a reader of a deleted topic is forgotten",
+        "the time not read of a deleted topic is forgotten",
     ),
     _m(
         "commits-one-more",
