@@ -6,7 +6,7 @@ The same scenario and seed give the same run up to that moment, so that nothing 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NotRequired, TypedDict
 
 import yaml
@@ -42,6 +42,27 @@ def lines_at(scenario: Scenario, script: Sequence[Line]) -> list[tuple[int, Line
     nodes = parse(scenario.text).mapping()["script"].items()
     times = (node.mapping()["at"].duration_ms(UNTIL_MAX_MS) for node in nodes)
     return list(zip(times, script, strict=True))
+
+
+def lasting_lines(scenario: Scenario, now_ms: int, running: Collection[str]) -> list[Line]:
+    """What the script did to applications before ``now_ms``, as far as it lasts: slow callbacks, late polls. A new process has neither."""
+    lasting: dict[tuple[str, Verb], int] = {}
+    for action in scenario.script:
+        if action.at_ms > now_ms:
+            break
+        match action.verb:
+            case Verb.SLOW_REVOKE if action.length_ms is not None:
+                lasting[action.who, action.verb] = action.length_ms
+            case Verb.POLL_LATE if action.length_ms is not None:
+                lasting[action.who, action.verb] = action.at_ms + action.length_ms - now_ms
+            case Verb.KILL | Verb.RESTART | Verb.BOUNCE:
+                for verb in (Verb.SLOW_REVOKE, Verb.POLL_LATE):
+                    lasting.pop((action.who, verb), None)
+    return [
+        {"at": "0ms", str(verb): name, "for": f"{length_ms}ms"}
+        for (name, verb), length_ms in lasting.items()
+        if name in running and length_ms > 0
+    ]
 
 
 def with_newcomers(members: dict[str, Document], added: Iterable[Mapping[str, object]]) -> None:

@@ -133,3 +133,9 @@ def _span(values: Sequence[int | None]) -> int | str | None:
     if not numbers:
         return None
     return numbers[0] if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are."""
+    shown = [*names[:3]] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -8,10 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.frames.shapes import MemberFrame
-from simulations.fork.continuing import Line, document_of, lines_at, with_newcomers, without_impossible
+from simulations.fork.continuing import (
+    Line,
+    document_of,
+    lasting_lines,
+    lines_at,
+    with_newcomers,
+    without_impossible,
+)
 from simulations.fork.edits import EPOCH, PARTITIONS, SUBSCRIBE, lines_of
 from simulations.fork.group_of_frame import classic_start, names_of, partition_counts
-from simulations.fork.rows import NOT_IN_LOG, Rows
+from simulations.fork.rows import NOT_IN_LOG, Rows, listed
 from simulations.fork.settings import apply_settings
 from simulations.fork.values import (
     CLASSIC,
@@ -57,14 +64,14 @@ class _TakingOver:
     def fork(self) -> Fork:
         document = self._document()
         if self.rows.missing:
-            missing = _listed(self.rows.missing)
+            missing = listed(self.rows.missing)
             raise ForkError(
                 f"This log begins in the middle of the group. Missing: {missing}.", "at", self.rows.rows
             )
         members = document["members"]
         added = [*self.script, *(line for fault in self.edits.faults for line in lines_of(fault, 0))]
-        with_newcomers(members, added)
         later = self._later()
+        with_newcomers(members, [*added, *later])
         document["until"] = f"{self._length_ms(added, later)}ms"
         seed = self._seed()
         for key in self.rows.unused():
@@ -107,7 +114,7 @@ class _TakingOver:
             "begin again",
             f"{NOT_IN_LOG}; each session starts at the moment",
         )
-        if not self.moment.scenario:
+        if not self.moment.scenario and not self.moment.later:
             rows.assumed("later", "What happens later", "only what you add", "nobody else joins or leaves")
         return document
 
@@ -203,6 +210,8 @@ class _TakingOver:
             ):
                 if is_so and not (verb is Verb.PAUSE and client.get("killed")):
                     self.script.append({"at": "0ms", str(verb): name})
+        if scenario := self.moment.scenario:
+            self.script += lasting_lines(scenario, self.moment.at_ms - scenario.start_ms, running)
 
     def _start(self) -> Document:
         if self.protocol == CONSUMER:
@@ -219,7 +228,7 @@ class _TakingOver:
             )
             return dict(start)
         why = (
-            f"the assignment of {_listed(unreadable)} cannot be read"
+            f"the assignment of {listed(unreadable)} cannot be read"
             if unreadable
             else f"the group is {self.frame['state'] or 'in an unknown state'}"
         )
@@ -344,7 +353,14 @@ class _TakingOver:
         """What the scenario's script still has, from the moment on."""
         scenario = self.moment.scenario
         if scenario is None:
-            return []
+            if self.moment.later:
+                self.rows.assumed(
+                    "later",
+                    "What happens later",
+                    f"{len(self.moment.later)} members' events of the log",
+                    "a member that the log removes has called close()",
+                )
+            return [dict(line) for line in self.moment.later]
         from_ms = self.moment.at_ms - scenario.start_ms
         lines = [(at_ms, line) for at_ms, line in lines_at(scenario, self.base["script"]) if at_ms > from_ms]
         if lines:
@@ -382,8 +398,3 @@ def _protocol_of(moment: Moment) -> str:
             "At this moment the group has members of both protocols; choose one before or after the migration"
         )
     return str(protocol)
-
-
-def _listed(names: list[str]) -> str:
-    shown = names[:3] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -93,6 +93,8 @@ class Moment:
     scenario: Scenario | None = None
     semantics: Semantics = Semantics.KAFKA
     seed: int = 1
+    later: Sequence[Mapping[str, object]] = ()
+    """Of a log: what its members do after the moment, as lines of a script whose times are from the moment on."""
 
     @property
     def at_ms(self) -> int:

@@ -208,3 +208,9 @@ def test_a_moment_without_members_or_of_another_kind_of_group_is_refused() -> No
     for wrong, words in ((empty, "Nobody is in the group"), (share, "a share group")):
         with pytest.raises(ForkError, match=words):
             taken_over(Moment(frame=wrong), Edits())
+
+
+def test_a_slow_callback_of_before_the_moment_is_taken_over() -> None:
+    """A takes 90 s in its callback, as the script said before: with another assignor, too."""
+    branch = fork(moment_of("incident-slow-revocation", 14), edits_of({"assignor": "range"}, None))
+    assert '- {"at": "0ms", "slow_revoke": "A", "for": "90000ms"}' in branch.text

@@ -88,6 +88,12 @@ class Digester:
         self._show(None, None)
         self.begin()
 
+    @property
+    def unassigned(self) -> int:
+        """How many partitions nobody holds, after the changes that were taken."""
+        self._ownership.settle()
+        return self._ownership.unassigned
+
     def begin(self) -> None:
         """A chunk begins: what is taken next starts with a state of its own. Call it only after ``take``."""
         digest = Digest(begins=True)

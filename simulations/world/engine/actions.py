@@ -173,6 +173,20 @@ class Acting:
         cause = self._fault(Event.KILL, process)
         process.kill()
         process.note_reading(cause)
+        self._supervise(process.name)
+
+    def _supervise(self, name: str) -> None:
+        """Its supervisor, if it has one, starts it again unless something else has started it by then."""
+        after_ms, started = self.members[name].restart_after_ms, self._starts.get(name, 0)
+        if after_ms is None:
+            return
+
+        def start() -> None:
+            if started == self._starts.get(name, 0):
+                self._start(name)
+
+        queue = self._world.queue
+        queue.plan(queue.now_ms + after_ms, Priority.SCRIPT, start)
 
     def note_reading(self, cause: int | None) -> None:
         """Whom the network has cut off, or brought back, reads otherwise from here on."""
@@ -282,6 +296,7 @@ class Acting:
             process.may_read = lambda topic: all(
                 world.access.may(name, operation, topic) for operation in Operation
             )
+        process.failed_fatally = partial(self._supervise, name)
         self.processes[name] = process
         return process
 

@@ -73,6 +73,8 @@ class Process:
         self.name = self.host.partition("~")[0]
         """The scenario's, of whichever process of the member: ACLs are of principals."""
         self.alive = True
+        self.failed_fatally: Callable[[], None] | None = None
+        """Called once if an error ends its consumer."""
         self.raises = False
         """Whether the callback that ends next raises."""
         self.broker: str | None = None
@@ -175,6 +177,9 @@ class Process:
                     self._set_alarm(at_ms)
         if self.reaches is not None:
             self.note_reading(cause)
+        if self.consumer.fatal and self.failed_fatally is not None:
+            report, self.failed_fatally = self.failed_fatally, None
+            report()
 
     def note_reading(self, cause: int | None) -> None:
         """Writes down what it reads from here on, if that has changed. Between two such notes it reads on evenly."""

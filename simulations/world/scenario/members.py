@@ -30,6 +30,7 @@ COMMON_KEYS: Final = (
     "rack_id",
     "rebalance_timeout_ms",
     "callback_ms",
+    "restart_after_ms",
     "auto_commit",
     "auto_commit_interval_ms",
 )
@@ -94,6 +95,9 @@ def _member(
         assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
+        restart_after_ms=(
+            read_milliseconds(keys, "restart_after_ms", 1, 0) if "restart_after_ms" in keys else None
+        ),
         auto_commit=keys["auto_commit"].yes() if "auto_commit" in keys else False,
         auto_commit_interval_ms=read_milliseconds(keys, "auto_commit_interval_ms", 1, 5_000),
     )

@@ -75,6 +75,8 @@ class Member:
     """What a consumer of the classic protocol is set to; ``None`` of one of the consumer protocol."""
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
+    restart_after_ms: int | None = None
+    """Its supervisor starts it again so long after its process was killed or ended by an error; ``None``: nobody does."""
     auto_commit: bool = False
     auto_commit_interval_ms: int = 5_000
 

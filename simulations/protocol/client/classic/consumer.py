@@ -127,6 +127,11 @@ class ClassicConsumer:
         return self._m.closed or self._m.fatal or (static and self.closed)
 
     @property
+    def fatal(self) -> bool:
+        """Whether an error ended it."""
+        return self._m.fatal
+
+    @property
     def alarm_ms(self) -> int | None:
         return self._m.alarm_ms
 

@@ -156,7 +156,12 @@ class Consumer:
         """Whether its process is over: closed, as a static member's is once it has left, or an error was fatal."""
         m = self._m
         left = self.closed and m.config.instance_id is not None and m.epoch < JOIN_EPOCH
-        return left or m.closed or m.state is MemberState.FATAL
+        return left or m.closed or self.fatal
+
+    @property
+    def fatal(self) -> bool:
+        """Whether an error ended it."""
+        return self._m.state is MemberState.FATAL
 
     def awaits(self, request: object) -> bool:
         """Whether the answer to this very request would be taken."""

@@ -1,0 +1,126 @@
+"""The incident: what the recording measured from a moment on, and the same from there on in the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+import yaml
+
+from groups.history.entries import Entry
+from simulations.fork.continuing import document_of, text_of
+from simulations.fork.taking_over import taken_over
+from simulations.fork.values import Document, Edits, Moment
+from simulations.remedies.drawing import DRAWN
+from simulations.remedies.later_events import LINES_MOST, LaterEvents
+from simulations.remedies.measuring import Meter, measured, with_rates
+from simulations.remedies.values import (
+    LENGTH_MOST_MS,
+    MEMBERS_MOST,
+    PARTITIONS_MOST,
+    Incident,
+    Recorded,
+    RemediesError,
+)
+from simulations.world.scenario import Scenario, load, with_release
+
+RATE: Final = 100
+"""Records a second of each partition where nobody gives a rate: what is not read does not depend on it, what is read twice does."""
+
+NOTHING: Final = (
+    "Nothing to remedy: from this moment on every partition was read. Choose a moment before the incident"
+)
+
+
+def of_run(moment: Moment) -> Incident:
+    """The incident of a simulated run: its script continues after the moment."""
+    scenario = moment.scenario
+    assert scenario is not None
+    length_ms = scenario.start_ms + scenario.until_ms - moment.at_ms
+    _check(moment, length_ms)
+    measures, epochs = measured(with_rate(scenario), moment.semantics, moment.seed, moment.at_ms)
+    recorded: Recorded = {
+        "not_read_ms": measures.not_read_ms,
+        "unassigned_ms": measures.unassigned_ms,
+        "epochs": epochs,
+    }
+    if not measures.not_read_ms:
+        raise RemediesError(NOTHING)
+    return _incident(moment, length_ms, recorded)
+
+
+def of_log(moment: Moment, entries: Iterable[Entry]) -> Incident:
+    """The incident of a log: its members go and come after the moment as ``entries`` (all, from the first on) have it."""
+    frame = moment.frame
+    meter = Meter(str(frame["group"]), moment.semantics, frame["at_ms"])
+    later = LaterEvents(frame, moment.cast)
+    at_ms = frame["at_ms"]
+    for entry in entries:
+        meter.add(entry)
+        at_ms = max(at_ms, entry.at_ms)
+        if entry.sequence > frame["sequence"] and (entry.settled or entry.kind != "record"):
+            later.see(meter.frame)
+            if len(later.lines) > LINES_MOST:
+                raise RemediesError(
+                    f"After this moment members of the log go and come more than {LINES_MOST} times; choose a later one"
+                )
+    length_ms = at_ms - frame["at_ms"]
+    _check(moment, length_ms)
+    if not later.lines:
+        raise RemediesError("No member goes or comes after this moment; choose a moment before the incident")
+    recorded: Recorded = {
+        "not_read_ms": None,
+        "unassigned_ms": meter.end(at_ms).unassigned_ms,
+        "epochs": meter.epochs,
+    }
+    return _incident(replace(moment, later=later.lines), length_ms, recorded)
+
+
+def with_rate(scenario: Scenario) -> Scenario:
+    """The same scenario with a rate for each topic, so that the run shows who fetches."""
+    parts = document_of(scenario)
+    document: Document = {**parts, "name": scenario.name, "group": scenario.group}
+    document["topics"] = with_rates(document["topics"], RATE)
+    document.pop("title", None)
+    document.pop("steps", None)
+    loaded = load(text_of(document, parts["script"])[0], scenario.name)
+    return with_release(loaded, scenario.settings.release)
+
+
+def _check(moment: Moment, length_ms: int) -> None:
+    members = len(moment.frame["members"])
+    partitions = sum(known.get("partitions") or 0 for known in moment.frame["topics"].values())
+    for value, most, what in (
+        (members, MEMBERS_MOST, "members"),
+        (partitions, PARTITIONS_MOST, "partitions"),
+    ):
+        if value > most:
+            raise RemediesError(
+                f"This group has {value:,} {what}; remedies are searched for {most:,} at most"
+            )
+    if length_ms <= 0:
+        raise RemediesError("Nothing happens after this moment; choose a moment before the incident")
+    if length_ms > LENGTH_MOST_MS:
+        raise RemediesError(
+            f"{length_ms / 60_000:,.0f} minutes follow this moment; remedies are searched over {LENGTH_MOST_MS // 60_000} at most"
+        )
+
+
+def _incident(moment: Moment, length_ms: int, recorded: Recorded) -> Incident:
+    made = taken_over(moment, Edits(settings={"length_ms": length_ms}))
+    document: Document = yaml.safe_load(made.text)
+    document["protocol"] = str(moment.frame["protocol"])
+    document["topics"] = with_rates(document["topics"], RATE)
+    rows = [row for row in made.assumptions if row["key"] not in ("length_ms", "clock")]
+    for row in rows:
+        if row["key"] == "rate" and row["value"] is None:
+            row |= {"value": RATE, "mark": "assumed", "reason": "only what is read twice depends on it"}
+    return Incident(
+        document=document,
+        semantics=moment.semantics,
+        seed=made.seed,
+        recorded=recorded,
+        assumptions=(*rows, *DRAWN),
+        of_records=moment.scenario is None,
+    )

@@ -1,0 +1,232 @@
+"""The search: the replay first, then each remedy with each seed, then what each answer depends on. A generator of its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, TypedDict
+
+from simulations.fork.continuing import text_of
+from simulations.fork.values import Document
+from simulations.remedies.assumptions import as_killed, assumptions_of
+from simulations.remedies.catalog import remedies_of
+from simulations.remedies.drawing import drawn
+from simulations.remedies.measuring import measured
+from simulations.remedies.ranking import missed, outcome_of, ranked, spread_of
+from simulations.remedies.values import (
+    SEEDS_MOST,
+    WORK_MOST,
+    Answer,
+    Assumed,
+    Incident,
+    Measures,
+    Otherwise,
+    RemediesError,
+    Remedy,
+    Row,
+    Spread,
+)
+from simulations.world.engine import RunTooLong
+from simulations.world.scenario import ScenarioError, load
+
+REPLAY: Final = Remedy(key="replay", name="Replay, nothing changed", setting="", change=lambda doc: doc)
+
+SWEPT_SEEDS: Final = 3
+"""Seeds of each other value of an assumption: they only have to show which one moves the answer most."""
+
+
+class Progress(TypedDict):
+    """Runs that ended, of how many, and the answer as far as it is known."""
+
+    done: int
+    runs: int
+    stage: str
+    answer: Answer
+
+
+def runs_of(incident: Incident, seeds: int) -> int:
+    """How many runs a search has. ``RemediesError`` where that is too much."""
+    if not 1 <= seeds <= SEEDS_MOST:
+        raise RemediesError(f"seeds={seeds} must be a whole number from 1 to {SEEDS_MOST}", "seeds")
+    remedies = len(remedies_of(incident.document)) + 1
+    assumed = len(assumptions_of(incident.document, incident.assumptions, of_records=incident.of_records))
+    runs = remedies * seeds + remedies * assumed * min(SWEPT_SEEDS, seeds)
+    members = len(incident.document["members"])
+    if runs * members > WORK_MOST:
+        raise RemediesError(
+            f"{runs:,} runs of {members:,} members are more than {WORK_MOST:,} together; take fewer seeds",
+            "seeds",
+        )
+    return runs
+
+
+def search(incident: Incident, seeds: int) -> Iterator[Progress]:
+    """The answer as it grows; the last one is whole. Nothing is ranked where the replay misses the recording."""
+    return _Search(incident, seeds).progress()
+
+
+class _Search:
+    def __init__(self, incident: Incident, seeds: int) -> None:
+        self._incident, self._seeds = incident, seeds
+        self._runs, self._done = runs_of(incident, seeds), 0
+        self._rows: list[Row] = []
+        self._epochs: list[int] = []
+        self._why: str | None = None
+
+    def progress(self) -> Iterator[Progress]:
+        replay: list[Measures] = []
+        yield from self._replay(replay)
+        if self._why is not None and self._incident.of_records:
+            # Records show that a member was removed, and not why: if it cannot have closed, it was killed before.
+            closed, why, self._incident = self._incident, self._why, as_killed(self._incident)
+            self._done -= self._seeds
+            yield from self._replay(replay)
+            if self._why is not None:
+                self._incident, self._why = closed, why
+        if self._why is not None:
+            self._done = self._runs
+            yield self._told("")
+            return
+        remedies = remedies_of(self._incident.document)
+        for remedy in remedies:
+            yield from self._remedy(remedy, replay)
+        assumed = assumptions_of(
+            self._incident.document, self._incident.assumptions, of_records=self._incident.of_records
+        )
+        yield from self._sweep(remedies, replay, assumed)
+        self._rows[1:] = ranked(self._rows[1:])
+        self._done = self._runs
+        yield self._told("")
+
+    def _replay(self, replay: list[Measures]) -> Iterator[Progress]:
+        """The runs with nothing changed, in ``replay`` and in the first row, and whether they are the incident."""
+        replay.clear()
+        self._epochs.clear()
+        self._rows.clear()
+        for number in range(self._seeds):
+            try:
+                measures, epochs = self._run(REPLAY, number)
+            except (ScenarioError, RunTooLong) as error:
+                raise RemediesError(f"The replay cannot run: {error}") from error
+            replay.append(measures)
+            self._epochs.append(epochs)
+            yield self._told("Replay")
+        self._rows.append(_row(REPLAY, replay))
+        self._why = missed(self._incident.recorded, replay, self._epochs)
+
+    def _remedy(self, remedy: Remedy, replay: Sequence[Measures]) -> Iterator[Progress]:
+        found: list[Measures] = []
+        for number in range(self._seeds):
+            try:
+                found.append(self._run(remedy, number)[0])
+            except (ScenarioError, RunTooLong) as error:
+                self._rows.append(_row(remedy, (), problem=str(error)))
+                self._done += self._seeds - number
+                yield self._told(remedy.name)
+                return
+            if number + 1 < self._seeds:
+                yield self._told(remedy.name)
+        row = _row(remedy, found)
+        outcome, row["fewer"] = outcome_of(replay, found)
+        row["outcome"] = str(outcome)
+        self._rows.append(row)
+        yield self._told(remedy.name)
+
+    def _sweep(
+        self, remedies: Sequence[Remedy], replay: Sequence[Measures], assumed: Sequence[Assumed]
+    ) -> Iterator[Progress]:
+        """Of each remedy the assumption whose other value moves its saving most."""
+        few = min(SWEPT_SEEDS, self._seeds)
+        moves: dict[str, int] = {}
+        for each in assumed:
+            try:
+                before = [self._run(REPLAY, number, each)[0] for number in range(few)]
+            except (ScenarioError, RunTooLong):
+                continue
+            yield self._told(f"If {each.name} is otherwise")
+            for remedy, row in zip(remedies, self._rows[1:], strict=True):
+                if row["not_read_ms"] is None or remedy.setting.startswith(each.name):
+                    continue
+                try:
+                    after = [self._run(remedy, number, each)[0] for number in range(few)]
+                except (ScenarioError, RunTooLong):
+                    continue
+                usual = sum(
+                    one.not_read_ms - other
+                    for one, other in zip(replay, row["not_read_ms"]["seeds"], strict=True)
+                ) // len(replay)
+                saved = (
+                    sum(one.not_read_ms - other.not_read_ms for one, other in zip(before, after, strict=True))
+                    // few
+                )
+                if abs(saved - usual) > moves.get(row["key"], 0):
+                    moves[row["key"]] = abs(saved - usual)
+                    row["depends_on"] = _otherwise(each, before, after)
+                yield self._told(f"If {each.name} is otherwise")
+
+    def _run(self, remedy: Remedy, number: int, assumed: Assumed | None = None) -> tuple[Measures, int]:
+        self._done += 1
+        document = self._incident.document
+        if assumed is not None:
+            document = assumed.change(document)
+        document = drawn(remedy.change(document), self._incident.seed, number)
+        return measured(
+            load(text_of_document(document), remedy.key),
+            self._incident.semantics,
+            self._incident.seed + number,
+        )
+
+    def _told(self, stage: str) -> Progress:
+        epochs: Spread | None = spread_of(self._epochs) if self._epochs else None
+        answer: Answer = {
+            "why": self._why,
+            "seeds": self._seeds,
+            "recorded": self._incident.recorded,
+            "replay_epochs": epochs,
+            "rows": list(self._rows),
+            "assumptions": list(self._incident.assumptions),
+        }
+        return {"done": min(self._done, self._runs), "runs": self._runs, "stage": stage, "answer": answer}
+
+
+def text_of_document(document: Document) -> str:
+    """The scenario's text of a document."""
+    return text_of(document, document["script"])[0]
+
+
+def branch_text(incident: Incident, key: str) -> tuple[Remedy, str]:
+    """A remedy of the incident with the scenario that its first seed runs."""
+    for remedy in (REPLAY, *remedies_of(incident.document)):
+        if remedy.key == key:
+            return remedy, text_of_document(remedy.change(incident.document))
+    raise RemediesError(f"{key[:40]!r} is no remedy of this incident", "remedy")
+
+
+def _row(remedy: Remedy, found: Sequence[Measures], problem: str | None = None) -> Row:
+    def spread(values: list[int]) -> Spread | None:
+        return spread_of(values) if values else None
+
+    return {
+        "key": remedy.key,
+        "name": remedy.name,
+        "setting": remedy.setting,
+        "not_read_ms": spread([each.not_read_ms for each in found]),
+        "unassigned_ms": spread([each.unassigned_ms for each in found]),
+        "interrupted": spread([each.interrupted for each in found]),
+        "read_twice": spread([each.read_twice for each in found]),
+        "outcome": None,
+        "fewer": 0,
+        "depends_on": None,
+        "problem": problem,
+    }
+
+
+def _otherwise(assumed: Assumed, before: Sequence[Measures], after: Sequence[Measures]) -> Otherwise:
+    outcome, _ = outcome_of(before, after)
+    return {
+        "name": assumed.name,
+        "value": assumed.value,
+        "other": assumed.other,
+        "outcome": str(outcome),
+        "not_read_ms": spread_of([each.not_read_ms for each in after])["median"],
+        "replay_ms": spread_of([each.not_read_ms for each in before])["median"],
+    }
