@@ -18,7 +18,7 @@ from django.contrib.staticfiles import finders
 from explorer.web.comments import MODULE_COMMENTS, STYLE_COMMENTS, without_comments
 from explorer.web.modules import joined_path
 
-LEFT_OUT: Final = frozenset({"js/forks/panel.js", "js/sharing/dialog.js"})
+LEFT_OUT: Final = frozenset({"js/figures/lag-panel.js", "js/forks/panel.js", "js/sharing/dialog.js"})
 """Modules that are imported later, by a page that has a server."""
 
 IMPORT: Final = re.compile(r"^import\s*\{([^}]*)\}\s*from\s+'(\.[^']+)';[ \t]*\n", re.MULTILINE)

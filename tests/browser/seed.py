@@ -1,7 +1,7 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
 With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group; with ``broken`` a run in which a
-partition has two owners; with ``held`` one whose foo-2 an open transaction holds; with ``empty`` a run that recorded nothing; with ``commits`` a followed group that commits for ten minutes.
+partition has two owners; with ``held`` one whose foo-2 an open transaction holds; with ``empty`` a run that recorded nothing; with ``lag`` a group of a cluster that was watched, and whose lag is known; with ``commits`` a followed group that commits for ten minutes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,16 @@ def main() -> None:
         writer.append(held_back.log().recorded())
         writer.finish("complete")
         sys.stdout.write(timeline.id)
+        return
+    if sys.argv[1:] == ["lag"]:
+        from groups.cluster_models import Cluster
+        from groups.watching import registry
+        from tests.watching.test_lag_over_time import OWNER, moving
+
+        cluster = registry.add("paused", {"bootstrap.servers": "localhost:9092"})
+        assert registry.take(cluster.pk, OWNER)
+        sys.stdout.write(moving(cluster).id)
+        Cluster.objects.filter(pk=cluster.pk).update(status=Cluster.Status.PAUSED)
         return
     if sys.argv[1:] == ["commits"]:
         from groups.history.passes.recorder import Recorder

@@ -28,6 +28,7 @@ def test_a_case_study_opens_for_a_reader_and_tells_its_step_in_the_large_line(op
         "#whole",
         "#verdict",
         "#details",
+        "#lag-panel",
         "#metrics-panel",
         "#figure-panel",
     ):

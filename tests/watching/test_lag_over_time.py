@@ -218,7 +218,10 @@ def test_the_api_and_the_command_line_give_the_same_lag(cluster: Cluster, client
 
 
 def moving(cluster: Cluster) -> Timeline:
-    """B takes partition 1 from A at round 8, after three rounds in which nobody owned it; ten records are written each round."""
+    """B takes partition 1 from A at round 8, after three rounds in which nobody owned it; ten records are written each round.
+
+    C joins in the last round.
+    """
     store, keeper = Store(cluster, OWNER), PositionKeeper(cluster, OWNER)
     for number in range(16):
         shares: dict[str, Any] = {"a": ((0,), (0,)), "b": ((1,), (1,))}
@@ -227,11 +230,16 @@ def moving(cluster: Cluster) -> Timeline:
             shares, epoch = {"a": ((0, 1), (0, 1))}, 3
         elif number < 8:
             shares, epoch = {"a": ((0,), (0,)), "b": ((), (1,))}, 5
+        elif number == 15:
+            shares, epoch = {**shares, "c": ((), ())}, 6
         store.take(round_of(BEGIN_MS + 5_000 * number, described("billing", shares, epoch=epoch)))
         read = 10 * number
         waiting = read if number < 5 else min(read, 50 + 15 * max(0, number - 8))
         keeper.take(positions(number, (read, waiting), (read, read)))
-    return Timeline.objects.get()
+    made = Timeline.objects.get(cluster_id=cluster.pk)
+    made.status = Timeline.Status.COMPLETE
+    made.save(update_fields=["status"])
+    return made
 
 
 def test_the_cost_of_a_rebalance_is_in_the_answer_and_a_members_lag_is_that_of_what_it_owned(
@@ -239,7 +247,7 @@ def test_the_cost_of_a_rebalance_is_in_the_answer_and_a_members_lag_is_that_of_w
 ) -> None:
     timeline = moving(cluster)
     answer: dict[str, Any] = client.get(f"/api/timelines/{timeline.pk}/lag?by=member").json()
-    cost = answer["rebalances"][-1]
+    cost = answer["rebalances"][1]
     at = {number: BEGIN_MS + 5_000 * number for number in range(16)}
     assert (cost["at_ms"], cost["settled_ms"], cost["moved"]) == (at[5], at[8], 1)
     assert (cost["unassigned_partition_ms"], cost["records_waited"]) == (15_000, 30)

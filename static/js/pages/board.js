@@ -129,7 +129,7 @@ const side = new SidePanels({
   panels,
   server,
   cast,
-  rest: () => timeline.rest,
+  timeline,
   onSeek: (sequence) => seeking.go(sequence),
   isIdle: () => !player.playing,
 });

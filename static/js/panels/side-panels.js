@@ -14,17 +14,20 @@ export class SidePanels {
   #metrics = null;
   /** @type {import('./assignment-panel.js').AssignmentPanel | null} */
   #assignment = null;
+  /** @type {import('../figures/lag-panel.js').LagPanel | null} */
+  #lag = null;
 
   /**
    * @param {object} options
    * @param {import('../source/panels.js').Panels | null} options.panels
    * @param {import('../source/page.js').Served | null} options.server
    * @param {import('../frame/cast.js').Cast} options.cast
-   * @param {() => Rest | null} options.rest
+   * @param {import('../timeline/timeline.js').Timeline} options.timeline
    * @param {(sequence: number) => void} options.onSeek
    * @param {() => boolean} options.isIdle
    */
-  constructor({ panels, server, cast, rest, onSeek, isIdle }) {
+  constructor({ panels, server, cast, timeline, onSeek, isIdle }) {
+    const rest = () => timeline.rest;
     this.figure = panels && figureOf({ panels, served: server !== null, cast, onSeek, isIdle });
     this.#opens('metrics-panel', panels, async (panel, { metrics }) => {
       const { MetricsPanel } = await import('../figures/metrics-panel.js');
@@ -34,6 +37,11 @@ export class SidePanels {
     this.#opens('assignment-panel', server, async (panel, { assignment }) => {
       const { AssignmentPanel } = await import('./assignment-panel.js');
       this.#assignment = new AssignmentPanel({ panel, cast, fetchAssignment: assignment });
+      return rest();
+    });
+    this.#opens('lag-panel', server, async (panel, { lag, meta }) => {
+      const { LagPanel } = await import('../figures/lag-panel.js');
+      this.#lag = new LagPanel({ panel, cast, fetchLag: lag, meta, moments: () => timeline.moments, onSeek });
       return rest();
     });
   }
@@ -60,6 +68,7 @@ export class SidePanels {
   move(rest) {
     this.figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
     this.#metrics?.move(rest.sequence);
+    this.#lag?.move(rest.moment?.at_ms ?? rest.frame.at_ms);
     this.#assignment?.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
   }
 }

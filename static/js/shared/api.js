@@ -86,6 +86,7 @@ export function addresses(meta) {
   const version = meta.version ?? `${meta.entry_format}.${meta.fold_version}`;
   return {
     base,
+    meta,
     /** @param {number} first @returns {Promise<Chunk>} */
     chunk: (first) => askLines(`${base}/chunks/${first}?as=lines&v=${encodeURIComponent(version)}`),
     /**
@@ -109,6 +110,8 @@ export function addresses(meta) {
       ),
     /** @param {number} at @returns {Promise<import('../figures/metrics-panel.js').Metrics>} */
     metrics: (at) => ask(`${base}/metrics?at=${at}`),
+    /** @param {'partition' | 'member' | 'topic'} by @returns {Promise<import('../figures/lag-words.js').Lag>} */
+    lag: (by) => ask(`${base}/lag?by=${by}`),
     /** @param {number} at @param {import('../frame/next-assignment.js').Choice} choice @returns {Promise<import('../frame/next-assignment.js').Answer>} */
     assignment: (at, { leaves, joins }) =>
       ask(

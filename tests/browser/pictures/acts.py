@@ -41,7 +41,7 @@ def open_figure(page: Page) -> None:
     page.locator("#figure-zoom").click()
     page.wait_for_selector("#figure[data-ready=plotly]")
     page.get_by_text("As a table").click()
-    for panel in ("#assignment-panel", "#metrics-panel"):
+    for panel in ("#lag-panel", "#assignment-panel", "#metrics-panel"):
         if page.locator(panel).count():
             page.locator(f"{panel} > summary").click()
     page.locator("#metrics table").first.wait_for()

@@ -1,0 +1,120 @@
+/**
+ * Lag and the cost of rebalances in words. Pure.
+ *
+ * @typedef {{records: (number | null)[], seconds: (number | null)[], why: (string | null)[]}} LagLine
+ * @typedef {LagLine & {topic: string | null, partition: number | null, member: string | null}} NamedLine
+ * @typedef {object} RebalanceCost
+ * @property {number} sequence
+ * @property {number | null} epoch
+ * @property {number} at_ms
+ * @property {number} since_ms
+ * @property {number} settled_ms
+ * @property {number} moved
+ * @property {number} unassigned_partition_ms
+ * @property {number} unread_partition_ms
+ * @property {number | null} records_waited
+ * @property {string | null} waited_why
+ * @property {number | null} caught_up_ms
+ * @property {string | null} caught_up_why
+ * @property {number} read_twice_least
+ * @property {number | null} read_twice_most
+ * @property {string | null} read_twice_why
+ * @typedef {{times_ms: number[], total: LagLine, lines: NamedLine[], more: number, rebalances: RebalanceCost[], earlier: number | null, problem: string | null}} Lag
+ * @typedef {'records' | 'seconds'} Unit
+ */
+
+import { duration } from '../frame/words.js';
+
+/** Why a value is not known. @type {{[reason: string]: string}} */
+export const REASONS = {
+  'no-round': 'Nobody asked the brokers for end offsets at that time.',
+  'no-answer': 'The partition’s leader did not answer.',
+  'no-right': 'The right DESCRIBE on the topic is missing.',
+  'no-commit': 'Nothing was committed before.',
+  'made-again': 'The topic was made again, or its log was cut, and nothing was committed since.',
+  'end-below': 'The end offset is below the committed one.',
+  older: 'The first unread record is older than the first known end offset.',
+  'no-lag-before': 'No lag is known in the minute before, so that nobody knows which one is usual.',
+  'not-yet': 'It had not caught up within an hour, or by the end of what is known.',
+};
+
+/** @param {number} number */
+const counted = (number) => number.toLocaleString('en');
+
+/** A value of a line in words: `1,200 records`, `4.5 s`, `not known`. @param {LagLine} line @param {Unit} unit @param {number} at */
+export function lagSays(line, unit, at) {
+  const value = line[unit][at];
+  if (value === null) return 'not known';
+  return unit === 'seconds' ? duration(value * 1000) : `${counted(value)} record${value === 1 ? '' : 's'}`;
+}
+
+/** @param {NamedLine} line @param {(member: string) => string} name */
+export function lineName({ topic, partition, member }, name) {
+  if (member !== null) return name(member);
+  return partition === null ? String(topic) : `${topic}-${partition}`;
+}
+
+/** Times of partitions together, to a tenth of a second: `89.9`. @param {number} ms */
+export const partitionSeconds = (ms) => (ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 });
+
+/**
+ * The cells of a rebalance's row behind its time; null where a value is not known, and `why` its reason.
+ *
+ * @param {RebalanceCost} one
+ * @returns {{text: string | null, why: string | null}[]}
+ */
+export function costCells(one) {
+  const { read_twice_least: least, read_twice_most: most } = one;
+  const twice = most === null ? (least ? `at least ${counted(least)}` : null) : range(least, most);
+  return [
+    cell(counted(one.moved)),
+    cell(partitionSeconds(one.unassigned_partition_ms)),
+    cell(partitionSeconds(one.unread_partition_ms)),
+    cell(one.records_waited === null ? null : counted(one.records_waited), one.waited_why),
+    cell(
+      one.caught_up_ms === null ? null : duration(Math.max(0, one.caught_up_ms - one.settled_ms)),
+      one.caught_up_why,
+    ),
+    cell(twice, one.read_twice_why),
+  ];
+}
+
+/** @param {string | null} text @param {string | null} [why] */
+const cell = (text, why = null) => ({ text, why });
+
+/** @param {number} least @param {number} most */
+const range = (least, most) => (least === most ? counted(least) : `${counted(least)}–${counted(most)}`);
+
+/** The reasons that occur in the total and in costs, each once. @param {Lag} lag @returns {string[]} */
+export function reasonsOf({ total, rebalances }) {
+  const found = new Set(total.why);
+  for (const one of rebalances) for (const { why } of costCells(one)) found.add(why);
+  return Object.keys(REASONS).filter((reason) => found.has(reason));
+}
+
+/**
+ * Stretches of equal knowledge: where a line has values, as pairs of places, both included.
+ *
+ * @param {(number | null)[]} values
+ * @param {boolean} known
+ * @returns {[number, number][]}
+ */
+export function runsOf(values, known) {
+  /** @type {[number, number][]} */
+  const runs = [];
+  values.forEach((value, at) => {
+    if ((value !== null) !== known) return;
+    const last = runs[runs.length - 1];
+    if (last && last[1] === at - 1) last[1] = at;
+    else runs.push([at, at]);
+  });
+  return runs;
+}
+
+/** The place of the look that is nearest to a time. @param {number[]} times_ms @param {number} ms */
+export function nearestLook(times_ms, ms) {
+  let best = 0;
+  for (let at = 1; at < times_ms.length; at += 1)
+    if (Math.abs(times_ms[at] - ms) < Math.abs(times_ms[best] - ms)) best = at;
+  return best;
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { costCells, lagSays, lineName, nearestLook, reasonsOf, runsOf } from '../../static/js/figures/lag-words.js';
+
+const COST = {
+  sequence: 7,
+  epoch: 4,
+  at_ms: 60_000,
+  since_ms: 20_000,
+  settled_ms: 62_000,
+  moved: 2,
+  unassigned_partition_ms: 4_000,
+  unread_partition_ms: 89_900,
+  records_waited: 10_788,
+  waited_why: null,
+  caught_up_ms: 192_000,
+  caught_up_why: null,
+  read_twice_least: 0,
+  read_twice_most: 576,
+  read_twice_why: null,
+};
+const texts = (/** @type {object} */ change) => costCells({ ...COST, ...change }).map(({ text }) => text);
+
+test('a rebalance costs partition-seconds, records, a time to catch up and a range of records', () => {
+  assert.deepEqual(texts({}), ['2', '4', '89.9', '10,788', '2\u202fmin 10\u202fs', '0–576']);
+  assert.equal(texts({ read_twice_least: 30, read_twice_most: 30 })[5], '30');
+});
+
+test('what is not known has its reason, and a bound on one side is said as such', () => {
+  const cells = costCells({ ...COST, records_waited: null, waited_why: 'no-round' });
+  assert.deepEqual(cells[3], { text: null, why: 'no-round' });
+  assert.equal(texts({ read_twice_most: null, read_twice_least: 30 })[5], 'at least 30');
+  assert.equal(texts({ read_twice_most: null })[5], null);
+  assert.equal(texts({ caught_up_ms: null })[4], null);
+});
+
+test('a line is named by its member, its topic or its partition, and its values have their unit', () => {
+  const name = (/** @type {string} */ id) => id.toUpperCase();
+  assert.equal(lineName({ topic: null, partition: null, member: 'a', records: [], seconds: [], why: [] }, name), 'A');
+  const topic = { topic: 'orders', member: null, records: [], seconds: [], why: [] };
+  assert.equal(lineName({ ...topic, partition: null }, name), 'orders');
+  assert.equal(lineName({ ...topic, partition: 3 }, name), 'orders-3');
+  const line = { records: [1, 1200, null], seconds: [null, 4.5, null], why: ['older', null, 'no-right'] };
+  assert.equal(lagSays(line, 'records', 0), '1 record');
+  assert.equal(lagSays(line, 'records', 1), '1,200 records');
+  assert.equal(lagSays(line, 'seconds', 1), '4.5\u202fs');
+  assert.equal(lagSays(line, 'seconds', 0), 'not known');
+});
+
+test('a line is drawn where it is known, and shaded where it is not', () => {
+  const values = [null, 1, 2, null, null, 3];
+  assert.deepEqual(runsOf(values, true), [
+    [1, 2],
+    [5, 5],
+  ]);
+  assert.deepEqual(runsOf(values, false), [
+    [0, 0],
+    [3, 4],
+  ]);
+});
+
+test('the look that is nearest to the pointer is read', () => {
+  assert.deepEqual(
+    [-5, 4, 6, 99].map((ms) => nearestLook([0, 10, 20], ms)),
+    [0, 0, 1, 2],
+  );
+});
+
+test('each reason of the total and of the costs is listed once, in one order', () => {
+  const total = { records: [null, null], seconds: [null, null], why: ['no-right', 'no-round'] };
+  const costs = [{ ...COST, caught_up_ms: null, caught_up_why: 'not-yet' }];
+  const lag = { times_ms: [0, 1], total, lines: [], more: 0, rebalances: costs, earlier: 0, problem: null };
+  assert.deepEqual(reasonsOf(lag), ['no-round', 'no-right', 'not-yet']);
+});
