@@ -126,14 +126,6 @@ def test_with_reduced_motion_nothing_travels_and_everything_is_said(open_page: O
     equals_the_fresh_frame(page, "kip848-basic", fetch)
 
 
-def test_with_reduced_motion_the_first_page_stands_still(open_page: Open) -> None:
-    page = open_page("/", reduced_motion="reduce")
-    said = page.locator("#caption").inner_text()
-    page.wait_for_timeout(2000)
-    assert page.locator("#caption").inner_text() == said
-    assert page.evaluate("getComputedStyle(document.querySelector('.sweep')).animationName") == "none"
-
-
 def test_with_reduced_motion_a_case_study_waits_and_plays_frame_by_frame(open_page: Open) -> None:
     page = open_page("/t/kip848-basic?play=1", reduced_motion="reduce")
     expect(page.locator("#play")).to_be_focused()

@@ -121,14 +121,23 @@ def test_nothing_of_it_is_cut_or_too_wide_on_a_phone(
     assert cut == []
 
 
-def test_the_list_of_case_studies_can_be_walked_by_key(open_page: Open) -> None:
+def test_case_studies_are_filtered_searched_and_walked_by_key(open_page: Open) -> None:
     page = open_page("/")
-    lines = page.locator(".listed a.line")
-    lines.first.focus()
+    cards = page.locator(".card:visible")
+    expect(cards).to_have_count(12)
+    page.get_by_role("button", name="Upgrades").click()
+    expect(cards).to_have_count(6)
+    page.locator("#find").fill("nothing is called so")
+    expect(page.locator("#no-case")).to_be_visible()
+    page.locator("#all-cases").click()
+    expect(page.locator(".card:not(:visible)")).to_have_count(0)
+    page.locator("#find").fill("callback")
+    expect(cards).to_have_count(2)
+    cards.first.focus()
     page.keyboard.press("Tab")
-    expect(lines.nth(1)).to_be_focused()
-    assert lines.nth(1).evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
-    address = (lines.nth(1).get_attribute("href") or "").partition("?")[0]
+    expect(cards.nth(1)).to_be_focused()
+    assert cards.nth(1).evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+    address = (cards.nth(1).get_attribute("href") or "").partition("?")[0]
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{address}*")
 

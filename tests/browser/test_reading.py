@@ -166,6 +166,20 @@ def test_every_page_is_a_press_away_from_a_board(open_page: Open) -> None:
     page.wait_for_url("**/laboratory*")
 
 
+def test_the_pages_are_three_lists_that_close_by_escape_and_by_a_press_elsewhere(open_page: Open) -> None:
+    page = open_page("/help/")
+    main = page.get_by_role("navigation", name="Main")
+    for group, link in (("Look", "Timelines"), ("Try", "Sweeps"), ("Learn", "Lessons")):
+        main.get_by_text(group, exact=True).click()
+        expect(main.get_by_role("link")).to_have_count({"Look": 5, "Try": 5, "Learn": 3}[group])
+        expect(main.get_by_role("link", name=link)).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(main.get_by_role("link")).to_have_count(0)
+    main.get_by_text("Look", exact=True).click()
+    page.get_by_role("heading", level=1).click()
+    expect(main.get_by_role("link")).to_have_count(0)
+
+
 @pytest.mark.quick
 def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
     page = open_page("/")

@@ -8,8 +8,12 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from explorer.pages.home.pictures import KINDS
 from explorer.pages.home.words import ago
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.history.story.problems import LEVEL_MS
 from groups.models import Timeline
+from simulations.world import studies
 from tests.stories import Story
 
 Store = Callable[..., Timeline]
@@ -22,13 +26,46 @@ def test_without_any_timeline_it_says_what_can_be_done(client: Client, transacti
     assert "Play the KIP-848 basic case" not in page
 
 
-def test_case_studies_have_pictures_and_the_basic_one_plays(stored: Store, client: Client) -> None:
-    stored(Story().joins("A", [0, 1]), timeline_id="kip848-basic", source="case-study", title="Basic")
+def test_each_case_study_is_a_card_with_a_picture_and_its_kind_in_the_order_of_understanding(
+    stored: Store, client: Client
+) -> None:
+    for name in ("released-regex", "incident-zombie-member", "kip341-two-owners", "kip848-basic", "another"):
+        stored(Story().joins("A", [0, 1]), timeline_id=name, source="case-study", title=f"Title of {name}")
     page = client.get("/").content.decode()
-    assert '<svg class="thumb"' in page
-    assert 'href="/t/kip848-basic?play=1"' in page
-    assert 'id="chunk-data"' in page
-    assert "KIP-848" in page
+    cards = re.findall(r'<a class="card" href="/t/([\w-]+)\?play=1" data-kind="([^"]*)">', page)
+    assert cards == [
+        ("kip848-basic", "A join"),
+        ("incident-zombie-member", "Two owners"),
+        ("kip341-two-owners", "Two owners"),
+        ("another", ""),
+        ("released-regex", "Topics change"),
+    ]
+    assert page.count('<svg class="thumb"') == len(cards)
+    assert re.findall(r'data-kind="[^"]+" aria-pressed="false">(.*?)</button>', page) == [
+        "A join 1",
+        "Two owners 2",
+        "Topics change 1",
+    ]
+    assert "Members tell an expression, and the coordinator finds the topics" in page
+    assert ">KAFKA-7026<" not in page
+
+
+def test_every_case_study_is_of_one_kind() -> None:
+    kinds = [study for of in KINDS.values() for study in of]
+    assert sorted(kinds) == sorted(studies.names())
+
+
+def test_the_first_door_names_the_live_groups_in_trouble_and_no_others(stored: Store, client: Client) -> None:
+    cluster = Cluster.objects.create(id="eu", name="eu", status="connected")
+    for name, weight in (("calm", 0), ("stormy", LEVEL_MS)):
+        timeline = stored(Story().joins("A", [0]), timeline_id=name, source="live", title=name)
+        Timeline.objects.filter(pk=name).update(weight=weight, group=name, headline="c-3 was removed")
+        WatchedGroup.objects.create(cluster=cluster, group=name, timeline=timeline, condition="seen")
+    page = client.get("/").content.decode()
+    assert "Live: 1 of 2 groups is in trouble" in page
+    [door] = re.findall(r'<ul class="now">(.*?)</ul>', page, re.DOTALL)
+    assert re.findall(r'href="/t/(\w+)"', door) == ["stormy"]
+    assert "c-3 was removed" in door
 
 
 def test_recent_timelines_are_listed_with_their_headlines(stored: Store, client: Client) -> None:
@@ -40,7 +77,7 @@ def test_recent_timelines_are_listed_with_their_headlines(stored: Store, client:
 
 def test_only_what_works_is_offered(client: Client, transactional_db: None) -> None:
     page = client.get("/").content.decode()
-    for later in ("Log in", "Connect a cluster", "Search", "Fork"):
+    for later in ("Log in", "Search", "Fork"):
         assert later not in page
 
 
@@ -62,24 +99,3 @@ def test_help_tells_the_words_and_the_keys(client: Client, transactional_db: Non
 )
 def test_ages_are_told_as_one_says_them(age: timedelta, says: str) -> None:
     assert ago(age) == says
-
-
-def test_case_studies_stand_in_sections_with_one_line_each(stored: Store, client: Client) -> None:
-    for name in ("released-regex", "incident-zombie-member", "incident-session-expiry", "kip848-basic"):
-        stored(Story().joins("A", [0]), timeline_id=name, source="case-study", title=f"Title of {name}")
-    page = client.get("/").content.decode()
-    titles = re.findall(r"<h3[^>]*>(.*?)</h3>", page)
-    assert titles == ["KIP-848, the proposal", "Incidents", "Kafka as released"]
-    links = re.findall(r'<a class="(card|line)" href="/t/([\w-]+)\?play=1"', page)
-    assert links == [
-        ("card", "kip848-basic"),
-        ("line", "incident-session-expiry"),
-        ("line", "incident-zombie-member"),
-        ("line", "released-regex"),
-    ]
-    assert "Members tell an expression, and the coordinator finds the topics" in page
-
-
-def test_a_case_study_of_no_section_is_still_there(stored: Store, client: Client) -> None:
-    stored(Story().joins("A", [0]), timeline_id="another", source="case-study", title="Another")
-    assert 'href="/t/another?play=1"' in client.get("/").content.decode()

@@ -1,4 +1,4 @@
-"""The case studies on the first page: in sections, with a picture of the stored timeline where a section has pictures."""
+"""The case studies on the first page: by what happens in them, each with a picture of its stored timeline."""
 
 from __future__ import annotations
 
@@ -21,101 +21,71 @@ from simulations.world import studies
 
 PROPOSAL = re.compile(r"^kip(\d+)-")
 
-SHOWN_FIRST = (
+REFERENCE = re.compile(r"KAFKA-\d+.*|.* KIP-\d+|The documented path.*")
+"""A sentence that refers to what a newcomer has not read; the one behind it says what happens."""
+
+SHOWN_FIRST: Final = (
     "kip848-basic",
     "kip848-six-partitions",
     "kip848-member-failure",
-    "kip848-partition-added",
-    "kip848-migration",
+    "incident-rebalance-storm",
     "kip429-eager",
     "kip429-cooperative",
-    "kip429-upgrade",
-    "kip792-stale-owner",
-    "kip341-two-owners",
+    "incident-slow-revocation",
     "incident-session-expiry",
     "incident-max-poll-interval",
     "incident-zombie-member",
-    "released-basic",
-    "released-six-partitions",
+    "kip341-two-owners",
+    "kip848-migration",
 )
 """The order in which they are understood; the others follow by name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """``prefix`` begins the ids of its case studies; one with ``pictures`` is cards, the others are lists."""
-
-    prefix: str
-    title: str
-    says: str
-    pictures: bool = False
-
-
-SECTIONS: Final = (
-    Section(
-        prefix="kip848-",
-        title="KIP-848, the proposal",
-        says="Its own examples, compared with its tables row by row",
-        pictures=True,
+KINDS: Final = {
+    "A join": (
+        "kip848-basic", "kip848-six-partitions", "kip848-client-side", "kip848-streams", "kip429-eager",
+        "kip429-cooperative", "kip429-consumer", "released-basic", "released-six-partitions",
     ),
-    Section(
-        prefix="kip429-",
-        title="KIP-429, cooperative rebalancing",
-        says="The classic protocol, eager and cooperative, and the way from one to the other",
+    "A failure": (
+        "kip848-member-failure", "released-member-failure", "incident-session-expiry", "incident-rebalance-storm",
+        "incident-static-churn", "incident-epoch-minus-two", "incident-absent-static-member", "released-fail-over",
+        "released-static-replacement", "kip792-leader-throws", "incident-assignor-failure",
     ),
-    Section(
-        prefix="incident-",
-        title="Incidents",
-        says="What goes wrong in practice, and what to look for",
+    "Reading stops": (
+        "incident-slow-revocation", "incident-stuck-unrevoked", "incident-sync-never-sent",
+        "incident-max-poll-interval", "released-assignor-tie",
     ),
-    Section(
-        prefix="kip792-",
-        title="KIP-792, the generation in the subscription",
-        says="A stale claim, and what tells that it is one",
+    "Two owners": (
+        "kip341-two-owners", "kip341-generation", "kip341-old-leader", "kip792-stale-owner", "kip792-generation",
+        "kip792-leader-goes-on", "incident-zombie-member",
     ),
-    Section(
-        prefix="kip341-",
-        title="KIP-341, sticky user data",
-        says="Two owners after a missed rebalance, and the cure",
+    "Upgrades": (
+        "kip848-migration", "kip429-upgrade", "kip429-streams-upgrade", "kip429-one-bounce",
+        "released-brokers-roll", "released-feature-lowered",
     ),
-    Section(
-        prefix="released-",
-        title="Kafka as released",
-        says="The same and more, by the rules of Kafka 4.3",
+    "Topics change": (
+        "kip848-partition-added", "released-partition-added", "released-regex", "released-unresolved-regex",
+        "incident-metadata-flapping",
     ),
-)
-"""In the order of the page. A case study that none of them names stands in the last one."""
+}  # fmt: skip
+"""What happens in a case study, by which the page is filtered; each is in one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     id: str
-    proposal: str
+    kind: str
+    source: str
     title: str
     line: str
     picture: SafeString
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
-    section: Section
-    cards: list[Card]
-
-
-def in_sections(studies: Iterable[Timeline]) -> list[Filled]:
-    """Sections with their cards; an empty one is left out."""
-    of: dict[str, list[Timeline]] = {section.prefix: [] for section in SECTIONS}
-    for study in studies:
-        prefix = next((prefix for prefix in of if study.id.startswith(prefix)), SECTIONS[-1].prefix)
-        of[prefix].append(study)
-    return [
-        Filled(
-            section=section,
-            cards=[card_of(study, picture=section.pictures) for study in of[section.prefix]],
-        )
-        for section in SECTIONS
-        if of[section.prefix]
-    ]
+def kinds_of(studies: Iterable[Timeline]) -> list[tuple[str, int]]:
+    """The kinds that there are, each with its number of case studies."""
+    there = {study.id for study in studies}
+    counts = ((kind, len(there.intersection(ids))) for kind, ids in KINDS.items())
+    return [(kind, count) for kind, count in counts if count]
 
 
 def in_order(timelines: Iterable[Timeline]) -> list[Timeline]:
@@ -128,14 +98,16 @@ def in_order(timelines: Iterable[Timeline]) -> list[Timeline]:
     )
 
 
-def card_of(timeline: Timeline, *, picture: bool = True) -> Card:
+def card_of(timeline: Timeline) -> Card:
     found = PROPOSAL.match(timeline.id)
+    incident = timeline.id.startswith("incident-")
     return Card(
         id=timeline.id,
-        proposal=f"KIP-{found.group(1)}" if found else "Kafka as released",
+        kind=next((kind for kind, ids in KINDS.items() if timeline.id in ids), ""),
+        source=f"KIP-{found.group(1)}" if found else "Incident" if incident else "Kafka as released",
         title=timeline.title,
         line=_summary(timeline.id),
-        picture=picture_of(timeline) if picture else SafeString(""),
+        picture=picture_of(timeline),
     )
 
 
@@ -186,4 +158,5 @@ def _summary(name: str) -> str:
         summary = studies.load(name).summary or ""
     except KeyError:
         return ""
-    return re.split(r"[;.:]\s|\.$", summary, maxsplit=1)[0]
+    parts = re.split(r"[;.:]\s|\.$", summary, maxsplit=3)
+    return next((part for part in parts[:-1] if not REFERENCE.fullmatch(part)), parts[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
@@ -15,21 +14,24 @@ from explorer.pages.home import pictures
 from explorer.pages.home.path import path_of
 from explorer.pages.home.words import ago
 from explorer.pages.lessons.listing import of_terms
-from explorer.pages.timelines.answers import detail_of
 from explorer.web.glossary import terms
-from explorer.web.inlined import inlined
 from explorer.web.times import stamp
 from groups import storage
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.history.story.problems import LEVEL_MS
 from groups.models import Timeline
 from groups.packs.listed_summary import headline_text
 from groups.shown import or_title
 from simulations import courses
 
-SHOWCASE = "kip848-basic"
-"""The case study that plays on the first page."""
+RECENT_MOST = 6
+"""Timelines listed on the first page; the page *Timelines* lists all."""
 
-RECENT_MOST = 30
-"""Timelines listed on the first page; the API lists more."""
+STUDIES_FIRST = 12
+"""Case studies that are shown before all are asked for."""
+
+TROUBLED_MOST = 5
+"""Live groups in trouble on the first page; *What is wrong* lists all."""
 
 SOURCES = {
     Timeline.Source.CASE_STUDY: "Case study",
@@ -45,7 +47,10 @@ def home(request: HttpRequest) -> HttpResponse:
     others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
     recent = list(others.order_by("-created")[:RECENT_MOST])
     context: dict[str, Any] = {
-        "sections": pictures.in_sections(studies),
+        "cards": [pictures.card_of(study) for study in studies],
+        "kinds": pictures.kinds_of(studies),
+        "first": STUDIES_FIRST,
+        **_live(),
         "recent": [_row(timeline) for timeline in recent],
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
         "import_url": _import_url(),
@@ -54,9 +59,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "first_lesson": courses.names()[0],
         "course_count": len(courses.courses()),
     }
-    showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
-    if showcase is not None:
-        context |= _showcase(showcase)
     return render(request, "home/home.html", context)
 
 
@@ -69,19 +71,17 @@ def help_page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _showcase(timeline: Timeline) -> dict[str, Any]:
-    """The playing board's data; nothing while the case study is being prepared anew."""
-    try:
-        detail = detail_of(timeline)
-        found = storage.chunk_text(timeline, detail["chunks"][0]["first"]) if detail["chunks"] else None
-    except storage.NotReady:
-        return {}
-    if found is None:
-        return {}
+def _live() -> dict[str, Any]:
+    """How many groups are watched, and those in trouble, the gravest first."""
+    watched = WatchedGroup.objects.exclude(condition="deleted")
+    troubled = Timeline.objects.filter(pk__in=watched.values("timeline"), weight__gte=LEVEL_MS)
     return {
-        "showcase": timeline,
-        "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
-        "chunk_data": inlined("chunk-data", found[0]),
+        "watched": watched.count(),
+        "clusters": Cluster.objects.count(),
+        "troubled_count": troubled.count(),
+        "troubled": troubled.order_by("-weight", "pk").only("id", "group", "headline", "weight")[
+            :TROUBLED_MOST
+        ],
     }
 
 

@@ -1,78 +1,11 @@
 /**
- * The first page: the board that plays by itself, the sample log, and files that are dropped.
+ * The first page: what is pasted or dropped, the sample log, the path of lessons, the gallery of case studies.
  */
 
 import { tell } from '../shared/api.js';
-import { Cast } from '../frame/cast.js';
-import { calm, h, part } from '../shared/dom.js';
-import { Labels } from '../frame/labels.js';
+import { h, part } from '../shared/dom.js';
 import { all } from '../lesson/progress.js';
-import { Lanes } from '../board/lanes.js';
-import { isMereCommit } from '../shared/key-steps.js';
-import { Spans } from '../frame/spans.js';
 import { explain } from '../shared/terms.js';
-import { Timeline } from '../timeline/timeline.js';
-import { columnsOf, partitionsOf, unowned } from '../frame/view.js';
-
-const STEP_MS = 1500;
-/** Where the picture stands still: the last step at which somebody waits, so that it tells something. */
-const STILL_FROM_END = 2;
-
-function play() {
-  const data = document.getElementById('timeline-data');
-  const chunkData = document.getElementById('chunk-data');
-  if (!data || !chunkData) return;
-  const meta = JSON.parse(data.textContent ?? 'null');
-  const chunk = JSON.parse(chunkData.textContent ?? 'null');
-  if (!meta || !chunk) return;
-  const cast = new Cast(meta.summary.cast);
-  const timeline = new Timeline({
-    chunks: [{ first: chunk.first, last: chunk.last }],
-    load: () => Promise.resolve(chunk),
-    rests: (moment) => !isMereCommit(moment),
-  });
-  timeline.give(chunk);
-  const spans = new Spans(cast);
-  timeline.walk(
-    (moment, frame) => spans.add(moment, frame),
-    (frame) => spans.start(frame),
-  )();
-  const columns = columnsOf(spans.counts);
-  const labels = new Labels();
-  labels.meet(spans.counts.keys());
-  const always = cast.lanes.map((lane) => lane.key);
-  const lanes = new Lanes(part('mini'), { columns, cast, labels, compact: true, always });
-
-  const draw = (/** @type {import('../timeline/timeline.js').Rest | null} */ rest, /** @type {boolean} */ animate) => {
-    if (!rest) return;
-    const views = partitionsOf(rest.frame);
-    const since = (/** @type {string} */ key) =>
-      spans.bare.find(
-        (bare) => bare.key === key && bare.from <= rest.sequence && (bare.to === null || bare.to > rest.sequence),
-      )?.from_ms ?? null;
-    lanes.render(
-      {
-        frame: rest.frame,
-        moment: rest.moment,
-        views,
-        free: unowned(rest.frame, columns, views),
-        since,
-        forward: animate,
-      },
-      animate,
-    );
-    part('caption').replaceChildren(h('b.num', `step ${timeline.number}`), `\u2002${rest.moment?.says ?? ''}`);
-  };
-  const { steps } = timeline;
-  const still = steps[Math.max(0, steps.length - 1 - STILL_FROM_END)];
-  draw(timeline.seekLoaded(still?.sequence ?? 0), false);
-  if (calm()) return;
-  setInterval(async () => {
-    if (document.visibilityState !== 'visible') return;
-    if (timeline.atEnd) draw(timeline.seekLoaded(steps[0].sequence), false);
-    else draw(await timeline.step(1), true);
-  }, STEP_MS);
-}
 
 function sample() {
   const button = /** @type {HTMLButtonElement | null} */ (document.getElementById('sample'));
@@ -89,28 +22,86 @@ function sample() {
   });
 }
 
-/** Files dropped on the card are sent as an import of their own. */
+/** Sends files as an import of their own, and opens it. @param {Iterable<File>} files */
+async function send(files) {
+  const form = new FormData();
+  for (const file of files) form.append('files', file);
+  const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
+  part('sample-says').textContent = 'Sending…';
+  try {
+    const answer = await fetch('/api/imports', { method: 'POST', body: form, headers: { 'X-CSRFToken': token } });
+    const body = await answer.json().catch(() => null);
+    if (answer.ok) location.href = body.url;
+    else part('sample-says').textContent = body?.error?.message ?? 'It could not be sent.';
+  } catch {
+    part('sample-says').textContent = 'The server does not answer.';
+  }
+}
+
+/** Files are dropped on the first door, text is pasted into it. */
 function drop() {
   const card = document.getElementById('drop');
   if (!card) return;
+  const pasted = /** @type {HTMLTextAreaElement} */ (part('pasted'));
   card.addEventListener('dragover', (event) => {
     event.preventDefault();
     card.classList.add('over');
   });
   card.addEventListener('dragleave', () => card.classList.remove('over'));
-  card.addEventListener('drop', async (event) => {
-    event.preventDefault();
+  card.addEventListener('drop', (event) => {
     card.classList.remove('over');
     const files = event.dataTransfer?.files;
+    // Text that is dropped lies in the field, to be read by the button.
     if (!files?.length) return;
-    const form = new FormData();
-    for (const file of files) form.append('files', file);
-    const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
-    const answer = await fetch('/api/imports', { method: 'POST', body: form, headers: { 'X-CSRFToken': token } });
-    const body = await answer.json().catch(() => null);
-    if (answer.ok) location.href = body.url;
-    else part('sample-says').textContent = body?.error?.message ?? 'These files could not be sent.';
+    event.preventDefault();
+    send(files);
   });
+  const has = () => {
+    part('read').hidden = !pasted.value.trim();
+    part('choose').hidden = !part('read').hidden;
+  };
+  pasted.addEventListener('input', has);
+  has();
+  part('read').addEventListener('click', () => send([new File([pasted.value], 'pasted.txt', { type: 'text/plain' })]));
+}
+
+/** The first case studies, or those of a kind and with the words that are searched for. */
+function gallery() {
+  const root = document.getElementById('cards');
+  if (!root) return;
+  const cards = /** @type {HTMLElement[]} */ ([...root.children]);
+  const first = Number(root.dataset.first);
+  const find = /** @type {HTMLInputElement} */ (part('find'));
+  const kinds = part('kinds');
+  let [kind, whole] = ['', false];
+  function draw() {
+    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fitting = cards.filter(
+      (card) =>
+        (!kind || card.dataset.kind === kind) && words.every((word) => card.textContent?.toLowerCase().includes(word)),
+    );
+    const shown = new Set(whole || kind || words.length ? fitting : fitting.slice(0, first));
+    for (const card of cards) card.hidden = !shown.has(card);
+    for (const button of kinds.querySelectorAll('button'))
+      button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
+    part('no-case').hidden = shown.size > 0;
+    part('all-cases').hidden = shown.size === cards.length;
+  }
+  find.addEventListener('input', draw);
+  kinds.addEventListener('click', (event) => {
+    const button = /** @type {HTMLElement} */ (event.target).closest('button');
+    if (!button) return;
+    kind = button.dataset.kind ?? '';
+    whole = true;
+    draw();
+  });
+  part('all-cases').addEventListener('click', () => {
+    [kind, whole, find.value] = ['', true, ''];
+    draw();
+  });
+  find.hidden = false;
+  kinds.hidden = false;
+  draw();
 }
 
 /** Which lessons of the path this browser's reader has done, and the next of them. */
@@ -134,7 +125,7 @@ function path() {
 explain();
 path();
 addEventListener('pageshow', path);
-play();
 sample();
 drop();
+gallery();
 document.documentElement.dataset.alive = 'true';
