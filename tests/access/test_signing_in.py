@@ -124,7 +124,9 @@ async def test_guesses_of_one_account_are_bounded_and_the_right_password_waits_t
     refused = await person.sign_in()
     assert refused.status == 429
     assert views.TOO_MANY in refused.body.decode()
-    assert (await person.sign_in(name="ADA")).status == 429, "the same account in other letters"
+    fullwidth = "\uff41da"
+    for spelled in ("ADA", " ada", fullwidth, "\N{MATHEMATICAL BOLD SMALL A}da "):
+        assert (await person.sign_in(name=spelled)).status == 429, "the same account in other letters"
     assert NAME not in person.cookies
 
 

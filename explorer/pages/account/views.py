@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, Final
 
 from django.contrib.auth.forms import AuthenticationForm
@@ -33,6 +34,11 @@ by_address = Guesses(GUESSES_FROM_ADDRESS_MOST, WITHIN_S)
 """Of this process: each server process counts its own."""
 
 
+def account_named(given: str) -> str:
+    """The account that a name leads to. The form strips and normalizes names: a name of five letters has thousands of spellings."""
+    return unicodedata.normalize("NFKC", given.strip())[:150].casefold()
+
+
 class SignInForm(AuthenticationForm):
     error_messages = {  # noqa: RUF012  (as Django has it)
         "invalid_login": "This name and password do not belong together. Passwords differ by large and small letters.",
@@ -46,7 +52,7 @@ class SignIn(LoginView):
     http_method_names = ("get", "head", "post")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        account = request.POST.get("username", "")[:150].casefold()
+        account = account_named(request.POST.get("username", ""))
         address = (getattr(request, "scope", {}).get("client") or ("",))[0]
         # Counted before the password is looked at: of many that come at once, no more are looked at either.
         counters = [(by_account, account)] + ([(by_address, address)] if address else [])
