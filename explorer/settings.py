@@ -104,7 +104,7 @@ ROOT_URLCONF = "explorer.urls"
 ASGI_APPLICATION = "explorer.asgi.application"
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "explorer.web.templates.PageTemplates",
         "DIRS": [ROOT / "templates"],
         "APP_DIRS": True,  # the admin's
         "OPTIONS": {

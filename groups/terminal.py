@@ -1,4 +1,5 @@
-"""Text for a terminal. Names come from logs, brokers and files, and a terminal obeys what it reads."""
+"""Text for a terminal and for pages. Names come from logs, brokers and files; a terminal obeys what it reads, and a page can be
+made to show a name in another order, or two names as one."""
 
 from __future__ import annotations
 
@@ -8,9 +9,15 @@ from typing import Final
 LINES: Final = "\t\n"
 """What lays out a text of several lines."""
 
+HIDDEN: Final = r"\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+"""Characters without ink that turn the direction of writing, end lines, or only hide: the inside of a class of ``re`` and of the
+browser's ``RegExp``. What joins letters (U+200C, U+200D) is not among them: Persian and emoji need it."""
+
+_HIDDEN: Final = re.compile(f"[{HIDDEN}]")
+
 _COMMANDS: Final = re.compile(
-    # C0, DEL and C1; what turns the direction of writing; separators of lines and paragraphs; halves of characters.
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    # C0, DEL and C1; what hides; halves of characters.
+    rf"[\x00-\x1f\x7f-\x9f{HIDDEN}\ud800-\udfff]"
 )
 
 
@@ -19,6 +26,16 @@ def terminal_text(text: str, kept: str = LINES) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _COMMANDS.sub(lambda found: found[0] if found[0] in kept else f"\\u{ord(found[0]):04x}", text)
+
+
+def page_text(text: str) -> str:
+    r"""The text with each hidden character as ``\u202e``, which its reader sees. Other text is the same."""
+    return text if text.isascii() else _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def page_json(text: str) -> str:
+    """The same of the strings in JSON."""
+    return text if text.isascii() else _HIDDEN.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text)
 
 
 def terminal_name(text: str) -> str:

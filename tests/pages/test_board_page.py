@@ -14,6 +14,7 @@ from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.models import Timeline
 from groups.shown import shown_name
+from groups.terminal import HIDDEN
 from tests.house import ROOT
 from tests.stories import Story
 
@@ -90,6 +91,36 @@ def test_names_out_of_a_log_cannot_end_the_data_or_become_markup(stored: Store, 
     assert "</script><b>" in json.dumps(data_in(page, "chunk-data"))
     home = client.get("/").content.decode()
     assert "<img src=x" not in home
+
+
+def test_hidden_characters_of_names_are_shown_on_every_page_and_in_exports(
+    stored: Store, client: Client
+) -> None:
+    """Marks that turn the direction of writing, and letters without ink, would show one name as another."""
+    hidden = "\u202e\u2066\u200f\u061c\u200b\ufeff\u00ad\u2028"
+    shown = r"\u202e\u2066\u200f\u061c\u200b\ufeff\u00ad\u2028"
+    joining = "\N{WOMAN}\u200d\N{PERSONAL COMPUTER} \N{ARABIC LETTER MEEM}\u200c\N{ARABIC LETTER KHAH}"
+    name = f"a{hidden}b{joining}"
+    timeline = stored(Story().joins(f"m{hidden}", [0]), title=name, group=name)
+    for path in (f"/t/{timeline.id}", "/", "/timelines", f"/nowhere/{name}", f"/timelines?q={name}"):
+        page = client.get(path).content.decode()
+        assert not set(hidden) & set(page), path
+    board = client.get(f"/t/{timeline.id}").content.decode()
+    assert f"<title>a{shown}b{joining} · Rebalance Explorer</title>" in board
+    assert data_in(board, "timeline-data")["title"] == f"a{shown}b{joining}"
+    assert f'"m{shown}"' in json.dumps(data_in(board, "chunk-data")).replace("\\\\", "\\")
+    export = client.post(
+        f"/api/timelines/{timeline.id}/exports", {"format": "html"}, content_type="application/json"
+    )
+    assert export.status_code == 200
+    assert not set(hidden) & set(export.content.decode())
+    assert f"a{shown}b" in unescape(export.content.decode())
+    # Programs have names as they are.
+    assert client.get(f"/api/timelines/{timeline.id}").json()["title"] == name
+
+
+def test_pages_and_the_browser_have_one_list_of_hidden_characters() -> None:
+    assert f"/[{HIDDEN}]/g" in (ROOT / "static/js/shared/parsed.js").read_text()
 
 
 def test_inlined_json_stays_what_it_was() -> None:

@@ -8,6 +8,7 @@
  */
 
 import { parseExactly } from './exact.js';
+import { parsed } from './parsed.js';
 import { nextTask } from './slices.js';
 import { socketUrl } from './socket.js';
 
@@ -26,7 +27,7 @@ export class Refused extends Error {
  * @param {(text: string) => any} [parse]
  * @returns {Promise<any>} null for an answer without a body
  */
-export async function ask(url, options = {}, parse = JSON.parse) {
+export async function ask(url, options = {}, parse = parsed) {
   const answer = await fetch(url, { headers: { Accept: 'application/json' }, ...options });
   const text = await answer.text();
   const body = text && answer.headers.get('content-type')?.includes('json') ? parse(text) : null;
@@ -44,14 +45,17 @@ export async function ask(url, options = {}, parse = JSON.parse) {
 async function askLines(url) {
   const answer = await fetch(url, { headers: { Accept: 'application/json' } });
   if (!answer.ok) {
-    const body = await answer.json().catch(() => null);
+    const body = await answer
+      .text()
+      .then(parsed)
+      .catch(() => null);
     throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
   }
   const text = await answer.text();
   const whole = {};
   for (const line of text.split('\n')) {
     await nextTask();
-    Object.assign(whole, JSON.parse(line));
+    Object.assign(whole, parsed(line));
   }
   return whole;
 }
@@ -73,7 +77,10 @@ export function telling(method, body) {
 export async function file(url, body) {
   const answer = await fetch(url, telling('POST', body));
   if (!answer.ok) {
-    const why = await answer.json().catch(() => null);
+    const why = await answer
+      .text()
+      .then(parsed)
+      .catch(() => null);
     throw new Refused(answer.status, why?.error?.message ?? `The server answered ${answer.status}.`);
   }
   const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? 'incident';

@@ -4,6 +4,8 @@
  * Kafka's 64-bit numbers (hashes, offsets) can be beyond what a JavaScript number holds; `JSON.parse` rounds them.
  */
 
+import { parsed } from './parsed.js';
+
 /** A string, which is passed over, or a number. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const WHOLE = /^-?\d+$/;
@@ -15,6 +17,6 @@ const WHOLE = /^-?\d+$/;
  * @returns {any}
  */
 export const parseExactly = (text) =>
-  JSON.parse(
+  parsed(
     text.replace(TOKEN, (token) => (WHOLE.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token)),
   );

@@ -13,6 +13,8 @@
  * @property {typeof clearTimeout} [never]
  */
 
+import { parsed } from './parsed.js';
+
 /** Waits between attempts to open it again: doubled each time, so that a server that restarts is not stormed. */
 export const FIRST_WAIT_MS = 500;
 export const LONGEST_WAIT_MS = 15_000;
@@ -65,7 +67,7 @@ export class Socket {
       if (socket !== this.#socket) return;
       this.#wait = FIRST_WAIT_MS;
       this.#listen();
-      this.hear(JSON.parse(event.data));
+      this.hear(parsed(event.data));
     };
     socket.onclose = (/** @type {{code?: number} | undefined} */ event) => {
       // Where the page is opened next, nobody is signed in, or with other rights.

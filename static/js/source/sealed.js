@@ -9,6 +9,8 @@
  * @typedef {{view: 'reader' | 'investigator' | null, page: string, blocks: Block[]}} Manifest
  */
 
+import { parsed } from '../shared/parsed.js';
+
 /** Parts of a page that its checksum is of; a browser's extensions may add others. */
 const WALKED = 'title, meta, style, body';
 /** Elements whose text has checksums of its own. */
@@ -57,15 +59,6 @@ async function unpacked(base64) {
   return new Response(stream).text();
 }
 
-/** @param {string} text @param {(error: unknown) => never} otherwise */
-function parsed(text, otherwise) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return otherwise(error);
-  }
-}
-
 /** Nothing can play: it is said at once, over the page's text. @param {Document} page @param {unknown} error @returns {never} */
 function giveUp(page, error) {
   const text = page.getElementById('unplayed');
@@ -86,7 +79,12 @@ export async function openSealed(page) {
   const whole = textOf(page);
   const known = page.getElementById('incident')?.textContent ?? '';
   /** @type {Manifest} */
-  const manifest = parsed(known, (error) => giveUp(page, error));
+  let manifest;
+  try {
+    manifest = parsed(known);
+  } catch (error) {
+    giveUp(page, error);
+  }
   /** @type {string[]} */
   const changed = [];
   const check = async (
@@ -109,7 +107,7 @@ export async function openSealed(page) {
   );
 
   /** @param {string} name @param {(text: string) => any} [parse] @returns {Promise<any>} */
-  const read = async (name, parse = JSON.parse) => {
+  const read = async (name, parse = parsed) => {
     try {
       return parse(await unpacked(packed(name)));
     } catch {
