@@ -375,6 +375,61 @@ def test_in_kip_a_topic_goes_by_its_name_or_its_id_and_by_both_is_an_invalid_req
     assert stale["groups"][0]["errorCode"] == CODE.STALE_MEMBER_EPOCH
 
 
+UNSUPPORTED: Sequence[Row] = (
+    (
+        f"N {BEAT}",
+        f"{JOINS}, clientAssignors: [{{name: sticky, minimumVersion: -1}}]",
+        CODE.UNSUPPORTED_ASSIGNOR,
+        "The group uses range, which the member does not have.",
+    ),
+    (
+        f"N {BEAT}",
+        f"{JOINS}, clientAssignors: [{{name: range, minimumVersion: 3, maximumVersion: 4, metadataVersion: 3}}]",
+        CODE.UNSUPPORTED_ASSIGNOR,
+        "The group uses range, and the member's versions 3 to 4 with metadata of version 3 do not suit the others'.",
+    ),
+    (
+        f"B {BEAT}",
+        "clientAssignors: [{name: roundrobin}]",
+        CODE.UNSUPPORTED_ASSIGNOR,
+        "The group uses range, which the member does not have.",
+    ),
+)
+
+
+def test_assignors_and_versions_that_the_group_does_not_support_are_refused_and_leave_it_as_it_is() -> None:
+    text = GROUP.format(semantics="kip", more=COMPUTING) + "  - {at: 0s, join: [A, B]}\n"
+    entries = played(text + sends(UNSUPPORTED, 60_000))
+    assert [(answer["errorCode"], answer["errorMessage"]) for answer in answers(entries)] == [
+        (int(code), message) for _, _, code, message in UNSUPPORTED
+    ]
+    assert violations(entries) == []
+    assert not [e for e in entries if e.kind is Kind.RECORD and e.at_ms >= 60_000]
+
+
+@pytest.mark.parametrize(
+    ("semantics", "brings"),
+    [("kip", "assignors: [sticky]"), ("kip", "assignor: nope"), ("kafka", "assignor: nope")],
+)
+def test_a_member_whose_assignor_is_not_supported_is_refused_and_its_application_hears_of_it(
+    semantics: str, brings: str
+) -> None:
+    text = GROUP.format(semantics=semantics, more=COMPUTING).replace(
+        "N: {subscribe: [foo]}", f"N: {{subscribe: [foo], {brings}}}"
+    )
+    entries = played(text + "  - {at: 0s, join: [A, B]}\n  - {at: 30s, join: N}\n")
+    codes = [e.payload["body"]["errorCode"] for e in entries if e.payload.get("to") == "N"]
+    assert codes == [CODE.UNSUPPORTED_ASSIGNOR]
+    thrown = [e.payload["exception"] for e in entries if e.payload.get("fault") == "poll_throws"]
+    assert thrown == ["UnsupportedAssignorException"]
+    assert violations(entries) == []
+
+
+def test_an_assignor_that_is_nearly_a_known_one_is_taken_for_a_mistake() -> None:
+    with pytest.raises(ScenarioError, match="unknown assignor unifrom; did you mean uniform\\?"):
+        load(GROUP.format(semantics="kafka", more=", assignor: unifrom") + "  - {at: 0s, join: A}\n")
+
+
 @pytest.mark.parametrize(
     ("semantics", "line"),
     [

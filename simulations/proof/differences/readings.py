@@ -181,6 +181,19 @@ READINGS: Final = (
         unshown=CLIENTS,
     ),
     Difference(
+        id="unsupported-assignor",
+        topic="`UNSUPPORTED_ASSIGNOR` for an assignor on the client",
+        section="ConsumerGroupHeartbeat API",
+        proposal="for an assignor or a version range that the group does not support; where none is supported by all, the coordinator's is used",
+        reading=(
+            "for a member that brings assignors, where the others have one that somebody can run, and with the member nobody could; "
+            "the coordinator's is used where a member brings none"
+        ),
+        released="for a server assignor that the broker lacks",
+        seen=Seen.ANSWER,
+        unshown="`simulate` shows it with `assignors`",
+    ),
+    Difference(
         id="segments",
         topic="`--format segment`",
         section="Records",

@@ -6,7 +6,8 @@ leaves something open:
 
 * *Members list client-side assignors in different orders.* "The precedence defined by the members" is counted as in a
   classic group: each member votes for the first of its list that all support; a tie goes to the member that comes first.
-* *Members list client-side assignors, and none is supported by all.* A server-side one is used "otherwise".
+* *Members list client-side assignors, and none is supported by all.* A server-side one is used "otherwise". Who would bring that
+  about by what it lists is refused before (``proposal.computing.check_supported``).
 * *Equally many members name two server-side assignors.* The one that the coordinator lists first.
 * *Versions.* An assignor is supported by all if some member's versions take in the metadata versions of all: that member
   can read what the others tell it, and write to each what it reads. Only such members are picked to compute.

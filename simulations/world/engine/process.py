@@ -40,6 +40,7 @@ THROWN: Final = (
     ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     ErrorCode.GROUP_AUTHORIZATION_FAILED,
     ErrorCode.UNSUPPORTED_VERSION,
+    ErrorCode.UNSUPPORTED_ASSIGNOR,
 )
 """Errors of brokers, not of the group, that an application hears of, and has to do something about."""
 

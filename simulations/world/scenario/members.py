@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Final
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
@@ -16,6 +17,7 @@ from simulations.world.scenario.classic import (
 )
 from simulations.world.scenario.client_assignors import Streams, read_client_assignors, read_streams
 from simulations.world.scenario.config import read_milliseconds
+from simulations.world.scenario.errors import nearest
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.topics import NAME, compiles, read_name, read_regex
 from simulations.world.scenario.values import MEMBERS_MAX, Member
@@ -92,7 +94,7 @@ def _member(
             read_classic(keys, classic, static="instance_id" in keys, node=node) if is_classic else None
         ),
         streams=read_streams(keys["streams"]) if "streams" in keys else Streams(),
-        assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
+        assignor=_read_assignor(keys["assignor"]) if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
         restart_after_ms=(
@@ -101,3 +103,11 @@ def _member(
         auto_commit=keys["auto_commit"].yes() if "auto_commit" in keys else False,
         auto_commit_interval_ms=read_milliseconds(keys, "auto_commit_interval_ms", 1, 5_000),
     )
+
+
+def _read_assignor(node: Node) -> str:
+    """The server assignor that a member asks for: any name, but one that looks like a slip of the pen."""
+    name = node.text()
+    if name not in SERVER_ASSIGNORS and get_close_matches(name, SERVER_ASSIGNORS, n=1):
+        raise node.wrong(f"unknown assignor {name}; {nearest(name, SERVER_ASSIGNORS)}")
+    return name

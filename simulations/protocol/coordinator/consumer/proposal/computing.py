@@ -21,7 +21,10 @@ from simulations.protocol.coordinator.consumer.targets import (
     members_in_order,
     same_partitions,
 )
-from simulations.protocol.messages.client_mode import offer_of
+from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.messages.client_mode import offer_of, offer_row
+from simulations.protocol.messages.errors import ErrorCode
+from simulations.protocol.messages.groups import Heartbeat
 
 
 def preference(member: ConsumerMember) -> Preference:
@@ -30,9 +33,36 @@ def preference(member: ConsumerMember) -> Preference:
     )
 
 
-def choice(context: Context) -> Choice:
-    """The group's assignor, and the members that may run it if it is not one of the coordinator's."""
-    members = context.group.members
+def check_supported(context: Context, request: Heartbeat) -> None:
+    """``UNSUPPORTED_ASSIGNOR``: the member brings assignors, and with them no one could compute for a group that has one that does."""
+    offers = request.client_assignors
+    others = {
+        who: each
+        for who, each in context.group.members.items()
+        if who != request.member_id and (each.instance_id is None or each.instance_id != request.instance_id)
+    }
+    if not offers or not all(each.client_assignors for each in others.values()):
+        return
+    now = choice(context, others)
+    if not now.computing:
+        return
+    rows = tuple(offer_row(offer) for offer in offers)
+    brings = ConsumerMember(member_id=request.member_id, client_assignors=rows)
+    if choice(context, {**others, request.member_id: brings}).computing:
+        return
+    same = next((offer for offer in offers if offer.name == now.name), None)
+    why = f"The group uses {now.name}, which the member does not have"
+    if same is not None:
+        why = (
+            f"The group uses {now.name}, and the member's versions {same.minimum_version} to {same.maximum_version} "
+            f"with metadata of version {same.metadata.version} do not suit the others'"
+        )
+    raise RequestRefused(ErrorCode.UNSUPPORTED_ASSIGNOR, f"{why}.")
+
+
+def choice(context: Context, members: Members | None = None) -> Choice:
+    """The group's assignor, and the members that may run it if it is not one of the coordinator's; of ``members`` if they are given."""
+    members = context.group.members if members is None else members
     preferences = {member_id: preference(member) for member_id, member in members.items()}
     wanted = choose(preferences, context.settings.assignors)
     # A classic member's own assignor computes nothing here: only the new one is asked.

@@ -40,7 +40,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.consumer.proposal import client_mode, disabling, metadata, migrating
 from simulations.protocol.coordinator.consumer.proposal.classic_assignors import check_reads_classic
-from simulations.protocol.coordinator.consumer.proposal.computing import compute
+from simulations.protocol.coordinator.consumer.proposal.computing import check_supported, compute
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import fence, regular
 from simulations.protocol.coordinator.consumer.proposal.joining import join, replaced, static_leave
 from simulations.protocol.coordinator.consumer.proposal.metadata import seen
@@ -100,6 +100,7 @@ class KipCoordinator(ClassicCoordinator):
             return static_leave(context, request)
         if request.member_epoch == JOIN_EPOCH:
             check_reads_classic(context, request)
+        check_supported(context, request)
         holder = replaced_member(context.group, request, own_too=False)
         if holder is not None:
             return replaced(context, request, holder)
