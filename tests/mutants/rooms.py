@@ -55,6 +55,7 @@ ROOMS: Final = {
             "migration",
             "world_failover",
             "incidents",
+            "transactions",
         ),
     ),
     "clients": Room(
@@ -89,6 +90,7 @@ ROOMS: Final = {
             "conform_command",
             "conformance_leaves",
             "conformance_classic",
+            "releases_shown",
         ),
     ),
     "checking": Room(

@@ -23,6 +23,9 @@ from tests.simulations.test_classic_operations import CLASSIC, MIGRATION, Tamper
 
 Place = Callable[[Entry], bool]
 
+STAYS = MIGRATION.replace("  - {at: 60s, leave: C}\n", "")
+"""The group is a consumer group to its end; that of ``MIGRATION`` becomes a classic one again."""
+
 
 def told(text: str, tamper: Tamper, *, converges: bool = False) -> list[Violation]:
     """What is told of the run where each entry is what ``tamper`` makes of it; ``converges``: and of its end."""
@@ -166,6 +169,27 @@ def test_a_group_in_which_a_client_does_not_read_what_it_is_given_has_not_conver
     assert " does not read what generation " in sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "who", "from_ms", "sentence"),
+    [
+        (STAYS, "C", 21_000, "The client of C does not read what is assigned to it"),
+        (MIGRATION, "A", 60_000, "A does not read what generation 4 gives it"),
+    ],
+)
+def test_a_group_of_either_protocol_in_which_a_client_does_not_read_what_it_is_given_has_not_converged(
+    text: str, who: str, from_ms: int, sentence: str
+) -> None:
+    begins = after(
+        from_ms,
+        lambda entry: (
+            entry.kind is Kind.CALLBACK
+            and entry.actor == who
+            and entry.payload["callback"] == "on_partitions_assigned"
+        ),
+    )
+    assert says(told(text, without(begins), converges=True), "classic_converges") == [sentence]
+
+
 def test_a_request_that_is_never_answered_is_told_at_the_end() -> None:
     found = told(CLASSIC, without(after(50_000, answer("SyncGroup"))), converges=True)
     (sentence,) = says(found, "classic_converges")
@@ -203,7 +227,7 @@ def test_an_answer_that_refuses_an_assignment_gives_none() -> None:
 
 
 def test_a_group_that_stays_converted_rests_where_everybody_reads_what_is_assigned() -> None:
-    assert told(MIGRATION.replace("  - {at: 60s, leave: C}\n", ""), lambda entry: entry, converges=True) == []
+    assert told(STAYS, lambda entry: entry, converges=True) == []
 
 
 @pytest.mark.parametrize(("code", "at_ms"), [(25, 21_000), (25, 0), (0, 21_000)])

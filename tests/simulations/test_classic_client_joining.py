@@ -99,6 +99,13 @@ def test_a_join_that_met_a_coordinator_which_is_not_ready_is_sent_again_a_back_o
     app.waits()
     name = {14: "CoordinatorLoadInProgress", 15: "CoordinatorNotAvailable", 16: "NotCoordinator"}[code]
     assert app.sent == [f"join -: rebalance failed due to {name}Exception"]
+    early = ClassicApplication()
+    early.joins()
+    early.joined(-1, code)
+    assert early.consumer.waits(early.now_ms)
+    early.does(early.consumer.go_on(early.now_ms))
+    assert early.sent == app.sent, "who walks all orders ends the wait without the time that it takes"
+    assert not early.consumer.waits(early.now_ms)
 
 
 def test_a_join_without_an_answer_is_given_up_later_than_a_rebalance_may_last() -> None:

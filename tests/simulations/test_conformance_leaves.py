@@ -13,16 +13,16 @@ from tests.broker.classic.recording import recorded
 from tests.simulations.changed_leaves import lies, unnoticed
 from tests.simulations.test_conformance import RECORDED, SETTINGS
 
-EVERY = {"clients-slow-poll": 1, "clients-static": 12, "clients-join-leave-kill": 24, "clients-regex": 48}
+EVERY = {"clients-slow-poll": 1, "clients-static": 12, "clients-join-leave-kill": 48, "clients-regex": 144}
 """Of one group each leaf is tried, of the others every so many: each takes some hundredths of a second."""
 
 CLASSIC_EVERY = {
     "classic-cooperative-rounds": 6,
     "classic-static-leader-back": 6,
     "classic-sync-leader-silent": 6,
-    "migrate-up-cooperative": 48,
-    "migrate-down-leave": 48,
-    "mixed-commits": 48,
+    "migrate-up-cooperative": 96,
+    "migrate-down-leave": 96,
+    "mixed-commits": 96,
 }
 """The same of recorded exchanges of the classic protocol; ``python -m tests.simulations.changed_leaves`` tries all of all."""
 

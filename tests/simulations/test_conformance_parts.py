@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from groups.wire.embedded.consumer_protocol import encode_subscription
+from groups.wire.logs.request_log import LoggedRequest
 from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.comparing import ABSENT, aligned, differing, same_place, same_record
 from simulations.proof.conformance.configs import group_settings
@@ -19,6 +20,7 @@ from simulations.proof.conformance.requests import COMMIT, ask
 from simulations.proof.conformance.score import Score
 from simulations.proof.conformance.splitting import (
     HANDLED_MS,
+    NOT_COORDINATOR,
     Loading,
     NotJudged,
     bounded,
@@ -29,7 +31,7 @@ from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Tim
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
 from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
-from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.transactions import end_of
 from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
 from simulations.protocol.messages.leave_group import LEAVE_API
@@ -426,6 +428,44 @@ def test_a_change_of_the_metadata_may_be_known_from_when_it_was_made_and_must_be
     assert images(500 - IMAGE_LAG_LEAST_MS, 2_500) == [1, 2], "the first was made too long before"
     assert images(3_010 + CLOCK_SLACK_MS) == [0, 1]
     assert images(3_010 + CLOCK_SLACK_MS + 1) == [0]
+
+
+def test_the_story_names_topics_when_they_are_new_changed_or_gone_and_not_again() -> None:
+    story, foo, bar = (
+        Story("g"),
+        ImageTopic(name="foo", topic_id="id-f", partitions=2),
+        ImageTopic(name="bar", topic_id="id-b", partitions=1),
+    )
+    for at_ms, topics in enumerate(
+        (
+            {"foo": foo},
+            {"foo": foo},
+            {"foo": foo, "bar": bar},
+            {"foo": ImageTopic(name="foo", topic_id="id-f", partitions=3), "bar": bar},
+            {},
+        )
+    ):
+        story.topics(at_ms, Image(topics=topics, version=at_ms))
+    assert [(entry.at_ms, entry.payload["topics"]) for entry in story.entries] == [
+        (0, {"foo": {"id": "id-f", "partitions": 2}}),
+        (2, {"bar": {"id": "id-b", "partitions": 1}}),
+        (3, {"foo": {"id": "id-f", "partitions": 3}}),
+        (4, {"foo": None, "bar": None}),
+    ]
+
+
+def test_a_join_that_was_turned_away_is_judged_since_it_may_have_waited_before() -> None:
+    def turned_away(line: int, api: str) -> LoggedRequest:
+        return LoggedRequest(
+            line=line, done_ms=line, total_ms=1, api=api, version=3, client="c", host=None,
+            request={"groupId": "g", "memberId": "A"}, response={"errorCode": NOT_COORDINATOR},
+        )  # fmt: skip
+
+    told = NotJudged()
+    [recording] = recordings([turned_away(1, "JOIN_GROUP"), turned_away(2, "HEARTBEAT")], {}, (), told)
+    assert [part.line for part in recording.asked] == [1]
+    assert told.requests == {"coordinator not ready": 2}
+    assert list(recordings([turned_away(2, "HEARTBEAT")], {}, (), NotJudged())) == []
 
 
 def test_a_heartbeat_that_joins_is_told_though_it_says_nothing_else() -> None:

@@ -18,9 +18,14 @@ from simulations.proof.exploration.actions import ActionKind, Step, packed, unpa
 from simulations.proof.exploration.classic.timeouts import OF_GROUP
 from simulations.proof.exploration.classic.world import ClassicWorlds
 from simulations.proof.exploration.consumer.world import ConsumerWorlds
+from simulations.proof.exploration.coordinator_entries import NOW_MS
+from simulations.proof.exploration.processes import _beats
 from simulations.proof.exploration.state_layout import TIMERS, World
 from simulations.proof.exploration.trace import STEP_MS, sentence, timeline
+from simulations.protocol.client.consumer import Send
+from simulations.protocol.messages.groups import Heartbeat
 from simulations.world.scenario import load
+from tests.simulations.application import Application
 
 KAFKA = Semantics.KAFKA
 SEND = packed(ActionKind.SEND)
@@ -232,3 +237,16 @@ def test_a_member_whose_heartbeat_is_on_its_way_does_not_rest() -> None:
         sent, _ = worlds.take(world, SEND)
         assert not worlds.converged(sent)
         assert worlds.converged(goes_on(worlds, sent, (0,)))
+
+
+def test_a_heartbeat_is_sent_at_once_also_where_the_coordinator_has_to_be_found_first() -> None:
+    app = Application()
+    app.now_ms = NOW_MS
+    app.stable_with(0)
+    app.does(app.consumer.beat(NOW_MS))
+    app.now_ms = NOW_MS
+    app.fails()
+    assert app.consumer.copy().beat(NOW_MS) == []
+    beats = [each.request for each in _beats(app.consumer) if isinstance(each, Send)]
+    assert [type(each) for each in beats] == [Heartbeat]
+    assert _beats(app.consumer) == [], "that one is under way"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from groups.history.passes.recorder import Recorder
 from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import end_of
-from groups.history.state.group import State, initial_state
+from groups.history.state.group import Semantics, State, initial_state
 from simulations.invariants import CONSUMPTION_INVARIANTS
 from simulations.proof.fuzzing.verdict import broken_by
 from simulations.world import studies
 from simulations.world.engine import run
+from simulations.world.engine.checked_run import checker_of
 from simulations.world.engine.process import Process
 from simulations.world.scenario import ScenarioError, load
 from tests.house import ROOT
@@ -265,3 +267,24 @@ def test_a_client_that_does_not_poll_is_told_of_and_so_is_that_it_polls_again() 
 
 def test_the_reference_has_the_invariants() -> None:
     assert as_table(CONSUMPTION_INVARIANTS.values()) in (ROOT / "docs/reference/invariants.md").read_text()
+
+
+def test_what_two_partitions_are_told_wrongly_is_seen_at_the_end_though_their_sum_is_right() -> None:
+    lines = "  - {at: 5s, join: B}"
+    scenario = load(TWO.format(protocol="consumer", script=lines, until="20s", more=""), "orders")
+    checker, state = checker_of(scenario, Semantics.KAFKA), initial_state("orders", Semantics.KAFKA)
+    *before, last = run(scenario, Semantics.KAFKA)
+    for entry in before:
+        state = replay(state, entry)
+        assert checker.see(entry, state) == []
+    state = replay(state, last)
+    assert state.consumption is not None
+    orders = state.consumption.topics["orders"]
+    more = {n: replace(each, skipped=each.skipped + 1 - 2 * n) for n, each in orders.partitions.items()}
+    topics = {"orders": replace(orders, partitions=more)}
+    wrong = replace(state, consumption=replace(state.consumption, topics=topics))
+    found = [*checker.see(last, wrong), *checker.end(20_000)]
+    assert [each.sentence for each in found] == [
+        "Of orders-0 what is skipped is told as 1, and counted it is 0",
+        "Of orders-1 what is skipped is told as -1, and counted it is 0",
+    ]

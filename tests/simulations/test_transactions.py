@@ -116,6 +116,10 @@ def test_members_commit_at_their_epoch_and_nobody_may_at_any_time(
     broker.heartbeat("A", 2, {broker.shard.image.topics["foo"].topic_id: (0, 1)})
     assert broker.member("A").epoch == 3
     assert commit_in(broker, 7, member_id=who, member_epoch=epoch, version=version) == [(0, code)]
+    if (who, epoch) == ("", -1):
+        named = commit_in(broker, 7, member_id=who, member_epoch=epoch, version=version, instance_id="i")
+        assert named == [(0, 25)], "who names an instance is somebody"
+        assert commit(broker, who, epoch) == [(0, 25)], "without a transaction nobody may"
 
 
 @pytest.mark.parametrize(("epoch", "version", "code"), [(-1, 6, 0), (0, 6, 69), (3, 5, 22), (3, 3, 22)])

@@ -329,7 +329,7 @@ def _unwanted(process: Process) -> tuple[tuple[Request, bool, str], ...]:
 
 def _beats(client: Client) -> list[Effect]:
     effects = client.beat(NOW_MS)
-    if isinstance(client, ClassicConsumer) or any(isinstance(effect, Send) for effect in effects):
+    if any(isinstance(effect, Send) for effect in effects):
         return effects
     # It had to find the coordinator first; how long it waits in between decides nothing.
     return effects + client.beat(NOW_MS)
