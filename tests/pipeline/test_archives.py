@@ -238,6 +238,24 @@ def test_members_and_their_reasons_are_bounded(tmp_path: Path, monkeypatch: pyte
     assert "more than 29 members" in reasons(opened(tmp_path, tar(outside)))[0]
 
 
+def test_folders_of_partitions_are_bounded_as_each_takes_long_to_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "PARTITIONS_MOST", 4)
+    path = tmp_path / "logs.tar"
+    unpacking = archives.Unpacking(tmp_path / "scratch")
+    partitions = [f"__consumer_offsets-{number}" for number in range(5)]
+
+    path.write_bytes(tar({f"{name}/{file}.log": b"other" for name in partitions[:4] for file in range(2)}))
+    kept = unpacking.unpack(path, archives.Packing.TAR)
+    path.write_bytes(tar({f"{name}/0.log": b"other" for name in partitions}))
+    refused = unpacking.unpack(path, archives.Packing.TAR)
+
+    assert len(kept) == 8
+    assert [member.reason for member in refused] == ["more than 4 partitions, which no offsets topic has"]
+    assert not (tmp_path / "scratch" / "2").exists()
+
+
 def test_headers_and_lists_that_fill_memory_are_refused(tmp_path: Path) -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
