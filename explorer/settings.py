@@ -166,6 +166,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ROUTES = {
     "simulations.run": {"queue": "runs"},
     "simulations.sweep": {"queue": "imports"},
+    "simulations.remedies": {"queue": "imports"},
     "groups.refold": {"queue": "runs"},
     "groups.import": {"queue": "imports"},
 }

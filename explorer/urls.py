@@ -22,6 +22,7 @@ urlpatterns = [
     path("", include("explorer.pages.rehearsal.urls")),
     path("", include("explorer.pages.lessons.urls")),
     path("", include("explorer.pages.sweeps.urls")),
+    path("", include("explorer.pages.remedies.urls")),
     path("", include("explorer.sharing.urls")),
     path("", include("explorer.pages.clusters.urls")),
     path("api/", include("explorer.pages.timelines.urls")),

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 
 from groups.authors import author_field
-from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST
+from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
 
 
 class Sweep(models.Model):
@@ -77,3 +77,33 @@ class Answered(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sweep_id}: cell {self.cell} from seed {self.first}"
+
+
+class RemedySearch(models.Model):
+    """One search for what would have helped with a timeline's incident."""
+
+    Status = Sweep.Status
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="remedy_searches")
+    at = models.IntegerField()
+    """The entry after which the incident begins."""
+
+    seeds = models.IntegerField()
+    status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
+    stage = models.CharField(max_length=100, blank=True)
+    problem = models.TextField(blank=True)
+    runs = models.IntegerField(default=0)
+    done = models.IntegerField(default=0)
+    answer: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(null=True)
+    """As ``simulations.remedies.values.Answer``, as far as it is known."""
+
+    lease_until = models.DateTimeField(null=True)
+    created = models.DateTimeField(auto_now_add=True)
+    finished = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created", "id")
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.timeline_id} at {self.at})"

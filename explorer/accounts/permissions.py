@@ -60,7 +60,7 @@ TABLE: Final = {
         """
         GET home help board timelines groups metrics status api-status docs docs-page compare import-new import simulate inspector laboratory rehearsal clusters cluster cluster-timelines
         GET lessons lesson lesson-write lesson-handout sweeps sweep
-        GET api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
+        GET remedies api-remedy-search api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule
         GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
@@ -76,8 +76,8 @@ TABLE: Final = {
         "POST api-exports api-pseudonyms api-comparison-exports api-laboratory-exports",
     ),
     Action.RUN: Permission(
-        "start runs, forks, upgrades, lessons and sweeps that are kept", EDITOR, EDITOR,
-        "POST simulate rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps",
+        "start runs, forks, upgrades, lessons, sweeps and searches for remedies that are kept", EDITOR, EDITOR,
+        "POST simulate rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-cancel api-remedy-branches",
     ),
     Action.IMPORT: Permission("import a log", EDITOR, EDITOR, "POST api-imports import-new"),
     Action.CHANGE: Permission(

@@ -27,7 +27,7 @@ from groups.jobs.patience import is_away
 from groups.models import Timeline
 from groups.one_line import one_line
 from groups.tasks import refold
-from simulations.jobs import sweep_runs, sweep_tasks
+from simulations.jobs import remedy_runs, remedy_tasks, sweep_runs, sweep_tasks
 from simulations.jobs.run_tasks import resume
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ def forget_queue() -> None:
     storage.forget_queue()
     lifecycle.leases.forget_queue()
     sweep_runs.leases.forget_queue()
+    remedy_runs.leases.forget_queue()
 
 
 def sweep() -> None:
@@ -82,6 +83,7 @@ def sweep() -> None:
     clear_ended()
     take_up_lost()
     sweep_tasks.take_up_lost()
+    remedy_tasks.take_up_lost()
     stale, now = list(storage.stale().values_list("id", flat=True)), time.monotonic()
     for done in _refolding.keys() - set(stale):
         del _refolding[done]

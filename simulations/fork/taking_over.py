@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.frames.shapes import MemberFrame
+from groups.history.words import counted
 from simulations.fork.continuing import (
     Line,
     document_of,
@@ -364,7 +365,9 @@ class _TakingOver:
         from_ms = self.moment.at_ms - scenario.start_ms
         lines = [(at_ms, line) for at_ms, line in lines_at(scenario, self.base["script"]) if at_ms > from_ms]
         if lines:
-            self.rows.fact("later", "What happens later", f"{len(lines)} lines of the script", "the scenario")
+            self.rows.fact(
+                "later", "What happens later", counted(len(lines), "line") + " of the script", "the scenario"
+            )
         return [line | {"at": f"{at_ms - from_ms}ms"} for at_ms, line in lines]
 
     def _length_ms(self, added: list[Line], later: list[Line]) -> int:

@@ -101,7 +101,7 @@ def _line(**message: object) -> bytes:
     return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Waits for the end of standard input in a thread: the main one may be deep in a simulation."""
 
     def wait() -> None:
@@ -119,7 +119,7 @@ def main() -> int:
     except orjson.JSONDecodeError as error:
         sys.stdout.buffer.write(_line(type="error", message=f"the question is no JSON: {error}"))
         return 2
-    _end_with_parent()
+    end_with_parent()
     try:
         for line in answer(question, time.monotonic):
             sys.stdout.buffer.write(line)

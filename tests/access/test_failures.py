@@ -44,7 +44,9 @@ async def test_nothing_under_the_api_is_told_in_json(asks: Asks, path: str) -> N
     assert "\n" not in answer.message
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/t/nowhere", "/import/nowhere", "/sweeps/nowhere"])
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/t/nowhere", "/import/nowhere", "/sweeps/nowhere", "/remedies/nowhere"]
+)
 async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) -> None:
     answer = await asks(path)
     assert answer.status == 404

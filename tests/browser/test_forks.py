@@ -35,3 +35,21 @@ def test_a_reader_forks_a_moment_with_a_fault_and_finds_the_branch_in_the_tree(
     expect(panel.get_by_role("link", name="Compare with its parent")).to_be_visible(timeout=60_000)
     panel.get_by_role("link", name="Compare with its parent").click()
     page.wait_for_url("**/compare?runs=incident-slow-revocation,*", timeout=60_000)
+
+
+def test_a_reader_finds_what_would_have_helped_and_opens_a_row_next_to_the_log(
+    open_page: Callable[..., Page],
+    axe: str,
+) -> None:
+    page = open_page("/t/incident-session-expiry?at=14&view=investigator")
+    page.get_by_role("button", name="Fork here").click()
+    page.get_by_role("button", name="What would have helped").click(timeout=60_000)
+    page.wait_for_url("**/remedies/*", timeout=60_000)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("would have left", timeout=180_000)
+    expect(page.get_by_role("row", name="Replay, nothing changed")).to_be_visible()
+    expect(page.get_by_role("row", name="Longer session timeout")).to_contain_text("140")
+    assert faults_of(page, axe) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("button", name="Open next to the log: Shorter session timeout").click()
+    page.wait_for_url("**/compare?runs=incident-session-expiry,*", timeout=60_000)

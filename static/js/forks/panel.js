@@ -51,7 +51,7 @@ export class ForkPanel {
     if (!this.#dialog.open) this.#dialog.showModal();
     try {
       const { branches, start } = await ask(`${this.url}?at=${this.#at}`);
-      this.#show(this.#form(start), this.#tree(branches));
+      this.#show(this.#helped(start), this.#form(start), this.#tree(branches));
     } catch (error) {
       this.#show(h('p.share-says', { role: 'alert' }, message(error)));
     }
@@ -69,6 +69,29 @@ export class ForkPanel {
         h('button.btn.sm.sq.bare', { 'aria-label': 'Close' }, '×'),
       ),
       ...parts,
+    );
+  }
+
+  /** The button that has the product try remedies from this moment on. @param {Start} start */
+  #helped(start) {
+    const says = h('span.share-says', { role: 'status' });
+    const search = async () => {
+      says.textContent = 'Queued …';
+      try {
+        const made = await tell(`/api/timelines/${encodeURIComponent(this.id)}/remedies`, 'POST', { at: this.#at });
+        location.assign(made.url);
+      } catch (error) {
+        says.textContent = message(error);
+      }
+    };
+    return h(
+      'div.share-links',
+      h(
+        'div.acts2',
+        h('button.btn', { type: 'button', disabled: Boolean(start.why), onclick: search }, 'What would have helped'),
+      ),
+      h('span.quiet.small', 'Replays what follows this moment under each remedy, with 20 seeds, and ranks them'),
+      says,
     );
   }
 
@@ -159,7 +182,7 @@ export class ForkPanel {
       draw();
     };
     return h(
-      'fieldset.modes',
+      'fieldset.modes.one',
       h('legend', 'What happens'),
       h(
         'div.share-grid',

@@ -1,0 +1,1 @@
+"""What would have helped: a search over remedies, its page, and branches of its rows."""
