@@ -42,6 +42,10 @@ SESSION_EXPIRE_AT_BROWSER_CLOSE = True
 SESSION_COOKIE_AGE = environment.whole("SESSION_IDLE_MINUTES", 12 * 60, least=5, most=30 * 24 * 60) * 60
 SESSION_MOST_S = environment.whole("SESSION_HOURS", 7 * 24, least=1, most=90 * 24) * 3600
 """How long a session lasts without a request, and in all."""
+TRUSTED_PROXIES = environment.proxies("TRUSTED_PROXIES")
+"""Connections whose ``X-Forwarded-For`` is believed: networks, and ``unix`` for the server's own Unix socket."""
+AUDIT_KEEP_DAYS = environment.whole("AUDIT_KEEP_DAYS", 365, least=1, most=3650)
+"""How long the audit log is kept: a year has every yearly review's questions in it, at some hundred bytes an entry."""
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("explorer.pages.account.urls")),
+    path("", include("explorer.pages.audit.urls")),
     path("", include("explorer.pages.home.urls")),
     path("", include("explorer.pages.board.urls")),
     path("", include("explorer.pages.kept.urls")),

@@ -29,6 +29,7 @@ from explorer.access.bodies import (
     content_length,
     too_large,
 )
+from explorer.access.clients import CLIENT, client_of
 from explorer.access.keys import ADMITTED, OPEN, admits, cookie_for, is_token, shows_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.peers import account_of
@@ -41,7 +42,7 @@ from explorer.access.places import (
     a_place,
 )
 from explorer.access.refusals import refusal, without_token
-from explorer.access.signing_in import EndingSockets, is_of_accounts, signed_in
+from explorer.access.signing_in import EndingSockets, is_of_accounts, note_done, signed_in
 from explorer.sharing.addresses import leads_here
 from explorer.sharing.crowd import Crowd
 from explorer.sharing.door import Door
@@ -89,6 +90,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
+        scope[CLIENT] = client_of(scope, scope["headers"])
         if scope["type"] == "websocket":
             refused = self.refused(scope, headers, host, is_socket=True)
             refused = refused or await self.not_signed_in(scope, headers, is_socket=True)
@@ -101,6 +103,7 @@ class Gate:
 
         async def complete(message: Message) -> None:
             if message["type"] == "http.response.start":
+                await note_done(scope, message)
                 message["headers"] = answer_headers.completed(
                     message["status"],
                     [(bytes(name).lower(), bytes(value)) for name, value in message["headers"]],
@@ -143,8 +146,7 @@ class Gate:
             )
         if not is_socket and self.door is not None and leads_here(path):
             # Whoever has a link comes from anywhere, with no token of this server's, and may do no more than look.
-            client = (scope.get("client") or ("",))[0]
-            return self.door.refused(method, path, headers, client)
+            return self.door.refused(method, path, headers, scope[CLIENT])
         if path in OPEN and method in ("GET", "HEAD") and not is_socket:
             shown = not settings.LOGIN and (not settings.REQUIRE_TOKEN or admits(scope, headers, host))
             scope[ADMITTED] = shown and not settings.LINKS_ONLY

@@ -16,22 +16,26 @@ from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
 from explorer.access.bodies import Message, Receive
+from explorer.access.clients import CLIENT
 from explorer.access.failures import meaning
 from explorer.access.keys import ADMITTED, BEARER, OPEN, shows_token
 from explorer.access.places import Send
 from explorer.access.refusals import refusal
-from explorer.accounts import tokens
+from explorer.accounts import audit, tokens
 from explorer.accounts.models import Scope
-from explorer.accounts.permissions import BY_ADDRESS
-from explorer.accounts.roles import OTHERS, RIGHTS, Rights, rights_of, target_of
+from explorer.accounts.permissions import BY_ADDRESS, NOT_LOGGED, Action
+from explorer.accounts.roles import RIGHTS, Rights, rights_of
 from explorer.accounts.sessions import SIGNED_IN, key_of, user_of
+from explorer.accounts.targets import OTHERS, subject_of, target_of
 from groups import authors
 
 log = logging.getLogger(__name__)
 
 SIGN_IN: Final = "/sign-in"
 
-ADDRESSES: Final = (SIGN_IN, "/sign-out", "/account", "/admin/")
+AUDIT: Final = ("/audit", "/api/audit")
+
+ADDRESSES: Final = (SIGN_IN, "/sign-out", "/account", "/admin/", *AUDIT)
 """Addresses that only a server with accounts has."""
 
 LOOK_EVERY_S: Final = 2.0
@@ -49,8 +53,8 @@ INVALID: Final = "This token is wrong, has expired or was revoked, or its accoun
 
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
-Refused = tuple[int, str]
-"""The status of an answer, and its sentence."""
+DOING: Final = "rebalance.doing"
+"""In a request's scope: what it does, if that leaves an entry in the audit log."""
 
 
 def is_of_accounts(path: str) -> bool:
@@ -69,6 +73,16 @@ class Sender(NamedTuple):
 
     user: User
     rights: Rights
+    by: str
+    """``browser``, or ``token`` with its name."""
+
+
+class Found(NamedTuple):
+    """What an address and a method do, to what, and the status and sentence of why the sender may not."""
+
+    action: Action | None
+    subject: str
+    refused: tuple[int, str] | None
 
 
 def credential_of(headers: Mapping[bytes, bytes]) -> Credential:
@@ -86,7 +100,7 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     credential = credential_of(headers)
     method = "" if is_socket else scope["method"].upper()
     try:
-        sender, refused = await database_sync_to_async(_looked_up)(credential, method, path)
+        sender, found = await database_sync_to_async(_looked_up)(credential, method, path)
     except DatabaseError as error:
         if is_health:
             return None
@@ -94,13 +108,19 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     if is_health:
         scope[ADMITTED] = sender is not None
         return None
+    authors.current.set(sender and sender.user.pk)
+    by = "" if sender is None else sender.by
+    audit.current.set(audit.Source(sender and sender.user, by, scope[CLIENT]))
     if sender is not None:
-        scope[SIGNED_IN], scope[RIGHTS] = sender
-        authors.current.set(sender.user.pk)
+        scope[SIGNED_IN], scope[RIGHTS], _ = sender
     if credential.is_token and (response := refused_token(path, sender, "" if reads else method)):
         return response
     if sender is not None:
-        return refused and refusal(path, *refused)
+        if found is not None and found.refused:
+            return refusal(path, *found.refused)
+        if found is not None and not reads and found.action not in NOT_LOGGED:
+            scope[DOING] = found
+        return None
     if path == SIGN_IN and not is_socket:
         return None
     if is_socket or path.startswith("/api/") or not reads:
@@ -119,7 +139,7 @@ def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpRespo
         response = refusal(path, 401, INVALID, heading="This is not a valid token")
         response["WWW-Authenticate"] = 'Bearer realm="Rebalance Explorer", error="invalid_token"'
         return response
-    if is_of_accounts(path):
+    if is_of_accounts(path) and not path.startswith(AUDIT):
         return refusal(path, 403, "A token manages no accounts and no tokens: sign in with a browser.")
     if writes_by and not sender.rights.may_write:
         return refusal(
@@ -134,14 +154,14 @@ async def find_sender(credential: Credential, *, is_request: bool) -> Sender | N
     return found
 
 
-def _looked_up(credential: Credential, method: str, path: str) -> tuple[Sender | None, Refused | None]:
-    """The sender of a request, and why the sender may not do what it asks. ``method`` is empty for a socket, which only pushes."""
+def _looked_up(credential: Credential, method: str, path: str) -> tuple[Sender | None, Found | None]:
+    """The sender of a request, and what it asks. ``method`` is empty for a socket, which only pushes."""
     sender = _sender_of(credential, is_request=bool(method))
-    return sender, refused_address(sender.rights, method, path) if sender and method else None
+    return sender, found_at(sender.rights, method, path) if sender and method else None
 
 
-def refused_address(rights: Rights, method: str, path: str) -> Refused | None:
-    """Status and sentence for what a sender may not do; null for what it may, and for an address that is not there."""
+def found_at(rights: Rights, method: str, path: str) -> Found | None:
+    """Null for an address that is not there."""
     try:
         match = resolve(path)
     except Resolver404:
@@ -149,20 +169,35 @@ def refused_address(rights: Rights, method: str, path: str) -> Refused | None:
     name = match.namespaces[0] if match.namespaces else str(match.url_name)
     action = BY_ADDRESS.get(("GET" if method == "HEAD" else method, name))
     if action is None:
-        return 405, f"{method[:20]} is not for this address."
+        return Found(None, "", (405, f"{method[:20]} is not for this address."))
     why = rights.refused(action, OTHERS) and rights.refused(action, target_of(match.kwargs))
-    return (403, why) if why else None
+    is_logged = not why and action not in NOT_LOGGED and method not in ("GET", "HEAD")
+    subject = (subject_of(match.kwargs) or path) if is_logged else ""
+    return Found(action, subject, (403, why) if why else None)
+
+
+async def note_done(scope: Any, message: Message) -> None:
+    """Adds to the audit log what a request has done, before its sender has the answer that begins with ``message``."""
+    found: Found | None = scope.pop(DOING, None)
+    # Django's admin answers 200 to a form that it does not take.
+    least = 300 if found is not None and found.action is Action.ADMINISTER else 200
+    if found is None or found.action is None or not least <= message["status"] < 400:
+        return
+    headers = {bytes(name).lower(): bytes(value).decode("latin-1") for name, value in message["headers"]}
+    made = {"made": headers[b"location"]} if b"location" in headers else {}
+    details = made | scope.get(audit.DETAILS, {})
+    await database_sync_to_async(audit.note)(found.action, found.subject, **details)
 
 
 def _sender_of(credential: Credential, *, is_request: bool) -> Sender | None:
-    user, scope = None, Scope.WRITE.value
+    user, scope, by = None, Scope.WRITE.value, "browser"
     if credential.is_token:
         if token := tokens.found_by(credential.text):
-            user, scope = token.owner, token.scope
+            user, scope, by = token.owner, token.scope, f"token {token.name}"
     else:
         user = user_of(credential.text, is_request=is_request)
     rights = rights_of(user, scope)
-    return None if user is None or rights is None else Sender(user, rights)
+    return None if user is None or rights is None else Sender(user, rights, by)
 
 
 class EndingSockets:

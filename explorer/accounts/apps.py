@@ -8,4 +8,4 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        from explorer.accounts import sessions  # noqa: F401  (hears when somebody signs in)
+        from explorer.accounts import audit, sessions  # noqa: F401  (notified when somebody signs in)

@@ -1,9 +1,9 @@
-"""Roles of accounts, and tokens with which programs act for one."""
+"""Roles of accounts, tokens with which programs act for one, and the audit log."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -13,6 +13,8 @@ from explorer.accounts.permissions import Role
 from groups.models import Cluster
 
 NAME_LENGTH_MOST: Final = 60
+
+ABOUT_LENGTH_MOST: Final = 500
 
 
 class Grant(models.Model):
@@ -69,3 +71,24 @@ class Token(models.Model):
 
     def is_valid(self, now: datetime) -> bool:
         return self.revoked is None and self.expires > now
+
+
+class AuditEntry(models.Model):
+    """What somebody did. An account that is deleted leaves its name."""
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    account = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=150, blank=True)
+    by = models.CharField(max_length=NAME_LENGTH_MOST + 10)
+    client = models.CharField(max_length=64, blank=True)
+    """The address that it came from; empty for a command, and where it is not known."""
+
+    action = models.CharField(max_length=16)
+    about = models.CharField(max_length=ABOUT_LENGTH_MOST)
+    details: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.name}: {self.action} {self.about}"

@@ -6,7 +6,8 @@ import orjson
 from django.http import HttpRequest
 
 from explorer.accounts.permissions import Action
-from explorer.accounts.roles import OTHERS, rights_in, target_of
+from explorer.accounts.roles import rights_in
+from explorer.accounts.targets import OTHERS, target_of
 
 
 def refused_actions(request: HttpRequest) -> dict[str, str]:

@@ -35,6 +35,7 @@ class Action(StrEnum):
     TARGET = "target"
     CLUSTER = "cluster"
     ACCOUNT = "account"
+    TOKENS = "tokens"
     ADMINISTER = "administer"
 
 
@@ -110,20 +111,25 @@ TABLE: Final = {
         """,
     ),
     Action.ACCOUNT: Permission(
-        "sign out, and manage one's own tokens", VIEWER, VIEWER,
+        "sign in and out", VIEWER, VIEWER,
         """
         GET account sign-in
-        POST sign-in sign-out account-tokens account-token-revoke
+        POST sign-in sign-out
         """,
     ),
+    Action.TOKENS: Permission("make and revoke one's own tokens", VIEWER, VIEWER, "POST account-tokens account-token-revoke"),
     Action.ADMINISTER: Permission(
-        "manage accounts and their roles", ADMIN, ADMIN,
+        "manage accounts and their roles, read and export the audit log", ADMIN, ADMIN,
         """
-        GET admin admin-login
+        GET admin admin-login audit api-audit api-audit-lines
         POST admin
         """,
     ),
 }  # fmt: skip
+
+
+NOT_LOGGED: Final = (Action.LOOK, Action.TRY, Action.ACCOUNT)
+"""What leaves no entry in the audit log; signing in and out leave their own."""
 
 
 def _by_address() -> dict[tuple[str, str], Action]:

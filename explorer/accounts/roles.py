@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
 
+from explorer.accounts import audit
 from explorer.accounts.models import Grant, Scope
 from explorer.accounts.permissions import TABLE, Action, Role
+from explorer.accounts.targets import Target
 from groups.models import Cluster
 
 RIGHTS: Final = "rebalance.rights"
@@ -44,17 +44,6 @@ class Rights(NamedTuple):
         return f"Only {least.label}s may {permission.does}; you are {_a(role)}."
 
 
-class Target(NamedTuple):
-    """What an address is about: the account that made it, and the cluster that it belongs to."""
-
-    author: int | None
-    cluster: str | None = None
-
-
-OTHERS: Final = Target(None)
-"""What somebody else has made, on no cluster."""
-
-
 def rights_of(user: User | None, scope: str = Scope.WRITE) -> Rights | None:
     """Null for nobody."""
     if user is None:
@@ -79,6 +68,8 @@ def rights_in(request: HttpRequest) -> Rights | None:
 
 def give(user: User, role: Role, cluster: Cluster | None = None) -> None:
     """Give an account a role, in the place of the one that it had there."""
+    before = rights_of(user)
+    had = before and (before.role if cluster is None else dict(before.on_clusters).get(cluster.pk))
     with transaction.atomic():
         if cluster is None:
             is_admin = role is Role.ADMIN
@@ -87,27 +78,11 @@ def give(user: User, role: Role, cluster: Cluster | None = None) -> None:
         Grant.objects.filter(account=user, cluster=cluster).delete()
         if role is Role.EDITOR or (cluster is not None and role is Role.ADMIN):
             Grant.objects.create(account=user, cluster=cluster, role=role)
-
-
-_TARGETS: Final[Mapping[str, tuple[str, tuple[str, str]]]] = {
-    "timeline_id": ("groups.Timeline", ("author_id", "cluster_id")),
-    "import_id": ("groups.Import", ("author_id", "")),
-    "sweep_id": ("simulations.Sweep", ("author_id", "")),
-    "link_id": ("sharing.Link", ("author_id", "timeline__cluster_id")),
-    "rule_id": ("groups.AlertRule", ("author_id", "cluster_id")),
-    "cluster_id": ("groups.Cluster", ("author_id", "pk")),
-}
-"""By the name in an address: the model of its id, its author, and its cluster where it has one."""
-
-
-def target_of(captured: Mapping[str, object]) -> Target | None:
-    """What an address is about, by what Django's resolver captured; null for something new, and for what is not there."""
-    for name, (model, columns) in _TARGETS.items():
-        if name in captured:
-            rows = apps.get_model(model).objects.filter(pk=captured[name])
-            row = rows.values_list(*filter(None, columns)).first()
-            return None if row is None else Target(*row)
-    return None
+    if had is not role:
+        where = cluster.name if cluster else "everywhere"
+        audit.note(
+            audit.ROLE, user.get_username(), role=role.label, before=had.label if had else "", on=where
+        )
 
 
 def _a(role: Role) -> str:

@@ -68,10 +68,17 @@ def words(name: str, default: str) -> list[str]:
     return [word for word in (part.strip() for part in text(name, default).split(",")) if word]
 
 
-def networks(name: str) -> list[str]:
-    """Networks in CIDR form, parted by commas."""
+def proxies(name: str) -> list[str]:
+    """Networks in CIDR form and the word ``unix``, parted by commas."""
+    return networks(name, beside=("unix",))
+
+
+def networks(name: str, beside: tuple[str, ...] = ()) -> list[str]:
+    """Networks in CIDR form, parted by commas. ``beside``: words that may be among them."""
     found = words(name, "")
     for word in found:
+        if word in beside:
+            continue
         try:
             ipaddress.ip_network(word, strict=False)
         except ValueError:

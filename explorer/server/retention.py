@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from explorer.accounts import audit
 from explorer.accounts.sessions import remove_ended
 from explorer.pages.imports.receiving import COMING
 from explorer.sharing.models import Link
@@ -42,6 +43,7 @@ def forget() -> None:
                 log.info("Import %s is older than IMPORTS_KEEP_DAYS and is deleted.", import_id)
     _forget_uploads(_before(settings.UPLOADS_KEEP_DAYS))
     remove_ended()
+    audit.forget()
 
 
 def _runs(before: datetime) -> list[str]:

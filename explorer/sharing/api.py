@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from explorer.accounts import audit
 from explorer.sharing import comparing, laboratory, links
 from explorer.sharing.asking import asked_of, compared_of, group_in, key_of, stretch_of, terms_of, wanted_of
 from explorer.sharing.models import Link
@@ -100,7 +101,7 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """A link. Its address is told once, here: the token in it is not stored."""
     timeline = storage.get(timeline_id)
-    return _made(*links.make(timeline, asked_of(json_body(request), timeline)))
+    return _made(request, *links.make(timeline, asked_of(json_body(request), timeline)))
 
 
 def listed_of_laboratory(request: HttpRequest) -> HttpResponse:
@@ -114,7 +115,7 @@ def make_of_laboratory(request: HttpRequest) -> HttpResponse:
     body = json_body(request)
     group = group_in(request, body)
     terms = terms_of(body, hides_names=group.hides_names)
-    return _made(*links.make_of(laboratory.subject_of(group, terms.made), terms))
+    return _made(request, *links.make_of(laboratory.subject_of(group, terms.made), terms))
 
 
 @_makes
@@ -123,7 +124,8 @@ def export_laboratory(request: HttpRequest) -> HttpResponse:
     return _file(laboratory.html(group_in(request, json_body(request)), timezone.now()), "html")
 
 
-def _made(link: Link, token: str) -> HttpResponse:
+def _made(request: HttpRequest, link: Link, token: str) -> HttpResponse:
+    audit.detail(request, link=link.id)
     address = reverse("share-door", args=[token])
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
     known = {**links.told(link), "type": "link", "url": address, "embed_url": embed}

@@ -15,11 +15,12 @@ from django.db import IntegrityError
 from django.test import RequestFactory
 from django.urls import resolve
 
-from explorer.access.signing_in import refused_address
+from explorer.access.signing_in import found_at
 from explorer.accounts import tokens
 from explorer.accounts.models import Grant
 from explorer.accounts.permissions import BY_ADDRESS, TABLE, Action, Role
-from explorer.accounts.roles import Rights, Target, give, rights_of, target_of
+from explorer.accounts.roles import Rights, give, rights_of
+from explorer.accounts.targets import Target, target_of
 from explorer.push.sockets import routes
 from explorer.sharing.models import Link
 from groups import authors, storage
@@ -49,6 +50,12 @@ def methods_of(name: str, path: str) -> set[str]:
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
     answer = match.func(request, *match.args, **match.kwargs)
     return set(answer["Allow"].split(", ")) - {"HEAD", "OPTIONS"} if answer.status_code == 405 else {"GET"}
+
+
+def refusal_of(rights: Rights, method: str, path: str) -> tuple[int, str] | None:
+    found = found_at(rights, method, path)
+    assert found is not None
+    return found.refused
 
 
 def example(pattern: str) -> str:
@@ -108,10 +115,10 @@ def test_each_role_may_do_at_each_address_what_the_table_says_and_no_more(
         permission = TABLE[BY_ADDRESS[method, address]]
         is_about = address != "admin" and target_of(resolve(path).kwargs) is not None
         least = permission.own if name == "ada" or not is_about else permission.others
-        refused = refused_address(rights, method, path)
+        refused = refusal_of(rights, method, path)
         assert (refused is None) == (rights.role >= least), (method, path, refused)
         assert refused is None or (refused[0] == 403 and refused[1].endswith(".")), refused
-        assert refused_address(rights, "PUT", path) is not None, "a method without a row is open to nobody"
+        assert refusal_of(rights, "PUT", path) is not None, "a method without a row is open to nobody"
 
 
 def test_what_matters_most_word_by_word(accounts: dict[str, User]) -> None:
@@ -127,11 +134,11 @@ def test_what_matters_most_word_by_word(accounts: dict[str, User]) -> None:
         rights = rights_of(accounts[name])
         assert rights is not None
         for each in above:
-            assert refused_address(rights, *each.split()) is not None, (name, each)
+            assert refusal_of(rights, *each.split()) is not None, (name, each)
         above |= allowed[name]
         below = [n for n in ("vera", "eve", "ada", "root") if n == name or ("vera", "eve", "ada", "root").index(n) < ("vera", "eve", "ada", "root").index(name)]  # fmt: skip
         for each in {each for n in below for each in allowed[n]}:
-            assert refused_address(rights, *each.split()) is None, (name, each)
+            assert refusal_of(rights, *each.split()) is None, (name, each)
 
 
 def test_a_role_on_a_cluster_adds_to_the_one_everywhere_and_opens_no_other_cluster(
@@ -146,10 +153,10 @@ def test_a_role_on_a_cluster_adds_to_the_one_everywhere_and_opens_no_other_clust
     rights = rights_of(accounts["vera"])
     assert rights == Rights(accounts["vera"].pk, Role.VIEWER, (("of-ada", Role.ADMIN),))
     for method, path in (("DELETE", "/api/clusters/{}"), ("POST", "/api/clusters/{}/rules"), ("DELETE", "/api/timelines/live-{}")):  # fmt: skip
-        assert refused_address(rights, method, path.format("of-ada")) is None
-        assert refused_address(rights, method, path.format("other")) is not None
+        assert refusal_of(rights, method, path.format("of-ada")) is None
+        assert refusal_of(rights, method, path.format("other")) is not None
     for path in ("/api/clusters", "/api/imports", "/api/runs"):
-        assert refused_address(rights, "POST", path) is not None
+        assert refusal_of(rights, "POST", path) is not None
     give(accounts["vera"], Role.VIEWER, mine)
     assert rights_of(accounts["vera"]) == Rights(accounts["vera"].pk, Role.VIEWER)
 

@@ -38,8 +38,11 @@ class Person:
         self.asks = asks
         self.cookies: dict[str, str] = {}
 
-    async def __call__(self, path: str, *, method: str = "GET", **fields: str) -> Answer:
+    async def __call__(
+        self, path: str, *, method: str = "GET", headers: dict[str, str] | None = None, **fields: str
+    ) -> Answer:
         sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        sent |= headers or {}
         body = b""
         if method != "GET":
             sent |= {"Origin": OWN, "Content-Type": "application/x-www-form-urlencoded"}

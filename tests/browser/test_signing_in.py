@@ -58,7 +58,7 @@ def test_a_person_signs_in_after_a_mistake_and_out_again(
     row = page.get_by_role("row").filter(has_text=f"prometheus {theme} {width}")
     expect(row).to_contain_text("revoked")
     expect(page.locator("#token-text")).to_have_count(0)
-    page.get_by_role("link", name="Accounts and their passwords").click()
+    page.get_by_role("link", name="Accounts, passwords and roles").click()
     expect(page.get_by_role("link", name="Users")).to_be_visible()
     page.goto(f"{team.url}/account")
     page.get_by_role("button", name="Sign out").click()

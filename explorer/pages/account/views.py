@@ -15,7 +15,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from explorer.accounts import tokens
+from explorer.accounts import audit, tokens
 from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import NAME_LENGTH_MOST, Scope
 
@@ -53,7 +53,8 @@ class SignIn(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         account = account_named(request.POST.get("username", ""))
-        address = (getattr(request, "scope", {}).get("client") or ("",))[0]
+        source = audit.current.get()
+        address = source.client if source else ""
         # Counted before the password is looked at: of many that come at once, no more are looked at either.
         counters = [(by_account, account)] + ([(by_address, address)] if address else [])
         counted = [guesses.are_too_many(key) for guesses, key in counters]

@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from explorer.accounts.permissions import Action
-from explorer.accounts.roles import Target, rights_in
+from explorer.accounts.roles import rights_in
+from explorer.accounts.targets import Target
 from explorer.pages.clusters.views import found_or_refused
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups.alert_models import AlertRule

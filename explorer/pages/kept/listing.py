@@ -19,7 +19,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from explorer.accounts.permissions import Action
-from explorer.accounts.roles import Rights, Target
+from explorer.accounts.roles import Rights
+from explorer.accounts.targets import Target
 from explorer.pages.home.words import ago
 from explorer.pages.imports.describing import order_of
 from explorer.web.endpoint import BadRequest, choice, number

@@ -9,8 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from explorer.accounts import audit
 from explorer.accounts.permissions import Action
-from explorer.accounts.roles import Target, rights_in
+from explorer.accounts.roles import rights_in
+from explorer.accounts.targets import Target
 from explorer.pages.kept.listing import SOURCES, Asked, author_names, group_names, page_of
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
@@ -73,6 +75,7 @@ def api_delete(request: HttpRequest) -> HttpResponse:
             lifecycle.cancel(one)
             lifecycle.delete(one)
             deleted += 1
+    audit.detail(request, deleted=[one for one in (*timelines, *brought) if one not in refused])
     listed = [{"id": one, "why": why} for one, why in sorted(refused.items())]
     return json_response({"deleted": deleted, "refused": listed})
 

@@ -1,0 +1,109 @@
+"""The audit log: who did what, when and from where. Only where people sign in; in local mode nobody has a name."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.utils import timezone
+
+from explorer.accounts.models import ABOUT_LENGTH_MOST, AuditEntry
+
+log = logging.getLogger(__name__)
+
+SIGN_IN: Final = "sign-in"
+SIGN_OUT: Final = "sign-out"
+REFUSED: Final = "sign-in-refused"
+ROLE: Final = "role"
+"""Actions that are no address's."""
+
+
+DETAILS: Final = "rebalance.audit"
+"""In a request's scope: what ``detail`` has added."""
+
+
+class Source(NamedTuple):
+    """Who acts, and from where."""
+
+    user: User | None = None
+    by: str = "command"
+    """``browser``, ``proxy``, ``token`` and its name, or ``command``."""
+
+    client: str = ""
+
+
+current: Final[ContextVar[Source | None]] = ContextVar("audit", default=None)
+"""Of the request that is answered; the gate sets it. Null in a command."""
+
+
+def note(action: str, about: str, account: User | None = None, **details: Any) -> None:
+    """Adds an entry of what was done. ``account``: who did it, if the request had no sender yet."""
+    if not settings.LOGIN:
+        return
+    source = current.get() or Source()
+    user = account or source.user
+    try:
+        AuditEntry.objects.create(
+            account=user,
+            name=user.get_username() if user else "",
+            by=source.by,
+            client=source.client,
+            action=action,
+            about=about[:ABOUT_LENGTH_MOST],
+            details=details,
+        )
+    except DatabaseError:
+        # It was done; what is not written here is at least in the server's log.
+        log.exception("Not in the audit log: %s %s by %s from %s", action, about, user, source.client)
+
+
+def detail(request: HttpRequest, **details: Any) -> None:
+    """Adds to the entry of what a request does what its address does not have."""
+    getattr(request, "scope", {}).setdefault(DETAILS, {}).update(details)
+
+
+def forget() -> None:
+    """Deletes entries that are older than ``AUDIT_KEEP_DAYS``."""
+    before = timezone.now() - timedelta(days=settings.AUDIT_KEEP_DAYS)
+    AuditEntry.objects.filter(at__lt=before).delete()
+
+
+def shown(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.pk,
+            "at": one.at.isoformat(),
+            "account": one.name,
+            "by": one.by,
+            "client": one.client,
+            "action": one.action,
+            "about": one.about,
+            "details": one.details,
+        }
+        for one in entries
+    ]
+
+
+def _signed_in(sender: Any, request: HttpRequest, user: User, **more: Any) -> None:
+    note(SIGN_IN, user.get_username(), user)
+
+
+def _signed_out(sender: Any, request: HttpRequest, user: User | None, **more: Any) -> None:
+    if user is not None:
+        note(SIGN_OUT, user.get_username(), user)
+
+
+def _refused(sender: Any, credentials: Mapping[str, Any], **more: Any) -> None:
+    note(REFUSED, str(credentials.get("username", "")))
+
+
+for signal, receiver in ((user_logged_in, _signed_in), (user_logged_out, _signed_out), (user_login_failed, _refused)):  # fmt: skip
+    signal.connect(receiver, dispatch_uid=f"explorer.accounts.audit.{receiver.__name__}")
