@@ -29,7 +29,7 @@ until: 12s
 
 def application() -> Application:
     """Its ``commitSync`` was refused as stale."""
-    app = Application(retries_stale=True)
+    app = Application(is_proposed=True)
     app.stable_with(0, 1)
     app.does(app.consumer.commit_sync(positions({FOO: (0,)}, app.now_ms), app.now_ms))
     assert app.sent == ["commit 2"]
@@ -63,7 +63,7 @@ def test_a_commit_that_waits_for_an_epoch_ends_with_the_membership() -> None:
 
 
 def test_commit_async_is_not_sent_again() -> None:
-    app = Application(retries_stale=True)
+    app = Application(is_proposed=True)
     app.stable_with(0, 1)
     app.does(app.consumer.commit(positions({FOO: (0,)}, app.now_ms), app.now_ms))
     app.committed(STALE_MEMBER_EPOCH)

@@ -117,12 +117,16 @@ class FetchTopic(NamedTopic):
 
 class FetchGroup(TypedDict):
     groupId: str
-    memberId: str | None
-    memberEpoch: int
+    memberId: NotRequired[str | None]
+    memberEpoch: NotRequired[int]
     topics: list[FetchTopic] | None
 
 
 class OffsetFetchBody(TypedDict):
+    """In KIP-848's version 9 the member is the whole request's, not its groups'."""
+
+    generationIdOrMemberEpoch: NotRequired[int]
+    memberId: NotRequired[str]
     groups: list[FetchGroup]
     requireStable: bool
 

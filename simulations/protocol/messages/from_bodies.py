@@ -175,6 +175,7 @@ def fetch_of(fields: Fields, group: Fields, *, version: int) -> OffsetFetch:
         topics=None if topics is None else tuple(map(_fetched, topics)),
         require_stable=bool(fields.get("requireStable")),
         version=version,
+        proposed="generationIdOrMemberEpoch" in fields,
     )
 
 

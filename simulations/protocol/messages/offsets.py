@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from groups.history.payloads.consumer import (
     FetchAnswerBody,
@@ -13,6 +14,9 @@ from groups.history.payloads.consumer import (
     OffsetFetchBody,
 )
 from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Named, Partitions, named_topic
+
+PROPOSED_VERSION: Final = 9
+"""KIP-848's of OffsetFetch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,8 @@ class OffsetFetch:
     topics: tuple[FetchedTopic, ...] | None = None
     require_stable: bool = False
     version: int = 10
+    proposed: bool = False
+    """Whether it is of KIP-848's version 9, in which the member is the whole request's."""
 
     def named(self, topic: FetchedTopic) -> Named:
         """How it names one of its topics."""
@@ -59,6 +65,13 @@ class OffsetFetch:
                 }
                 for topic in self.topics
             ]
+        if self.proposed:
+            return {
+                "generationIdOrMemberEpoch": self.member_epoch,
+                "memberId": self.member_id or "",
+                "groups": [{"groupId": self.group_id, "topics": topics}],
+                "requireStable": self.require_stable,
+            }
         group: FetchGroup = {
             "groupId": self.group_id,
             "memberId": self.member_id,

@@ -276,6 +276,7 @@ class Acting:
             config_of(world.scenario, name, member_id, world.semantics),
             auto_commit=member.auto_commit,
             auto_commit_interval_ms=member.auto_commit_interval_ms,
+            fetches_offsets=member.fetch_offsets,
             positions=lambda owned, now_ms: self._offsets(process, owned, None),
             seed=world.seed,
         )

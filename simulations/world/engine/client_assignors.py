@@ -33,7 +33,7 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         callback_ms=member.callback_ms,
         calls_for_nothing=semantics is Semantics.KAFKA,
-        retries_stale=semantics is Semantics.KIP,
+        is_proposed=semantics is Semantics.KIP,
     )
 
 

@@ -36,7 +36,7 @@ COMMON_KEYS: Final = (
     "auto_commit",
     "auto_commit_interval_ms",
 )
-MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "streams")
+MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "streams", "fetch_offsets")
 """Of a member of the consumer protocol."""
 
 
@@ -95,6 +95,7 @@ def _member(
         ),
         streams=read_streams(keys["streams"]) if "streams" in keys else Streams(),
         assignor=_read_assignor(keys["assignor"]) if "assignor" in keys else None,
+        fetch_offsets=keys["fetch_offsets"].yes() if "fetch_offsets" in keys else False,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
         restart_after_ms=(

@@ -79,6 +79,8 @@ class Member:
     """Its supervisor starts it again so long after its process was killed or ended by an error; ``None``: nobody does."""
     auto_commit: bool = False
     auto_commit_interval_ms: int = 5_000
+    fetch_offsets: bool = False
+    """Whether a consumer of the consumer protocol asks for the committed offsets of what it is given, by OffsetFetch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ def _awaits_epoch(m: ClientState, commit: Commit) -> bool:
 
     ``commitAsync`` never sends again: a later commit may have been taken. A member that closes sends no heartbeat before its last commit has ended; only one that is in flight can help it.
     """
-    if not m.config.retries_stale or m.epoch <= 0 or commit.request is None:
+    if not m.config.is_proposed or m.epoch <= 0 or commit.request is None:
         return False
     if commit.kind is CommitKind.ASYNC:
         return False

@@ -32,7 +32,8 @@ class ConsumerConfig:
     ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who stands behind the address
     changes by itself, and an answer that it is not there costs one back-off.
     ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
-    ``retries_stale``: a commit of an older epoch is sent again with the epoch of the next heartbeat's response (the proposal).
+    ``is_proposed``: it is KIP-848's, not a release's: a commit of an older epoch is sent again with the epoch of the next heartbeat's
+    response, and OffsetFetch has version 9.
     ``positions`` is asked before each automatic commit; without it nothing has been consumed.
     ``jitter(n)`` is the n-th draw of this consumer, in [0, 1); ``None`` takes it from the member id and ``seed``.
     """
@@ -56,7 +57,7 @@ class ConsumerConfig:
     retry_back_off_max_ms: int = 1_000
     finds_coordinator: bool = False
     fetches_offsets: bool = False
-    retries_stale: bool = False
+    is_proposed: bool = False
     seed: int = 0
     jitter: Callable[[int], float] | None = None
 

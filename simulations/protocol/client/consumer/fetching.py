@@ -14,8 +14,8 @@ from simulations.protocol.client.consumer.errors import (
 )
 from simulations.protocol.client.consumer.state import FOREVER, ClientState, Fetch
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import Partitions
-from simulations.protocol.messages.offsets import FetchAnswer, FetchedTopic, OffsetFetch
+from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Named, Partitions
+from simulations.protocol.messages.offsets import PROPOSED_VERSION, FetchAnswer, FetchedTopic, OffsetFetch
 
 
 def begin(m: ClientState, partitions: Partitions, now_ms: int) -> None:
@@ -92,17 +92,19 @@ def _finish(m: ClientState, fetch: Fetch, code: int, effects: list[Effect]) -> N
 
 
 def _request(m: ClientState, fetch: Fetch) -> OffsetFetch:
-    """By id, as version 10 does."""
+    """By id, as version 10 does, and KIP-848's version 9 may."""
     names = {topic_id: name for name, topic_id in (m.metadata or {}).items()}
     return OffsetFetch(
         group_id=m.config.group_id,
         member_id=m.config.member_id,
         member_epoch=m.epoch if m.epoch > 0 else -1,
         topics=tuple(
-            FetchedTopic(topic=names.get(topic_id, ""), topic_id=topic_id, partitions=numbers)
+            FetchedTopic(topic=names.get(topic_id, ""), topic_id=topic_id, partitions=numbers, given=Named.ID)
             for topic_id, numbers in fetch.partitions.items()
         ),
         require_stable=True,
+        version=PROPOSED_VERSION if m.config.is_proposed else TOPIC_ID_VERSION,
+        proposed=m.config.is_proposed,
     )
 
 
