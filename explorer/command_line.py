@@ -41,6 +41,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Check": {
         "conform": "compare a recorded broker with the simulated coordinator, answer by answer",
+        "budget": "hold a run or a log against limits, in a CI: rebalances, moves, time without an owner",
         "explore": "check every order of events of a small scenario",
         "fuzz": "check random scenarios",
         "decode": "read the bytes of a record, a batch, a request or a segment",

@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
+import explorer.celery  # noqa: F401 - without it a task is sent to a queue that is not ours
 from explorer.pages.forks.starting import branch_of, described
 from explorer.pages.runs.starting import Refused
 from groups import database, storage
