@@ -184,7 +184,8 @@ def junit(what: str, lines: list[dict[str, Any]], limits: dict[str, int]) -> byt
                 if words.startswith(f"{name.replace('_', ' ')} "):
                     xml.SubElement(case, "failure", message=words)
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
-    return xml.tostring(suite, encoding="utf-8", xml_declaration=True)
+    written: bytes = xml.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return written
 
 
 def printable(name: str) -> str:
