@@ -32,11 +32,11 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
         assumptions=tuple(given["assumptions"]),
         of_records=given["of_records"],
     )
-    told_s, last = -EVERY_S, None
+    sent_s, last = -EVERY_S, None
     try:
         for last in search(incident, question["seeds"]):
-            if clock() - told_s >= EVERY_S:
-                told_s = clock()
+            if clock() - sent_s >= EVERY_S:
+                sent_s = clock()
                 yield _line(last)
     except RemediesError as error:
         yield orjson.dumps({"type": "error", "message": str(error)}) + b"\n"

@@ -84,7 +84,7 @@ class _Search:
                 self._incident, self._why = closed, why
         if self._why is not None:
             self._done = self._runs
-            yield self._told("")
+            yield self._known("")
             return
         remedies = remedies_of(self._incident.document)
         for remedy in remedies:
@@ -95,7 +95,7 @@ class _Search:
         yield from self._sweep(remedies, replay, assumed)
         self._rows[1:] = ranked(self._rows[1:])
         self._done = self._runs
-        yield self._told("")
+        yield self._known("")
 
     def _replay(self, replay: list[Measures]) -> Iterator[Progress]:
         """The runs with nothing changed, in ``replay`` and in the first row, and whether they are the incident."""
@@ -109,7 +109,7 @@ class _Search:
                 raise RemediesError(f"The replay cannot run: {error}") from error
             replay.append(measures)
             self._epochs.append(epochs)
-            yield self._told("Replay")
+            yield self._known("Replay")
         self._rows.append(_row(REPLAY, replay))
         self._why = missed(self._incident.recorded, replay, self._epochs)
 
@@ -121,15 +121,15 @@ class _Search:
             except (ScenarioError, RunTooLong) as error:
                 self._rows.append(_row(remedy, (), problem=str(error)))
                 self._done += self._seeds - number
-                yield self._told(remedy.name)
+                yield self._known(remedy.name)
                 return
             if number + 1 < self._seeds:
-                yield self._told(remedy.name)
+                yield self._known(remedy.name)
         row = _row(remedy, found)
         outcome, row["fewer"] = outcome_of(replay, found)
         row["outcome"] = str(outcome)
         self._rows.append(row)
-        yield self._told(remedy.name)
+        yield self._known(remedy.name)
 
     def _sweep(
         self, remedies: Sequence[Remedy], replay: Sequence[Measures], assumed: Sequence[Assumed]
@@ -142,7 +142,7 @@ class _Search:
                 before = [self._run(REPLAY, number, each)[0] for number in range(few)]
             except (ScenarioError, RunTooLong):
                 continue
-            yield self._told(f"If {each.name} is otherwise")
+            yield self._known(f"If {each.name} is otherwise")
             for remedy, row in zip(remedies, self._rows[1:], strict=True):
                 if row["not_read_ms"] is None or remedy.setting.startswith(each.name):
                     continue
@@ -161,7 +161,7 @@ class _Search:
                 if abs(saved - usual) > moves.get(row["key"], 0):
                     moves[row["key"]] = abs(saved - usual)
                     row["depends_on"] = _otherwise(each, before, after)
-                yield self._told(f"If {each.name} is otherwise")
+                yield self._known(f"If {each.name} is otherwise")
 
     def _run(self, remedy: Remedy, number: int, assumed: Assumed | None = None) -> tuple[Measures, int]:
         self._done += 1
@@ -175,7 +175,7 @@ class _Search:
             self._incident.seed + number,
         )
 
-    def _told(self, stage: str) -> Progress:
+    def _known(self, stage: str) -> Progress:
         epochs: Spread | None = spread_of(self._epochs) if self._epochs else None
         answer: Answer = {
             "why": self._why,

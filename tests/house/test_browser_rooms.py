@@ -32,6 +32,7 @@ KNOWS = {
     "live": "frame shared",
     "sharing": "frame shared",
     "forks": "shared",
+    "remedies": "shared",
     "sweep": "frame shared",
     "timeline": "frame shared",
     "map": "board frame shared timeline",
@@ -40,7 +41,7 @@ KNOWS = {
     "troubles": "frame live shared",
     "import": "frame shared troubles",
     "stage": "board frame live map panels shared source timeline",
-    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels shared sharing source stage sweep timeline troubles",
+    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels remedies shared sharing source stage sweep timeline troubles",
 }
 """Room → the rooms that it imports; a new arrow is a decision, and one that is gone leaves the table."""
 

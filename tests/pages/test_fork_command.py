@@ -61,7 +61,8 @@ def test_faults_and_settings_of_the_line_are_the_branch_s(parent: Timeline) -> N
         "session_timeout_ms=50000",
     )
     assert line["title"] == (
-        "Fork: session_timeout_ms 50000, kill B at +12 s, slow_revoke A at +1.5 s, fail_over coordinator at +20 s"
+        "Fork: session timeout 50 s, B is killed after 12 s, slow callback of A for 30 s after 1.5 s, "
+        "fail-over of the coordinator after 20 s"
     )
     assert (line["how"], line["status"], line["at"]) == ("taken over", "complete", parent.last)
     scenario = storage.get(line["id"]).scenario

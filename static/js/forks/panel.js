@@ -3,6 +3,7 @@
  *
  * @typedef {{key: string, name: string, mark: string, value: string | number | boolean | null, reason: string, can_change: boolean, choices: string[]}} Assumption
  * @typedef {{id: string, title: string, parent: string | null, at: number | null, status: string}} Branch
+ * @typedef {{do: string, who?: string | undefined, after_ms: number, for_ms?: number}} Fault
  * @typedef {{why: string | null, same_run: boolean, protocol: string | null, members: string[], topics: string[], assumptions: Assumption[]}} Start
  */
 
@@ -20,6 +21,19 @@ const FAULTS = [
   ['join', 'New member', 'joins the group'],
   ['fail_over', 'Fail-over', 'of the coordinator'],
 ];
+/** What people try first: faults of these members, which then may be changed one by one. @type {[string, (members: string[]) => Fault[]][]} */
+const PRESETS = [
+  ['A process is killed and back after 10 s', ([who]) => [{ do: 'kill', who, after_ms: 1000, for_ms: 10_000 }]],
+  ['A long pause, 60 s', ([who]) => [{ do: 'pause', who, after_ms: 1000, for_ms: 60_000 }]],
+  [
+    'Rolling restart, 10 s apart',
+    (members) => members.map((who, place) => ({ do: 'restart', who, after_ms: 1000 + place * 10_000 })),
+  ],
+  ['The coordinator fails over', () => [{ do: 'fail_over', after_ms: 1000 }]],
+];
+const FAULTS_MOST = 50;
+/** A deleted branch is there for so long; with its page closed before, it stays. */
+const UNDO_MS = 6000;
 const LASTS = ['pause', 'cut', 'slow_revoke', 'poll_late'];
 const MARKS = /** @type {{[mark: string]: string}} */ ({
   'in the log': '●',
@@ -31,7 +45,7 @@ const MARKS = /** @type {{[mark: string]: string}} */ ({
 export class ForkPanel {
   #dialog = /** @type {HTMLDialogElement} */ (h('dialog.share', { id: 'fork', 'aria-labelledby': 'fork-title' }));
   #says = h('p.share-says', { role: 'status' });
-  /** @type {{do: string, who?: string, after_ms: number, for_ms?: number}[]} */
+  /** @type {Fault[]} */
   #faults = [];
   #at = 0;
 
@@ -74,14 +88,14 @@ export class ForkPanel {
 
   /** The button that has the product try remedies from this moment on. @param {Start} start */
   #helped(start) {
-    const says = h('span.share-says', { role: 'status' });
+    const status = h('span.share-says', { role: 'status' });
     const search = async () => {
-      says.textContent = 'Queued …';
+      status.textContent = 'Queued …';
       try {
         const made = await tell(`/api/timelines/${encodeURIComponent(this.id)}/remedies`, 'POST', { at: this.#at });
         location.assign(made.url);
       } catch (error) {
-        says.textContent = message(error);
+        status.textContent = message(error);
       }
     };
     return h(
@@ -91,7 +105,7 @@ export class ForkPanel {
         h('button.btn', { type: 'button', disabled: Boolean(start.why), onclick: search }, 'What would have helped'),
       ),
       h('span.quiet.small', 'Replays what follows this moment under each remedy, with 20 seeds, and ranks them'),
-      says,
+      status,
     );
   }
 
@@ -154,7 +168,7 @@ export class ForkPanel {
         ...this.#faults.map((fault, place) =>
           h(
             'li',
-            `${fault.do} ${fault.who ?? ''} at +${fault.after_ms / 1000} s `,
+            wordsOf(fault),
             h(
               'button.btn.sm',
               {
@@ -170,6 +184,19 @@ export class ForkPanel {
         ),
       );
     };
+    const presets = h(
+      'select.field',
+      {
+        'aria-label': 'Preset',
+        onchange: () => {
+          const chosen = PRESETS[Number(value(presets)) - 1];
+          if (chosen) this.#faults = chosen[1](start.members).slice(0, FAULTS_MOST);
+          draw();
+        },
+      },
+      h('option', { value: 0 }, 'Choose faults yourself'),
+      PRESETS.map(([name], place) => h('option', { value: place + 1 }, name)),
+    );
     const add = () => {
       const chosen = value(verb);
       const newcomer = `new-${this.#faults.length + 1}`;
@@ -186,6 +213,7 @@ export class ForkPanel {
       h('legend', 'What happens'),
       h(
         'div.share-grid',
+        h('label', 'Preset', presets),
         h('label', 'Fault', verb),
         h('label', 'Member', who),
         h('label', 'Seconds after', after),
@@ -239,6 +267,68 @@ export class ForkPanel {
     }
   }
 
+  /** Rename and Delete of a branch in the tree, both with *Undo*; the root and the page's own timeline have theirs elsewhere. @param {Branch} branch */
+  #changes(branch) {
+    if (branch.parent === null || branch.id === this.id) return '';
+    const url = `/api/timelines/${encodeURIComponent(branch.id)}`;
+    const holder = h('span.acts2');
+    const button = (/** @type {string} */ name, /** @type {() => void} */ onclick, needs = 'change') =>
+      h(
+        'button.btn.sm',
+        { type: 'button', 'data-needs': needs, 'aria-label': `${name}: ${branch.title}`, onclick },
+        name,
+      );
+    const link = () => /** @type {HTMLElement | null} */ (holder.previousElementSibling);
+    const rename = async (/** @type {string} */ title, /** @type {string | null} */ before) => {
+      try {
+        await tell(url, 'PATCH', { title });
+        const shown = link();
+        if (shown) shown.textContent = title;
+        branch.title = title;
+        holder.replaceChildren(
+          ...(before === null ? usual() : [button('Undo', () => void rename(before, null)), ...usual()]),
+        );
+      } catch (error) {
+        this.#says.textContent = message(error);
+      }
+    };
+    const asks = () => {
+      const field = /** @type {HTMLInputElement} */ (
+        h('input.field.sm', { value: branch.title, maxlength: 200, 'aria-label': `New title of ${branch.title}` })
+      );
+      field.addEventListener('keydown', (event) => {
+        if (event.key === 'Escape') holder.replaceChildren(...usual());
+        else if (event.key === 'Enter' && field.value.trim()) void rename(field.value.trim(), branch.title);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      holder.replaceChildren(field);
+      field.focus();
+    };
+    const remove = () => {
+      link()?.classList.add('ended');
+      const timer = setTimeout(async () => {
+        try {
+          await tell(url, 'DELETE');
+          holder.closest('li')?.remove();
+        } catch (error) {
+          this.#says.textContent = message(error);
+          undo();
+        }
+      }, UNDO_MS);
+      const undo = () => {
+        clearTimeout(timer);
+        link()?.classList.remove('ended');
+        holder.replaceChildren(...usual());
+      };
+      holder.replaceChildren(h('span.quiet.small', `Deleted in ${UNDO_MS / 1000} s`), button('Undo', undo));
+    };
+    const usual = () => [button('Rename', asks), button('Delete', remove, 'delete')];
+    holder.append(...usual());
+    return holder;
+  }
+
   /** @param {Branch[]} branches */
   #tree(branches) {
     if (branches.length < 2) return h('p.quiet.share-links', 'No branches yet. The first one is listed here.');
@@ -252,6 +342,7 @@ export class ForkPanel {
             h(
               'li',
               each.id === this.id ? h('b', each.title) : h('a', { href: `/t/${each.id}` }, each.title),
+              this.#changes(each),
               each.at === null ? '' : h('span.quiet.small', ` from entry ${each.at} `),
               each.parent === null
                 ? ''
@@ -263,6 +354,13 @@ export class ForkPanel {
     return h('div.share-links', h('h3', 'Branches'), under(branches[0]?.parent ?? null));
   }
 }
+
+/** @param {Fault} fault */
+const wordsOf = (fault) => {
+  const name = FAULTS.find(([value]) => value === fault.do)?.[1] ?? fault.do;
+  const length = fault.for_ms ? ` for ${fault.for_ms / 1000} s` : '';
+  return `${name}${fault.who ? ` ${fault.who}` : ''}${length}, after ${fault.after_ms / 1000} s `;
+};
 
 /** @param {unknown} error */
 const message = (error) => (error instanceof Error ? error.message : 'It could not be forked.');
