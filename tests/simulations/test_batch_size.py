@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.batch_size import BYTES_A_CHARACTER, batch_bytes
 from simulations.world import studies
 from simulations.world.engine import run
@@ -65,6 +66,28 @@ def test_a_member_whose_target_is_too_large_ends_and_the_group_never_hears_of_it
     assert not [entry for entry in log if entry.kind is Kind.RECORD]
     assert callbacks(log, "A") == []
     assert violations(log) == []
+
+
+@pytest.mark.parametrize("brings", ["", ", assignors: [range]"])
+def test_in_kip_a_target_that_is_too_large_is_not_written_and_members_stay_at_what_they_have(
+    brings: str,
+) -> None:
+    text = SCENARIO.format(protocol="consumer", most=1_500)
+    text = text.replace("B: {subscribe: [foo]}", f"B: {{subscribe: [foo]{brings}}}")
+    log = list(run(load(text.replace("auto_commit: true", f"auto_commit: true{brings}"), "orders"), "kip"))
+    types = {entry.payload["type"] for entry in log if entry.kind is Kind.RECORD}
+    assert types == {3, 4, 5}, "members and epochs, and no target"
+    assert set(codes(log, "ConsumerGroupHeartbeat", "A")) == {0}
+    notes = [entry.payload["says"] for entry in log if entry.payload.get("note") == "not_written"]
+    if brings:
+        assert codes(log, "ConsumerGroupInstallAssignment", "A") == [-1]
+    else:
+        assert [says.split(" bytes")[1] for says in notes] == [", and 1500 are the most"] * len(notes)
+        assert len(notes) == 2, "one for each epoch that wants a target"
+    assert violations(log) == []
+    whole = list(run(load(text.replace("1500", "3000"), "orders"), "kip"))
+    sizes = [batch_bytes([entry.payload for entry in unit], Semantics.KIP) for unit in units(whole)]
+    assert 1_500 < max(sizes) <= 3_000
 
 
 def test_a_leader_whose_assignment_is_too_large_has_everybody_join_again_and_again() -> None:

@@ -306,6 +306,8 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
         return _tell_right(entry.payload, cast.name(member))
+    if note == "not_written":
+        return Sentence("note", COORDINATOR, f"Nothing is written: {entry.payload.get('says')}")
     if note == "commit_fails":
         exception = entry.payload.get("exception")
         return Sentence("note", entry.actor, f"A commit of {cast.name(entry.actor)} fails: {exception}")

@@ -181,6 +181,16 @@ READINGS: Final = (
         unshown=CLIENTS,
     ),
     Difference(
+        id="target-size",
+        topic="a target that is larger than a batch",
+        section="Records",
+        proposal="cannot be: the difference between two assignments is at most 1 MB; what comes then is left open",
+        reading="it is not written and tried again each half second; who installs one is answered `UNKNOWN_SERVER_ERROR`",
+        released="the heartbeat that computes it is answered `UNKNOWN_SERVER_ERROR`, which ends the consumer",
+        seen=Seen.STATE,
+        unshown="`simulate` shows it with `max_message_bytes`",
+    ),
+    Difference(
         id="unsupported-assignor",
         topic="`UNSUPPORTED_ASSIGNOR` for an assignor on the client",
         section="ConsumerGroupHeartbeat API",

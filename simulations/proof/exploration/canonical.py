@@ -123,9 +123,10 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "partition": _P,
         "offset": _P,
         "leader_epoch": _P,
+        "named": _P,
         "metadata": _P,
     },
-    CommitAnswer: {"error_codes": _P},
+    CommitAnswer: {"error_codes": _P, "names": _P},
 }
 
 

@@ -367,8 +367,8 @@ class Shard:
 
     def _done(self, outcome: Outcome[A]) -> Outcome[A]:
         """``RecordTooLarge`` where one batch cannot hold the records: then nothing is remembered, too."""
-        if outcome.records and self.semantics is Semantics.KAFKA and outcome.records[0]["type"] >= 0:
-            check_fits(outcome, self.settings.max_message_bytes)
+        if outcome.records and outcome.records[0]["type"] >= 0:
+            check_fits(outcome, self.settings.max_message_bytes, self.semantics)
         if outcome.memory is not None:
             self.memory = outcome.memory
         for record in outcome.records:

@@ -239,14 +239,19 @@ class CoordinatorRuntime:
         self._world.settled((HEARTBEAT, exchange.member_id))
         self._world.reply(exchange, outcome.answer, entry)
 
-    def _expired(self, notice: Notice) -> None:
+    def _expired(self, notice: Notice, *, again: bool = False) -> None:
         timer, member_id = notice.key
         try:
             outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
-        except RecordTooLarge:
+        except RecordTooLarge as failure:
+            if not again:
+                told = {"note": "not_written", "says": str(failure)}
+                self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, told)
             # An operation that fails is tried again, and again.
             at_ms = self._queue.now_ms + RETRY_MS
-            self._queue.plan(at_ms, Priority.TIMER, lambda: None if self._over else self._expired(notice))
+            self._queue.plan(
+                at_ms, Priority.TIMER, lambda: None if self._over else self._expired(notice, again=True)
+            )
             return
 
         def fired() -> int:
