@@ -24,6 +24,7 @@ from tests.benchmarks import (
     sockets,
     starting,
     sweeps,
+    troubles,
     wire,
 )
 from tests.benchmarks.figures import Figure
@@ -31,6 +32,7 @@ from tests.benchmarks.figures import Figure
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "start": starting.run,
     "pages": pages.run,
+    "troubles": troubles.run,
     "lessons": lessons.run,
     "board": board.run,
     "sockets": sockets.run,

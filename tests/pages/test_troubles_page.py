@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from groups.history.verdict import verdict
@@ -177,3 +178,23 @@ def test_the_table_asks_the_database_as_often_for_many_groups_as_for_one(
         group(f"g{number}", [], [0])
     with django_assert_max_num_queries(4):
         assert len(table(client)["rows"]) == count
+
+
+def test_the_command_prints_the_groups_in_trouble_and_the_same_table_as_the_api(
+    client: Client, db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group("calm", [], [0, 1_000])
+    stormy = group("stormy", [storm(BEGAN + 60_000), unassigned(BEGAN + 61_000, 17_000)], [0, 60_000])
+    Import.objects.create(id="night", title="night", status="complete").timelines.set([stormy])
+
+    def printed(*arguments: str) -> str:
+        call_command("groups", "trouble", *arguments)
+        return capsys.readouterr().out
+
+    assert re.fullmatch(r"stormy: warning, Rebalance storm: storm.+\n1 of 2 groups in trouble\.\n", printed())
+    assert "calm: no trouble, no pattern: " in printed("--all")
+    assert "1 of 1 group in trouble." in printed("--import", "night")
+    assert orjson.loads(printed("--json")) == table(client)
+    with pytest.raises(CommandError, match="There is no import 'day'") as refused:
+        call_command("groups", "trouble", "--import", "day")
+    assert refused.value.returncode == 2

@@ -1,4 +1,7 @@
-"""``manage.py groups list|describe|validate-regex``: what Kafka's own tool prints of a cluster's groups, or JSON."""
+"""``manage.py groups list|describe|validate-regex``: what Kafka's own tool prints of a cluster's groups, or JSON.
+
+``manage.py groups trouble`` prints the table of what is wrong in the groups that are stored.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
+from explorer.pages.troubles.views import table_of
 from groups.address_space import ADDRESS_BYTES_MOST
 from groups.clusters import tables
 from groups.clusters.brokers import Brokers, Listed, open_cluster
@@ -20,9 +24,16 @@ from groups.clusters.sentences import undescribed, unreadable
 from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
 from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
 from groups.history.polls.plain import plain
+from groups.history.words import counted, duration
+from groups.imports.lifecycle import NoSuchImport
+from groups.shown import shown_name
+from groups.watching.registry import NoSuchCluster
 from simulations.protocol.coordinator.consumer.regexes import description
 
 NO = 1
+
+LEVELS = ("no trouble", "warning", "critical")
+"""Words of ``TroubleRow.severity``."""
 
 
 class Command(TerminalCommand):
@@ -32,7 +43,9 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|describe|validate-regex")
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="list|describe|trouble|validate-regex"
+        )
         listed = verbs.add_parser("list", help="the groups that may be seen")
         listed.add_argument(
             "--state", nargs="*", metavar="STATE", help="tell states; with names, these alone"
@@ -52,12 +65,21 @@ class Command(TerminalCommand):
         for verb in (listed, describe):
             add_cluster_options(verb)
             verb.add_argument("--json", action="store_true", help="a line of JSON for each group")
+        trouble = verbs.add_parser("trouble", help="what is wrong in stored groups, the gravest first")
+        of = trouble.add_mutually_exclusive_group()
+        of.add_argument("--import", metavar="ID", help="of one import alone")
+        of.add_argument("--cluster", metavar="ID", help="of one watched cluster alone")
+        trouble.add_argument("--all", action="store_true", help="groups without trouble, too")
+        trouble.add_argument("--json", action="store_true", help="the table as GET /api/groups has it")
         regex = verbs.add_parser("validate-regex", help="whether a group may subscribe to it (RE2)")
         regex.add_argument("regex")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["verb"] == "validate-regex":
             self.validate(options["regex"])
+            return
+        if options["verb"] == "trouble":
+            self.print_trouble(options)
             return
         try:
             with contextlib.suppress(BrokenPipeError):
@@ -72,6 +94,28 @@ class Command(TerminalCommand):
         if wrong is not None:
             raise CommandError(f"The regular expression `{regex}` is invalid: {wrong}.", returncode=NO)
         self.stdout.write(f"The regular expression `{regex}` is valid.")
+
+    def print_trouble(self, options: dict[str, Any]) -> None:
+        query = {name: options[name] for name in ("import", "cluster") if options[name]}
+        try:
+            table = table_of(query)
+        except (NoSuchImport, NoSuchCluster) as error:
+            raise CommandError(str(error), returncode=BAD_USAGE) from None
+        if options["json"]:
+            self.line(table)
+            return
+        for cause in table["causes"]:
+            self.stdout.write(f"{cause['text']}.")
+        troubled = [row for row in table["rows"] if row["severity"]]
+        for row in table["rows"] if options["all"] else troubled:
+            worst = "" if row["worst_ms"] is None else f" (worst {duration(row['worst_ms'])})"
+            said = [
+                LEVELS[row["severity"]],
+                row["pattern"] or "no pattern",
+                row["headline"] or "nothing is known yet",
+            ]
+            self.stdout.write(f"{shown_name(row['group'])}: {', '.join(said[:2])}{worst}: {said[2]}")
+        self.stdout.write(f"{len(troubled)} of {counted(table['matching'], 'group')} in trouble.")
 
     async def ask(self, options: dict[str, Any]) -> list[str]:
         """Prints what was asked; the sentences of what could not be told."""
