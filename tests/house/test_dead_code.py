@@ -31,7 +31,7 @@ CALLED_BY_OTHERS = {
     "Django, of uploads": {"receive_data_chunk", "file_complete"},
     "Celery's bootsteps": {"include_if"},
     "Channels": {"disconnect"},
-    "uvicorn": {"start_keepalive"},
+    "uvicorn": {"start_keepalive", "handle_ping"},
     "whitenoise": {"add_file_to_dictionary", "serve"},
     "html.parser": {"handle_starttag", "handle_endtag", "handle_data"},
     "ASGI: the body of a request that the gate holds back": {"read_body"},
