@@ -102,7 +102,7 @@ class Command(TerminalCommand):
         except (NoSuchImport, NoSuchCluster) as error:
             raise CommandError(str(error), returncode=BAD_USAGE) from None
         if options["json"]:
-            self.line(table)
+            self.line(dict(table))
             return
         for cause in table["causes"]:
             self.stdout.write(f"{cause['text']}.")
