@@ -136,7 +136,10 @@ class Gate:
         path = scope["path"]
         method = scope.get("method", "GET")
         names = [name for name, _ in scope["headers"]]
-        if twice := next((name for name in SINGLE_HEADERS if names.count(name) > 1), None):
+        single = (
+            (*SINGLE_HEADERS, settings.PROXY_USER_HEADER) if settings.PROXY_USER_HEADER else SINGLE_HEADERS
+        )
+        if twice := next((name for name in single if names.count(name) > 1), None):
             return refusal(path, 400, f"The header {twice.decode()} comes twice; it may say one thing only.")
         if [name for name, _ in scope["headers"]].count(b"host") != 1 or not is_known(host):
             return refusal(

@@ -6,17 +6,19 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from enum import Enum
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
 from explorer.access.bodies import Message, Receive
-from explorer.access.clients import CLIENT
+from explorer.access.clients import CLIENT, is_trusted, peer_of
 from explorer.access.failures import meaning
 from explorer.access.keys import ADMITTED, BEARER, OPEN, shows_token
 from explorer.access.places import Send
@@ -25,7 +27,7 @@ from explorer.accounts import audit, tokens
 from explorer.accounts.models import Scope
 from explorer.accounts.permissions import BY_ADDRESS, NOT_LOGGED, Action
 from explorer.accounts.roles import RIGHTS, Rights, rights_of
-from explorer.accounts.sessions import SIGNED_IN, key_of, user_of
+from explorer.accounts.sessions import SIGNED_IN, key_of, user_named, user_of
 from explorer.accounts.targets import OTHERS, subject_of, target_of
 from groups import authors
 
@@ -49,6 +51,11 @@ NOBODY: Final = (
     "as `Authorization: Bearer …`."
 )
 
+NOT_NAMED: Final = (
+    "Nobody is signed in. People sign in at the proxy in front of this server, which names them to it; a program sends a token of "
+    "an account as `Authorization: Bearer …`."
+)
+
 INVALID: Final = "This token is wrong, has expired or was revoked, or its account is not active."
 
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
@@ -61,11 +68,20 @@ def is_of_accounts(path: str) -> bool:
     return path == "/admin" or path.startswith(ADDRESSES)
 
 
+class Kind(Enum):
+    """What a request shows of its sender."""
+
+    TOKEN = "token"
+    SESSION = "session"
+    PROXY = "proxy"
+    """The name that a trusted proxy gives of who has signed in there."""
+
+
 class Credential(NamedTuple):
-    """What a request shows of its sender: the text of a program's token, else the key of a session."""
+    """What a request shows of its sender: the text of a program's token, the key of a session, or a name."""
 
     text: str
-    is_token: bool
+    kind: Kind
 
 
 class Sender(NamedTuple):
@@ -85,11 +101,18 @@ class Found(NamedTuple):
     refused: tuple[int, str] | None
 
 
-def credential_of(headers: Mapping[bytes, bytes]) -> Credential:
-    """A token comes before a cookie, right or wrong; the text is empty where there is neither."""
+def credential_of(scope: Any, headers: Mapping[bytes, bytes]) -> Credential:
+    """A token comes first, right or wrong, then what a trusted proxy says, then a cookie; the text is empty where there is none."""
     if shows_token(headers):
-        return Credential(headers[b"authorization"].decode("latin-1")[len(BEARER) :].strip(), is_token=True)
-    return Credential(key_of(headers.get(b"cookie", b"")), is_token=False)
+        text = headers[b"authorization"].decode("latin-1")[len(BEARER) :].strip()
+        return Credential(text, Kind.TOKEN)
+    if settings.PROXY_USER_HEADER and is_trusted(peer_of(scope)):
+        name = headers.get(settings.PROXY_USER_HEADER, b"").decode("latin-1")
+        if name or "password" not in settings.LOGIN:
+            return Credential(name, Kind.PROXY)
+    if "password" not in settings.LOGIN:
+        return Credential("", Kind.SESSION)
+    return Credential(key_of(headers.get(b"cookie", b"")), Kind.SESSION)
 
 
 async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bool) -> HttpResponse | None:
@@ -97,7 +120,7 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     path = scope["path"]
     reads = is_socket or scope["method"] in ("GET", "HEAD")
     is_health = path in OPEN and not is_socket and reads
-    credential = credential_of(headers)
+    credential = credential_of(scope, headers)
     method = "" if is_socket else scope["method"].upper()
     try:
         sender, found = await database_sync_to_async(_looked_up)(credential, method, path)
@@ -113,7 +136,7 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     audit.current.set(audit.Source(sender and sender.user, by, scope[CLIENT]))
     if sender is not None:
         scope[SIGNED_IN], scope[RIGHTS], _ = sender
-    if credential.is_token and (response := refused_token(path, sender, "" if reads else method)):
+    if credential.kind is Kind.TOKEN and (response := refused_token(path, sender, "" if reads else method)):
         return response
     if sender is not None:
         if found is not None and found.refused:
@@ -121,6 +144,8 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
         if found is not None and not reads and found.action not in NOT_LOGGED:
             scope[DOING] = found
         return None
+    if "password" not in settings.LOGIN:
+        return refusal(path, 401, NOT_NAMED, heading="Nobody is signed in")
     if path == SIGN_IN and not is_socket:
         return None
     if is_socket or path.startswith("/api/") or not reads:
@@ -191,9 +216,11 @@ async def note_done(scope: Any, message: Message) -> None:
 
 def _sender_of(credential: Credential, *, is_request: bool) -> Sender | None:
     user, scope, by = None, Scope.WRITE.value, "browser"
-    if credential.is_token:
+    if credential.kind is Kind.TOKEN:
         if token := tokens.found_by(credential.text):
             user, scope, by = token.owner, token.scope, f"token {token.name}"
+    elif credential.kind is Kind.PROXY:
+        user, by = user_named(credential.text.encode("latin-1")), audit.BY_PROXY
     else:
         user = user_of(credential.text, is_request=is_request)
     rights = rights_of(user, scope)
@@ -209,7 +236,7 @@ class EndingSockets:
         self._watching: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        shown = credential_of(dict(scope["headers"]))
+        shown = credential_of(scope, dict(scope["headers"]))
         ended = asyncio.Event()
         mine = (scope[RIGHTS], ended)
         self._open.setdefault(shown, []).append(mine)

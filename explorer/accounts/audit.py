@@ -26,6 +26,8 @@ ROLE: Final = "role"
 """Actions that are no address's."""
 
 
+BY_PROXY: Final = "proxy"
+
 DETAILS: Final = "rebalance.audit"
 """In a request's scope: what ``detail`` has added."""
 

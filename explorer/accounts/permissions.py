@@ -113,11 +113,11 @@ TABLE: Final = {
     Action.ACCOUNT: Permission(
         "sign in and out", VIEWER, VIEWER,
         """
-        GET account sign-in
+        GET account account-password sign-in
         POST sign-in sign-out
         """,
     ),
-    Action.TOKENS: Permission("make and revoke one's own tokens", VIEWER, VIEWER, "POST account-tokens account-token-revoke"),
+    Action.TOKENS: Permission("make and revoke one's own tokens, change one's own password", VIEWER, VIEWER, "POST account-tokens account-token-revoke account-password"),
     Action.ADMINISTER: Permission(
         "manage accounts and their roles, read and export the audit log", ADMIN, ADMIN,
         """

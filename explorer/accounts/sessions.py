@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import UpdateError
@@ -25,6 +26,9 @@ SEEN: Final = "seen_s"
 
 NOTED_EVERY_S: Final = 60
 """A session's last request is written this often: each request would be a write."""
+
+NAME_LENGTH_MOST: Final = 150
+"""Of an account, as Django stores it."""
 
 KEY_LETTERS: Final = 32
 """Of a session's key as Django draws it: anything else is no session, and costs no query."""
@@ -60,6 +64,18 @@ def user_of(key: str, *, is_request: bool = True) -> User | None:
         except UpdateError:  # signed out by another request meanwhile
             return None
     return user
+
+
+def user_named(name: bytes) -> User | None:
+    """The account of who has signed in at a proxy, made when it is first seen; null if it is not active, or its name is none."""
+    try:
+        username = User.normalize_username(name.decode().strip())
+    except UnicodeDecodeError:
+        return None
+    if not 0 < len(username) <= NAME_LENGTH_MOST or not username.isprintable():
+        return None
+    user, _ = User.objects.get_or_create(username=username, defaults={"password": make_password(None)})
+    return user if user.is_active else None
 
 
 def note_start(sender: Any, request: HttpRequest, user: AbstractBaseUser, **more: Any) -> None:

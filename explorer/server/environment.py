@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import re
 import secrets
 import stat
 from collections.abc import Collection
@@ -32,8 +33,8 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no: use 1 or 0.")
 
 
-LOGINS = ("password",)
-"""Ways to sign in."""
+LOGINS = ("password", "proxy")
+"""Ways to sign in: by a password of ours, and by a proxy in front that names who has signed in there."""
 
 
 def login(name: str) -> tuple[str, ...]:
@@ -66,6 +67,22 @@ def whole(name: str, default: int, *, least: int, most: int) -> int:
 
 def words(name: str, default: str) -> list[str]:
     return [word for word in (part.strip() for part in text(name, default).split(",")) if word]
+
+
+def user_header(name: str, login: tuple[str, ...], trusted: list[str]) -> bytes:
+    """The header in which a trusted proxy names who has signed in; empty without that way to sign in."""
+    given = text(name, "").lower()
+    if "proxy" not in login:
+        return b""
+    if not re.fullmatch(r"[a-z0-9-]+", given) or given in ("authorization", "cookie", "host"):
+        raise ImproperlyConfigured(
+            f"{name}={given!r}: LOGIN=proxy needs the name of a header, such as X-Forwarded-User."
+        )
+    if not trusted:
+        raise ImproperlyConfigured(
+            f"{name} is believed from TRUSTED_PROXIES alone, which names none: set it, to unix or a network."
+        )
+    return given.encode()
 
 
 def proxies(name: str) -> list[str]:

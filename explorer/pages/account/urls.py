@@ -11,6 +11,7 @@ urlpatterns = [
     path("sign-in", views.SignIn.as_view(), name="sign-in"),
     path("sign-out", views.SignOut.as_view(), name="sign-out"),
     path("account", views.account, name="account"),
+    path("account/password", views.ChangePassword.as_view(), name="account-password"),
     path("account/tokens", views.make_token, name="account-tokens"),
     path("account/tokens/<int:token_id>/revoke", views.revoke_token, name="account-token-revoke"),
     # It has a form of its own, which would not count guesses.

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -39,6 +40,22 @@ def account_named(given: str) -> str:
     return unicodedata.normalize("NFKC", given.strip())[:150].casefold()
 
 
+Counters = list[tuple[Guesses, str]]
+
+
+def counters_of(account: str) -> Counters:
+    """What counts a guess of an account's password that the request at hand makes."""
+    source = audit.current.get()
+    address = source.client if source else ""
+    return [(by_account, account)] + ([(by_address, address)] if address else [])
+
+
+def are_too_many(counters: Counters) -> bool:
+    """Counts a guess, before the password is looked at: of many that come at once, no more are looked at either."""
+    counted = [guesses.are_too_many(key) for guesses, key in counters]
+    return any(counted)
+
+
 class SignInForm(AuthenticationForm):
     error_messages = {  # noqa: RUF012  (as Django has it)
         "invalid_login": "This name and password do not belong together. Passwords differ by large and small letters.",
@@ -52,19 +69,35 @@ class SignIn(LoginView):
     http_method_names = ("get", "head", "post")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        account = account_named(request.POST.get("username", ""))
-        source = audit.current.get()
-        address = source.client if source else ""
-        # Counted before the password is looked at: of many that come at once, no more are looked at either.
-        counters = [(by_account, account)] + ([(by_address, address)] if address else [])
-        counted = [guesses.are_too_many(key) for guesses, key in counters]
-        if any(counted):
+        counters = counters_of(account_named(request.POST.get("username", "")))
+        if are_too_many(counters):
             return self.render_to_response(self.get_context_data(too_many=TOO_MANY), status=429)
         response = super().post(request, *args, **kwargs)
         if response.status_code == 302:
             for guesses, key in counters:
                 guesses.forget(key)
         return response
+
+
+class ChangePassword(PasswordChangeView):
+    """One's own, by who knows it: a session that somebody else has got hold of is not enough, and guesses are counted."""
+
+    template_name = "account/password.html"
+    success_url = reverse_lazy("account")
+    http_method_names = ("get", "head", "post")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        counters = counters_of(account_named(signed_in_user(request).get_username()))
+        if are_too_many(counters):
+            return self.render_to_response(self.get_context_data(too_many=TOO_MANY), status=429)
+        response = super().post(request, *args, **kwargs)
+        if response.status_code == 302:
+            for guesses, key in counters:
+                guesses.forget(key)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -102,6 +135,7 @@ def account_page(request: HttpRequest, *, status: int, **more: Any) -> HttpRespo
     now = timezone.now()
     rows = [(token, token.is_valid(now)) for token in signed_in_user(request).tokens.all()]
     facts = {
+        "by_proxy": (source := audit.current.get()) is not None and source.by == audit.BY_PROXY,
         "rows": sorted(rows, key=lambda row: not row[1]),
         "asked": {"scope": Scope.READ.value, "days": tokens.DAYS_DEFAULT},
         "scopes": Scope.choices,
