@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from enum import Enum
+from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -71,9 +71,9 @@ def is_of_accounts(path: str) -> bool:
 class Kind(Enum):
     """What a request shows of its sender."""
 
-    TOKEN = "token"
-    SESSION = "session"
-    PROXY = "proxy"
+    TOKEN = auto()
+    SESSION = auto()
+    PROXY = auto()
     """The name that a trusted proxy gives of who has signed in there."""
 
 

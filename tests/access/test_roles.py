@@ -47,6 +47,7 @@ def methods_of(name: str, path: str) -> set[str]:
         return {"GET", "POST"}
     match = resolve(path)
     request = RequestFactory().generic("MADE-UP", path)
+    request.user = User()
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
     answer = match.func(request, *match.args, **match.kwargs)
     return set(answer["Allow"].split(", ")) - {"HEAD", "OPTIONS"} if answer.status_code == 405 else {"GET"}
