@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from groups.history.digests import values, window
@@ -59,6 +60,7 @@ def courses_of(timeline: Timeline, first: int, last: int, known: Known) -> Cours
     end_ms = max([summary.get("last_ms") or 0, *known.looks[-1:]])
     starts = [one for one in summary.get("epochs") or () if one["sequence"] <= last]
     within = [one for one in starts if one["sequence"] >= first]
+    begins = _begins(within, tenures)
     eager = {
         sequence
         for one in summary.get("findings") or ()
@@ -69,14 +71,35 @@ def courses_of(timeline: Timeline, first: int, last: int, known: Known) -> Cours
         Rebalance(
             sequence=one["sequence"],
             epoch=one["epoch"],
-            at_ms=one["at_ms"],
-            until_ms=within[at + 1]["at_ms"] if at + 1 < len(within) else end_ms,
+            at_ms=begins[at],
+            until_ms=begins[at + 1] if at + 1 < len(within) else end_ms,
             stops_all=one["sequence"] in eager,
             is_last=at + 1 == len(within),
         )
         for at, one in enumerate(within)
     ]
     return Courses(courses, rebalances if is_whole else [], len(starts) - len(within) if is_whole else None)
+
+
+def _begins(starts: Sequence[Mapping[str, Any]], tenures: Mapping[Place, Sequence[Tenure]]) -> list[int]:
+    """When each rebalance began. Of a classic group that is when its members gave up what they had, where a round saw that.
+
+    The record of a generation is written when its joining phase has ended.
+    """
+    given_up: dict[int, int] = {}
+    for some in tenures.values():
+        for free, taken in pairwise(some):
+            if free.owner is None and free.exists and taken.owner is not None:
+                given_up[taken.from_ms] = min(free.from_ms, given_up.get(taken.from_ms, free.from_ms))
+    begins: list[int] = []
+    before_ms: int | None = None
+    for one in starts:
+        at_ms = one["at_ms"]
+        began_ms = given_up.get(at_ms, at_ms)
+        is_later = before_ms is not None and began_ms > before_ms
+        begins.append(began_ms if one.get("classic") and is_later else at_ms)
+        before_ms = at_ms
+    return begins
 
 
 def _tenures(

@@ -240,6 +240,19 @@ def test_an_eager_rebalance_lets_as_many_records_wait_as_the_lag_grew_beyond_the
     assert cost.caught_up_ms == 26_000
 
 
+def test_an_eager_rebalance_that_waited_for_a_dead_member_counts_from_its_last_commit_on() -> None:
+    commits = [Commit(tick * TICK_MS, 10 * tick) for tick in (*range(15), *range(22, TICKS))]
+    known = PartitionEnds(LOOKS, ENDS, commits)
+    owners = (Tenure(0, "A"), Tenure(20_000, "B"))
+    dead = Course(owners, (), known, [known.lag(at_ms) for at_ms in LOOKS])
+    cost = cost_of(MOVE._replace(stops_all=True), {PLACE: dead}, LOOKS)
+    assert (cost.since_ms, cost.unread_ms, cost.waited) == (14_000, 6_000, 60)
+    assert (cost.moved, cost.caught_up_ms) == (1, 22_000)
+    nothing = [min(end, 140) for end in ENDS]
+    idle = Course(owners, (), PartitionEnds(LOOKS, nothing, commits[:15]))
+    assert cost_of(MOVE._replace(stops_all=True), {PLACE: idle}, []).unread_ms == 0
+
+
 def test_who_has_not_caught_up_within_an_hour_is_said_not_to_have() -> None:
     looks = [*LOOKS, 26_000 + CATCH_UP_MS_MOST, 27_000 + CATCH_UP_MS_MOST]
     ends = [*ENDS, 400, 400]

@@ -30,8 +30,15 @@ CATCH_UP_MS_MOST: Final = 3_600_000
 """A group that has not caught up so long after is said not to have."""
 
 
+PAUSES_LEAST: Final = 2
+MISSED_TIMES: Final = 2
+"""A commit is missed after so many times the longest of at least so many pauses between commits in the minute before."""
+
+
 class Rebalance(NamedTuple):
-    """One rebalance. ``until_ms`` is when the next one began, or the end of what is known.
+    """One rebalance: of a modern group from its epoch on, of a classic one from its joining phase on, where that is known.
+
+    ``until_ms`` is when the next one began, or the end of what is known.
 
     ``is_last``: nothing follows, so that what happens at ``until_ms`` is of it. ``stops_all``: every member stopped and began again at its committed offsets, whatever moved (eager assignors).
     """
@@ -132,8 +139,12 @@ def cost_of(
     places: dict[Place, PlaceCost] = {}
     since_ms = rebalance.at_ms
     unread: dict[Place, list[Stretch]] = {}
+    silences: dict[Place, list[Stretch]] = {}
     for place, course in courses.items():
-        silent = _silent(course, rebalance, settled_ms, counted_ms)
+        silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
+        if rebalance.stops_all and not silent:
+            silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
+        silences[place] = silent
         unread[place] = _merged([*_unassigned(course, rebalance), *silent])
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
@@ -161,7 +172,7 @@ def cost_of(
             usual=usual,
             caught_up_ms=caught_up,
             caught_up_why=why,
-            twice=_twice(course, rebalance, changes[place]),
+            twice=_twice(course, rebalance, changes[place], silences[place]),
         )
     behind = {**(before.behind if before is not None else {}), **places}
     return _total(places, behind, since_ms, settled_ms)
@@ -228,13 +239,15 @@ def _unassigned(course: Course, rebalance: Rebalance) -> list[Stretch]:
     return found
 
 
-def _silent(course: Course, rebalance: Rebalance, settled_ms: int, counted_ms: int | None) -> list[Stretch]:
+def _silent(
+    silent: Iterable[Stretch], rebalance: Rebalance, settled_ms: int, counted_ms: int | None
+) -> list[Stretch]:
     """Silences that lasted as it began, from their own beginning, and those that began before it had settled.
 
     One that began before ``counted_ms`` counted for the rebalance before until this one began.
     """
     found = []
-    for from_ms, to_ms in course.silent:
+    for from_ms, to_ms in silent:
         if from_ms > settled_ms or to_ms < rebalance.at_ms:
             continue
         begin = rebalance.at_ms if counted_ms is not None and from_ms <= counted_ms else from_ms
@@ -242,6 +255,21 @@ def _silent(course: Course, rebalance: Rebalance, settled_ms: int, counted_ms: i
         if piece.from_ms < piece.to_ms:
             found.append(piece)
     return found
+
+
+def _missed(course: Course, at_ms: int) -> list[Stretch]:
+    """From the last commit before an eager rebalance on, where others should have come and there was something to read."""
+    if course.ends is None:
+        return []
+    committed = course.ends.committed
+    until = bisect_right(committed, at_ms, key=lambda one: one.at_ms)
+    times = [one.at_ms for one in committed[:until] if at_ms - BEFORE_MS <= one.at_ms]
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    if len(pauses) < PAUSES_LEAST or at_ms - times[-1] <= MISSED_TIMES * max(pauses):
+        return []
+    end, last = course.ends.end(at_ms), committed[until - 1].offset
+    is_waiting = not isinstance(end, NotKnown) and last is not None and end > last
+    return [Stretch(times[-1], at_ms)] if is_waiting else []
 
 
 def _merged(some: Iterable[Stretch]) -> list[Stretch]:
@@ -323,7 +351,9 @@ def _caught_up(
     return None, why or NotKnown.NOT_YET
 
 
-def _twice(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> Amount:
+def _twice(
+    course: Course, rebalance: Rebalance, changes: Sequence[Tenure], silences: Sequence[Stretch]
+) -> Amount:
     """Records that the owner before may have read and the next one read again.
 
     The owner before read at most to the end of the log as it gave the partition up. One that had fallen silent is taken to have
@@ -348,15 +378,16 @@ def _twice(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> A
     )
     least = max(0, start - following) if following is not None else 0
     released_ms = min((one.from_ms for one in changes), default=rebalance.at_ms)
-    end = course.ends.end(min(released_ms, _stopped_ms(course, commits_until=after, by_ms=released_ms)))
+    stopped_ms = _stopped_ms(course, silences, commits_until=after, by_ms=released_ms)
+    end = course.ends.end(min(released_ms, stopped_ms))
     if isinstance(end, NotKnown):
         return Amount(least, None, end)
     return Amount(least, max(least, round(end) - start))
 
 
-def _stopped_ms(course: Course, *, commits_until: int, by_ms: int) -> int:
+def _stopped_ms(course: Course, silences: Sequence[Stretch], *, commits_until: int, by_ms: int) -> int:
     """Until when the owner may have read on: to ``by_ms``, or as long after its silence began as it paused at most before."""
-    silent = next((one for one in course.silent if one.from_ms <= by_ms <= one.to_ms), None)
+    silent = next((one for one in silences if one.from_ms <= by_ms <= one.to_ms), None)
     if silent is None or course.ends is None:
         return by_ms
     commits = course.ends.committed[:commits_until]

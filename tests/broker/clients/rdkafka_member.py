@@ -33,7 +33,7 @@ def main() -> None:
     consumer = Consumer(dict(word.split("=", 1) for word in sys.argv[2:]))
     say("ready", [])
     joined = False
-    commits = 0
+    commits = read_records = 0
     while True:
         try:
             command = commands.get(block=not joined)
@@ -50,10 +50,13 @@ def main() -> None:
                 on_lost=lambda _, partitions: say("lost", partitions),
             )
             joined = True
+        if command == "count":
+            say(f"read {read_records}", [])
         commits += command == "commit"
         if commits and committed(consumer):
             commits -= 1
-        consumer.poll(POLL_S)
+        message = consumer.poll(POLL_S)
+        read_records += message is not None and message.error() is None
     consumer.close()
     say("left", [])
 
