@@ -32,6 +32,8 @@ CALLED_BY_OTHERS = {
     "Celery's bootsteps": {"include_if"},
     "Channels": {"disconnect"},
     "uvicorn": {"start_keepalive", "handle_ping"},
+    "logging": {"emit"},
+    "Django's admin": {"get_inlines"},
     "whitenoise": {"add_file_to_dictionary", "serve"},
     "html.parser": {"handle_starttag", "handle_endtag", "handle_data"},
     "ASGI: the body of a request that the gate holds back": {"read_body"},
