@@ -14,7 +14,7 @@ from simulations.protocol.assignors.classic.strategies import (
     SUPPORTS,
     rebalance_protocol,
 )
-from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.client.classic.releases import RELEASES, row_for
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.values import (
     CONSUMER,
@@ -37,7 +37,6 @@ from simulations.rehearsal.versions import (
     STATIC_SINCE,
     Version,
     broker_release,
-    release_of,
     version_of,
 )
 from simulations.world.scenario.errors import ScenarioError
@@ -256,7 +255,7 @@ def _member(
         keys["protocol"].choice(("classic", "consumer"), "protocol") if "protocol" in keys else "classic"
     )
     client = _version(keys["client"], "client") if "client" in keys else version_of(NEWEST_CLIENT)
-    release = release_of(client)
+    release = row_for(client)
     if release is None:
         raise keys["client"].wrong(
             f"client {client} is older than {next(iter(RELEASES))}, the oldest that brokers 4.0 and newer talk to "

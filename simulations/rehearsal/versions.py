@@ -6,7 +6,6 @@ import re
 from typing import Final, NamedTuple
 
 from groups.releases import Release
-from simulations.protocol.client.classic.releases import RELEASES
 
 _RELEASE: Final = re.compile(r"(\d{1,2})\.(\d{1,2})(?:\.\d{1,2})?(?:[.-][A-Za-z0-9.-]{1,20})?")
 
@@ -37,12 +36,6 @@ def version_of(text: str) -> Version:
     if match is None:
         raise ValueError(text)
     return Version(int(match[1]), int(match[2]))
-
-
-def release_of(client: Version) -> str | None:
-    """The row of the table of releases that holds for a client; ``None`` for one that is older than all."""
-    rows = [name for name in RELEASES if version_of(name) <= client]
-    return rows[-1] if rows else None
 
 
 def broker_release(brokers: Version) -> Release:

@@ -14,9 +14,9 @@ from groups.releases import Release
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import STREAM
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, EAGER, rebalance_protocol
-from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.client.classic.releases import RELEASES, row_for
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, NEWEST_BROKER, GroupMember, Question
-from simulations.rehearsal.versions import COOPERATIVE_SINCE, release_of, version_of
+from simulations.rehearsal.versions import COOPERATIVE_SINCE, version_of
 from simulations.world.scenario.brokers import ALL_BROKERS, BROKERS
 
 
@@ -241,7 +241,7 @@ def _round(question: Question, wanted: Mapping[str, Settings], number: int) -> t
 def _consumer(question: Question) -> Settings:
     version = version_of(question.new_client)
     return Settings(
-        protocol=CONSUMER, client=question.new_client, release=release_of(version) or question.new_client
+        protocol=CONSUMER, client=question.new_client, release=row_for(version) or question.new_client
     )
 
 
@@ -251,7 +251,7 @@ def _beside(question: Question, now: Settings) -> Settings:
         return now
     newer = now
     if version_of(now.client) < version_of(question.new_client):
-        release = release_of(version_of(question.new_client))
+        release = row_for(version_of(question.new_client))
         newer = replace(now, client=question.new_client, release=release or now.release)
     if STREAM in now.assignors:
         return replace(newer, upgrade_from=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ def test_a_case_can_be_shown_as_json(case: Case) -> None:
         steps = play(case, semantics)
         assert len(steps) == len(case.operations)
         assert json.loads(json.dumps(steps)) == steps
+        operations = " ".join(step["operation"] for step in steps)
+        assert not re.search(r"\w\(\w+=|b'|\('|None|True|False|\{'", operations), "words, not Python's"
 
 
 @pytest.mark.parametrize("difference", [pytest.param(each, id=each.id) for each in DIFFERENCES])

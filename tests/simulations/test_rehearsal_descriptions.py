@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from simulations.protocol.client.classic.releases import row_for
 from simulations.rehearsal.judging import answer
 from simulations.rehearsal.moments import document_of_frame, text_of
 from simulations.rehearsal.reading import question_of
 from simulations.rehearsal.values import RehearsalError
-from simulations.rehearsal.versions import release_of, version_of
+from simulations.rehearsal.versions import version_of
 from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.simulations.test_rehearsal import THREE, way
@@ -80,7 +81,7 @@ def test_assignors_may_be_named_by_their_classes_and_releases_with_a_patch() -> 
     )
     assert found.members[0].assignors == ("sticky",)
     assert (found.members[0].client, found.members[0].release) == ("3.8", "3.5")
-    assert release_of(version_of("2.0")) is None
+    assert row_for(version_of("2.0")) is None
 
 
 # -- a timeline's moment

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from groups.history.state.group import Semantics
 from simulations.world.scenario import Event, How, Verb, load
 from simulations.world.scenario.environment import WORLDS
@@ -140,3 +142,13 @@ def test_what_is_left_out_has_a_default() -> None:
     assert (scenario.semantics, scenario.until_ms, scenario.seed) == (Semantics.KAFKA, 60_000, 1)
     assert scenario.settings.session_timeout_ms == 45_000
     assert scenario.start is None
+
+
+@pytest.mark.parametrize(
+    ("named", "row"), [("2.8", "2.5"), ("2.8.2", "2.5"), ("3.9", "3.5"), ("4.3", "4.3"), ("9.0", "4.3")]
+)
+def test_a_client_between_two_releases_of_the_table_is_as_the_older(named: str, row: str) -> None:
+    text = f"topics: {{a: {{partitions: 1}}}}\nmembers: {{A: {{subscribe: [a], protocol: classic, client: '{named}'}}}}\nscript: []"
+    classic = load(text).members["A"].classic
+    assert classic is not None
+    assert classic.client == row

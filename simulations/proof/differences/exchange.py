@@ -124,8 +124,23 @@ class Operation:
 
     @property
     def says(self) -> str:
-        known = ", ".join(f"{name} {value}" for name, value in self.fields.items())
+        known = ", ".join(f"{name} {_shown(value)}" for name, value in self.fields.items())
         return " ".join(part for part in (self.who, self.verb, f"({known})" if known else "") if part)
+
+
+def _shown(value: object) -> str:
+    """A field's value in words: lists in brackets, an assignor with the versions that it reads, topics by their names."""
+    if value is None:
+        return "null"
+    if isinstance(value, Offer):
+        reason = f", reason {value.reason}" if value.reason else ""
+        return f"{value.name} (versions {value.minimum_version} to {value.maximum_version}{reason})"
+    if isinstance(value, Mapping):
+        names = {topic_id: name for name, topic_id in TOPIC_IDS.items()}
+        return "{" + ", ".join(f"{names.get(key, key)}: {_shown(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return str(value)
 
 
 def join(who: str, *, after_ms: int = HEARTBEAT_MS, **fields: Unpack[JoinFields]) -> Operation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,7 +15,7 @@ from simulations.protocol.assignors.classic.strategies import (
     SUPPORTS,
     rebalance_protocol,
 )
-from simulations.protocol.client.classic.releases import NEWEST, RELEASES
+from simulations.protocol.client.classic.releases import NEWEST, RELEASES, row_for
 from simulations.world.scenario.client_assignors import read_client_assignors
 from simulations.world.scenario.nodes import Node
 
@@ -55,15 +56,25 @@ class Classic:
     revoke_commits: bool = False
 
 
+_RELEASE: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}(\.[0-9]{1,2})?")
+
+
 def read_protocol(keys: Mapping[str, Node], usual: str) -> str:
     return keys["protocol"].choice(PROTOCOLS, "protocol") if "protocol" in keys else usual
+
+
+def _read_release(node: Node) -> str:
+    """The row of the table that holds for a release: '2.8' is as '2.5'."""
+    named = node.text()
+    row = row_for(tuple(map(int, named.split(".")))) if _RELEASE.fullmatch(named) else None
+    return row or node.choice(tuple(RELEASES), "release")
 
 
 def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, node: Node) -> Classic:
     """The settings that ``keys`` tell, on top of those from ``before``; refused where no client would start."""
     client = before
     if "client" in keys:
-        client = replace(client, client=keys["client"].choice(tuple(RELEASES), "release"))
+        client = replace(client, client=_read_release(keys["client"]))
         if "assignors" not in keys:
             known = tuple(name for name in client.assignors if _knows(client.client, name))
             client = replace(client, assignors=known or ("range",))

@@ -108,4 +108,11 @@ RELEASES: Final[Mapping[str, Release]] = MappingProxyType(
 )
 """By name, the oldest first."""
 
+
+def row_for(client: tuple[int, ...]) -> str | None:
+    """The row that holds for a client of this version, such as (2, 8); ``None`` for one that is older than all."""
+    rows = [name for name in RELEASES if tuple(map(int, name.split("."))) <= client]
+    return rows[-1] if rows else None
+
+
 NEWEST: Final = RELEASES["4.3"]
