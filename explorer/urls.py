@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("explorer.server.metrics.urls")),
     path("", include("explorer.server.status.urls")),
     path("", include("explorer.pages.docs.urls")),
+    path("", include("explorer.server.openapi.urls")),
     path("", include("explorer.pages.compare.urls")),
     path("", include("explorer.pages.imports.urls")),
     path("", include("explorer.pages.runs.urls")),

@@ -62,7 +62,8 @@ def hiding_key_of(body: dict[str, Any]) -> bytes | None:
     hides = body.get("hide_names", False)
     if not isinstance(hides, bool):
         raise BadRequest(f"hide_names={hides!r} must be true or false.", field="hide_names")
-    return key_of(body) if hides else None
+    key = key_of(body)
+    return key if hides else None
 
 
 def asked_of(body: dict[str, Any], timeline: Timeline) -> Asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
@@ -48,6 +48,27 @@ CODES: Final = {
 }
 """What a program tells errors apart by, since messages are for people."""
 
+ASK_AGAIN: Final = (429, 503)
+"""As much is under way as the server takes, or a part of it is away."""
+
+ASK_AGAIN_S: Final = 1
+"""Seconds after which a client may ask again."""
+
+
+class Problem(TypedDict):
+    """``code`` is for programs, ``message`` for people. ``field``: where the mistake is; ``expected``: what would be right; null where unknown."""
+
+    code: str
+    message: str
+    field: str | None
+    expected: str | None
+
+
+class ErrorAnswer(TypedDict):
+    """The one form of every error. Beside these four there may be ``line`` and ``column`` of a text, ``path`` or ``side``."""
+
+    error: Problem
+
 
 class BadRequest(Exception):
     """The request cannot be understood or done; ``facts`` stand beside the message (line, field, expected: what would be right)."""
@@ -88,9 +109,7 @@ def endpoint(**views: View) -> View:
             log.warning("%s %s lost a race: %s", request.method, request.path, one_line(error))
             return error_response(409, "What this belongs to was deleted or changed meanwhile: look again.")
         except NotReady as error:
-            response = error_response(503, str(error))
-            response["Retry-After"] = "1"
-            return response
+            return error_response(503, str(error))
         except CannotOpen as error:
             return error_response(503, str(error))
         except BadName as error:
@@ -100,7 +119,13 @@ def endpoint(**views: View) -> View:
         except RequestDataTooBig:
             return error_response(413, "The request is larger than this server takes.")
 
+    answer.__dict__["methods"] = tuple(views)
     return answer
+
+
+def methods_of(view: object) -> tuple[str, ...]:
+    """The methods of a view that ``endpoint`` made; none of any other."""
+    return getattr(view, "methods", ())
 
 
 def json_response(value: Any, *, status: int = 200) -> HttpResponse:
@@ -126,14 +151,16 @@ def created_response(type_: str, id_: str, url: str, **more: Any) -> HttpRespons
 
 def error_response(status: int, message: str, **facts: Any) -> HttpResponse:
     """``{"error": {"code", "message", "field", "expected", …}}``; the last two are null where nothing is known of them."""
-    error = {
+    problem: Problem = {
         "code": CODES.get(status, CODES[400]),
         "message": message,
         "field": None,
         "expected": None,
-        **facts,
     }
-    response = HttpResponse(orjson.dumps({"error": error}), status=status, content_type="application/json")
+    answer = {"error": {**problem, **facts}}
+    response = HttpResponse(orjson.dumps(answer), status=status, content_type="application/json")
+    if status in ASK_AGAIN:
+        response["Retry-After"] = str(ASK_AGAIN_S)
     patch_cache_control(response, no_store=True)
     return response
 

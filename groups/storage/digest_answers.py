@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 import orjson
 
 from groups.history.digests import coarsened, window
-from groups.history.digests.answers import group_answer, member_answer, partition_answer
+from groups.history.digests.answers import (
+    GroupAnswer,
+    MemberAnswer,
+    PartitionAnswer,
+    group_answer,
+    member_answer,
+    partition_answer,
+)
 from groups.models import Timeline
 from groups.storage.digests import Wanted
 from groups.storage.logs import log_of
@@ -34,6 +41,21 @@ _kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
 _lock = Lock()
 
 
+DigestWindow = TypedDict("DigestWindow", {"from": int, "to": int, "exact": bool})
+
+
+class MemberDigest(DigestWindow, MemberAnswer):
+    """``exact``: each moment of the window is a column of its own."""
+
+
+class PartitionDigest(DigestWindow, PartitionAnswer):
+    """``exact``: each moment of the window is a column of its own."""
+
+
+class GroupDigest(DigestWindow, GroupAnswer):
+    """``exact``: each moment of the window is a column of its own."""
+
+
 def digest_answer(
     timeline: Timeline, of: Kind, first: int, last: int, columns: int, topics: list[str] | None = None
 ) -> tuple[bytes, bool]:
@@ -50,14 +72,18 @@ def digest_answer(
     cut = window(found, first, last)
     exact = not any(cut.columns.unknown) and all(moments <= 1 for moments in cut.columns.moments)
     shown = coarsened(cut, columns)
-    answer: Any
+    place: DigestWindow = {
+        "from": first,
+        "to": last,
+        "exact": exact and len(shown.columns) == len(cut.columns),
+    }
+    answer: MemberDigest | PartitionDigest | GroupDigest
     if of == "members":
-        answer = member_answer(shown)
+        answer = {**place, **member_answer(shown)}
     elif of == "partitions":
-        answer = partition_answer(shown, topics)
+        answer = {**place, **partition_answer(shown, topics)}
     else:
-        answer = group_answer(shown)
-    answer = {"from": first, "to": last, "exact": exact and len(shown.columns) == len(cut.columns), **answer}
+        answer = {**place, **group_answer(shown)}
     text = orjson.dumps(named(answer, timeline.topic_names))
     whole = not any(cut.columns.unknown)
     if whole:

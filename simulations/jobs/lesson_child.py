@@ -47,6 +47,8 @@ def answered(question: Mapping[str, Any]) -> bytes:
     except KeyError:
         return orjson.dumps({"error": f"there is no lesson {question['lesson']}", "field": "lesson"})
     except ScenarioError as error:
+        if "take_over" in question:
+            return refused(error)
         return orjson.dumps({"sheet": None, "problems": [problem(error.line, error.field, error.message)]})
     if (asked := question.get("take_over")) is not None:
         return _played_on(lesson, asked)
@@ -64,13 +66,17 @@ def problem(line: int, field: str, message: str) -> dict[str, Any]:
     return {"line": line, "field": field, "message": message}
 
 
+def refused(error: ActError | ScenarioError) -> bytes:
+    return orjson.dumps(
+        {"error": error.message if isinstance(error, ScenarioError) else str(error), "field": error.field}
+    )
+
+
 def _played_on(lesson: Lesson, asked: Mapping[str, Any]) -> bytes:
     try:
         run, text = played_on(_scenario(lesson), asked["at_ms"], asked["acts"])
     except (ActError, ScenarioError) as error:
-        return orjson.dumps(
-            {"error": error.message if isinstance(error, ScenarioError) else str(error), "field": error.field}
-        )
+        return refused(error)
     return orjson.dumps({"run": played(run), "scenario": text})
 
 

@@ -30,6 +30,7 @@ PAGES = (
         "/timelines",
         "/status",
         "/docs/reference/settings",
+        "/api/docs",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
     *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),

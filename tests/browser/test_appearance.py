@@ -22,6 +22,7 @@ PAGES = [
     "/timelines?source=case-study",
     "/status",
     "/docs/reference/settings",
+    "/api/docs",
     "/simulate/",
     "/t/kip848-basic?play=1",
     "/t/kip848-six-partitions?play=1",

@@ -4,7 +4,8 @@ from typing import Literal, NotRequired, TypedDict
 
 import pytest
 
-from tests.house.shapes import interface, schema_of, texts, written
+from explorer.server.openapi.schemas import schema_of
+from tests.house.shapes import interface, texts, written
 
 
 def test_the_browsers_types_and_the_schema_are_those_that_the_fold_declares() -> None:
@@ -36,4 +37,4 @@ def test_literals_are_unions_and_a_type_without_a_counterpart_is_refused() -> No
     with pytest.raises(TypeError, match="no counterpart"):
         written(set[int])
     with pytest.raises(TypeError, match="no counterpart"):
-        schema_of(set[int])
+        schema_of(set[int], str)

@@ -224,6 +224,7 @@ def test_a_run_is_played_on_by_what_the_reader_does(client: Client, transactiona
         ({"lesson": "three-epochs", "at_ms": True}, "at_ms must be a time of the run, in milliseconds."),
         ({"lesson": "three-epochs", "at_ms": 1, "acts": [1]}, 'acts must be a list of {"at_ms", "do", "who"}.'),
         ({"lesson": "three-epochs", "at_ms": 1, "more": 1}, "'more' is no field"),
+        ({"text": "title: A\n", "at_ms": 1}, "A lesson needs goal."),
         ({"lesson": "recorded-one-gone", "at_ms": 1}, "A recording, or a case of the laboratory, cannot be played on."),
         ({"lesson": "three-epochs", "at_ms": 1, "acts": [{"at_ms": 2, "do": "kill", "who": "Q"}]}, "Unknown member Q"),
     ],

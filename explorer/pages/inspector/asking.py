@@ -94,7 +94,9 @@ def _topics_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _edits_of(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    edits = body.get("edits") or []
+    edits = body.get("edits")
+    if edits is None:
+        return []
     if not isinstance(edits, list) or len(edits) > EDITS_MOST:
         raise BadRequest(f"edits must be a list of {EDITS_MOST} at most.", field="edits")
     out = []

@@ -36,7 +36,10 @@ def page(request: HttpRequest) -> HttpResponse:
 def inspect_bytes(request: HttpRequest) -> HttpResponse:
     """``POST /api/inspect``: the fields of bytes, after edits if there are any."""
     body = _body(request)
-    return json_response(answer_text(request, asked_of(body), guesses=body.get("guess") is not False))
+    guess = body.get("guess", True)
+    if not isinstance(guess, bool):
+        raise BadRequest("guess must be true or false.", field="guess")
+    return json_response(answer_text(request, asked_of(body), guesses=guess))
 
 
 def compare(request: HttpRequest) -> HttpResponse:

@@ -23,7 +23,7 @@ from explorer.pages.rehearsal.asking import (
 )
 from explorer.pages.rehearsal.showing import shown
 from explorer.pages.runs.starting import Refused, start_run
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from groups.models import Timeline
 from groups.storage import NoSuchTimeline, NotReady
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
@@ -148,8 +148,6 @@ def play(request: HttpRequest) -> HttpResponse:
         timeline = start_run(scenario_of(request, asked, way))
     except Refused as error:
         raise BadRequest(str(error), status=error.status, field=error.field) from error
-    response = json_response(
-        {"timeline": timeline.id, "url": reverse("board", args=[timeline.id])}, status=201
-    )
+    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
     response["Location"] = reverse("api-timeline", args=[timeline.id])
     return response

@@ -120,7 +120,7 @@ def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
 
 
 def _webhook(given: Mapping[str, Any]) -> str:
-    url = given.get("webhook") or ""
+    url = "" if given.get("webhook") is None else given["webhook"]
     if not isinstance(url, str):
         raise BadRule("webhook must be a URL, or empty for none.", "webhook")
     if url:

@@ -160,7 +160,7 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
         kind = Kind(given.get("kind", ""))
     except ValueError:
         raise BadRule(f"kind must be one of {kinds}.", "kind") from None
-    group = given.get("group") or ""
+    group = "" if given.get("group") is None else given["group"]
     if not isinstance(group, str) or len(group) > GROUP_LENGTH_MOST:
         raise BadRule("group must be the name of a group, or empty for all.", "group")
     if group and kind in OF_CLUSTER:

@@ -1,0 +1,146 @@
+"""Imports of logs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from explorer.pages.imports.describing import GROUPS_A_PAGE
+from explorer.server.openapi.operation import (
+    FLAG,
+    TEXT,
+    TEXTS,
+    Content,
+    Operation,
+    array,
+    enum,
+    fields,
+    maybe,
+    number,
+    text,
+    whole,
+)
+from explorer.server.openapi.tables.timelines import COUNT, CREATED, MS, STATUS, TITLE
+from groups.imports.client_settings import TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS
+from groups.models import Import
+from groups.pipeline.times import StageTime
+
+TIMEOUT: Final = number(TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS)
+SAMPLE: Final = fields({"sample": {"anyOf": [{"const": True}, TEXT]}})
+FILES: Final = Content(
+    "multipart/form-data",
+    "`files`: segments, archives of them, or text of kafka-dump-log; `paths`: their names with folders, in their order; "
+    "`session_timeout_ms` and `max_poll_interval_ms` of the consumers where they are known",
+)
+
+LISTED: Final = {
+    "id": TEXT,
+    "title": TEXT,
+    "status": enum(Import.Status),
+    "problem": TEXT,
+    "waits": TEXT,
+    "created": {**TEXT, "format": "date-time"},
+    "finished": maybe({**TEXT, "format": "date-time"}),
+    "url": TEXT,
+    "bytes": COUNT,
+    "records": COUNT,
+    "groups": COUNT,
+    "span": maybe({**array(MS, 2), "minItems": 2}),
+}
+
+GROUP: Final = fields(
+    {
+        "id": TEXT,
+        "url": TEXT,
+        "group": TEXT,
+        "title": TEXT,
+        "protocol": TEXT,
+        "status": STATUS,
+        "problem": TEXT,
+        "entries": COUNT,
+        "first_ms": maybe(MS),
+        "last_ms": maybe(MS),
+        "gaps": COUNT,
+        "verdict": {"type": "object"},
+        "epochs": array(MS),
+        "no_owner": {},
+        "weight": COUNT,
+        "deleted": FLAG,
+        "same_as": maybe(TEXT),
+        "continues": maybe(TEXT),
+        "continues_after": maybe(COUNT),
+        "overlaps": TEXTS,
+    }
+)
+
+NAMELESS: Final = fields(
+    {
+        "id": TEXT,
+        "partitions": maybe(COUNT),
+        "suggestion": maybe(TEXT),
+        "groups": TEXTS,
+        "timelines": TEXTS,
+        "name": maybe(TEXT),
+    }
+)
+
+DETAIL: Final = fields(
+    {
+        **LISTED,
+        "repeatable": FLAG,
+        "stage": TEXT,
+        "stages": {"type": "array"},
+        "remaining_s": maybe({"type": "number"}),
+        "found": {},
+        "sources": array({"type": "object"}),
+        "waiting_groups": {"type": "array"},
+        "spark": maybe(fields({"ready": FLAG})),
+        "timelines": array(GROUP),
+        "timelines_in_all": COUNT,
+        "matching": COUNT,
+        "again": fields({"same": COUNT, "longer": COUNT, "overlapping": COUNT}),
+        "named": array(fields({"source": TEXT, "says": TEXT, "count": COUNT})),
+        "nameless": array(NAMELESS),
+        "records": {"type": "object"},
+        "repeated": COUNT,
+        "times": list[StageTime],
+        "engine": maybe({"type": "object"}),
+    }
+)
+
+ROWS: Final = {
+    "api-imports": {
+        "GET": Operation(summary="Imports, the newest first", answer=array(fields(LISTED))),
+        "POST": Operation(
+            summary="Queue an import of files, or of the sample log",
+            body=(SAMPLE, FILES),
+            answer=fields(CREATED),
+            status=201,
+            errors=(404, 429),
+        ),
+    },
+    "api-import": {
+        "GET": Operation(
+            summary="How far an import is, its report, and the gravest of its groups", answer=DETAIL
+        ),
+        "PATCH": Operation(summary="Name it", body=TITLE, answer=fields(LISTED)),
+        "DELETE": Operation(summary="Delete it, and the timelines that no other import contains", status=204),
+    },
+    "api-import-groups": {
+        "GET": Operation(
+            summary=f"Its groups, {GROUPS_A_PAGE} from `after` on, the gravest first",
+            query=(
+                text("q", "a part of the group's name"),
+                whole("from_ms", "something of it is later"),
+                whole("until_ms", "something of it is earlier"),
+                whole("after", "how many groups to skip"),
+            ),
+            answer=fields({"matching": COUNT, "timelines": array(GROUP)}),
+        )
+    },
+    "api-import-cancel": {
+        "POST": Operation(summary="Stop it; nothing of it is kept. 409 if it has ended", answer=DETAIL)
+    },
+    "api-import-repeat": {
+        "POST": Operation(summary="Read the same files again after a failure", answer=DETAIL, errors=(429,))
+    },
+}

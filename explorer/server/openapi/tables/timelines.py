@@ -1,0 +1,420 @@
+"""Timelines: lists, details, moments, entries, forks, runs, bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from explorer.figures.epochs import Figure
+from explorer.pages.forks.starting import Branch, Offer
+from explorer.pages.inspector.answering import BYTES_MOST
+from explorer.pages.inspector.asking import EDITS_MOST, NAME_MOST, VERSION_MOST
+from explorer.pages.kept.listing import SEARCH_LENGTH_MOST, SORTS, SOURCES, TROUBLES
+from explorer.pages.kept.views import DELETED_MOST
+from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
+from explorer.pages.timelines.answers import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
+from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
+from explorer.server.openapi.operation import (
+    ANYTHING,
+    FLAG,
+    TEXT,
+    TEXTS,
+    Operation,
+    array,
+    enum,
+    fields,
+    maybe,
+    number,
+    one_of,
+    text,
+    texts,
+    whole,
+)
+from groups import storage
+from groups.history.entries import EntryLine
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame
+from groups.history.metrics.shapes import MetricsSheet
+from groups.history.passes.summaries import Summary
+from groups.history.story.moment import Moment
+from groups.history.story.problems import Trouble
+from groups.models import TITLE_LENGTH_MOST, Timeline
+from groups.releases import Release
+from groups.storage.committed import CommittedLines
+from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
+from groups.storage.lag import LagAnswer
+from groups.storage.reading import ENTRIES_MOST
+from groups.storage.trouble_table import TroubleTable
+from groups.watching.live_source import LiveSource
+from simulations.fork.values import Assumption, How
+
+MS: Final = number(most=10**18 - 1)
+COUNT: Final = {"type": "integer", "minimum": 0}
+TITLE: Final = fields({"title": {**TEXT, "maxLength": TITLE_LENGTH_MOST}})
+STATUS: Final = enum(Timeline.Status)
+
+ROW: Final = {
+    "id": TEXT,
+    "title": TEXT,
+    "group": TEXT,
+    "protocol": TEXT,
+    "source": enum(Timeline.Source),
+    "status": STATUS,
+    "problem": TEXT,
+    "waits": TEXT,
+    "semantics": TEXT,
+    "release": TEXT,
+    "seed": maybe({"type": "integer"}),
+    "last": COUNT,
+    "entries": COUNT,
+    "first_ms": maybe(MS),
+    "last_ms": maybe(MS),
+    "created": {**TEXT, "format": "date-time"},
+}
+
+CHUNK: Final = fields({"number": COUNT, "first": COUNT, "last": COUNT, "moments": maybe(COUNT)})
+
+DETAIL: Final = {
+    **ROW,
+    "summary": Summary,
+    "worst": maybe(COUNT),
+    "troubles": list[Trouble],
+    "provenance": enum(("recorded", "inferred", "simulated")),
+    "live": LiveSource | None,
+    "entry_format": COUNT,
+    "fold_version": COUNT,
+    "version": TEXT,
+    "topic_names": dict[str, str],
+    "parent": maybe(TEXT),
+    "fork_sequence": maybe(COUNT),
+    "members_most": COUNT,
+    "chunks": array(CHUNK),
+}
+
+CREATED: Final = {
+    "id": TEXT,
+    "type": enum(("timeline", "import", "sweep")),
+    "url": TEXT,
+    "timeline?": TEXT,
+    "import?": TEXT,
+    "sweep?": TEXT,
+}
+"""What was made, or queued to be. The last three repeat ``id`` under the name of its type, for older programs."""
+
+VERSION: Final = text("v", "the timeline's `version`: an answer that cannot change may then be kept")
+AT: Final = whole("at", "the sequence of an entry, 0 before the first; by default the last")
+WINDOW: Final = (
+    whole("from", "the first entry"),
+    whole("to", "the last entry; by default the timeline's last"),
+)
+POINTS: Final = whole(
+    "points", f"points of a line at most; by default {POINTS_USUAL}", least=2, most=storage.POINTS_MOST
+)
+
+EDIT: Final = fields({"path": TEXT, "value": ANYTHING})
+BYTES: Final = {
+    "text?": maybe(TEXT),
+    "bytes?": maybe(TEXT),
+    "kind?": maybe(TEXT),
+    "version?": maybe(number(0, VERSION_MOST)),
+    "name?": {**TEXT, "maxLength": NAME_MOST},
+    "timeline?": maybe(TEXT),
+    "edits?": maybe(array(EDIT, EDITS_MOST)),
+}
+"""``text`` or ``bytes`` (base64), of at most ``BYTES_MOST``."""
+
+SIDE: Final = fields({**BYTES, "entry?": COUNT})
+"""Of a comparison: bytes, or the record that is ``entry`` of ``timeline``."""
+
+SENTENCE: Final = array(fields({"text": TEXT, "path?": TEXT}))
+INSPECTION: Final = {
+    "kind": TEXT,
+    "title": TEXT,
+    "version": maybe({"type": "integer"}),
+    "length": COUNT,
+    "read": COUNT,
+    "fields": array({"type": "object"}),
+    "problem": maybe({"type": "object"}),
+    "bytes": TEXT,
+    "says": SENTENCE,
+    "guesses": array({"type": "object"}),
+    "clients": array({"type": "object"}),
+    "how?": TEXT,
+}
+
+KEPT_ROW: Final = fields(
+    {
+        "kind": enum(("import", "timeline")),
+        "id": TEXT,
+        "url": TEXT,
+        "title": TEXT,
+        "source": TEXT,
+        "status": TEXT,
+        "problem": TEXT,
+        "waits": TEXT,
+        "headline": TEXT,
+        "severity": COUNT,
+        "first_ms": maybe(MS),
+        "last_ms": maybe(MS),
+        "created_ms": MS,
+        "ago": TEXT,
+        # of an import
+        "gravest?": TEXT,
+        "groups?": COUNT,
+        "in_trouble?": COUNT,
+        "matching?": maybe(COUNT),
+        # of a timeline
+        "group?": TEXT,
+        "entries?": COUNT,
+        "semantics?": TEXT,
+        "seed?": maybe({"type": "integer"}),
+    }
+)
+
+FAULT: Final = fields(
+    {"do": TEXT, "who?": TEXT, "after_ms": COUNT, "for_ms?": COUNT, "to?": COUNT},
+)
+
+ROWS: Final = {
+    "api-timelines": {
+        "GET": Operation(
+            summary=f"Timelines, the newest first, {LISTED_MOST} at most",
+            answer=array(fields({**ROW, "summary": {"type": "object"}})),
+        )
+    },
+    "api-timeline": {
+        "GET": Operation(
+            summary="A timeline, with its summary (findings, verdict) and the places of its chunks",
+            answer=fields(DETAIL),
+        ),
+        "PATCH": Operation(
+            summary="Name it; a case study keeps its name (403)",
+            body=TITLE,
+            answer=fields({"id": TEXT, "title": TEXT}),
+        ),
+        "DELETE": Operation(summary="Delete it; a case study stays (403)", status=204),
+    },
+    "api-chunk": {
+        "GET": Operation(
+            summary="A chunk: the frame before its first entry, and what leads on from there",
+            query=(
+                VERSION,
+                text("as", "`lines`: the same as four lines of JSON, of type application/jsonl"),
+            ),
+            answer=fields(
+                {
+                    "first": COUNT,
+                    "last": COUNT,
+                    "frame": Frame,
+                    "changes": list[Change],
+                    "moments": list[Moment],
+                }
+            ),
+        )
+    },
+    "api-digest": {
+        "GET": Operation(
+            summary="A window of entries in few columns, for maps of many members; null where the timeline has no entry yet",
+            query=(
+                one_of("of", "what has rows", DIGESTS, required=True),
+                *WINDOW,
+                whole(
+                    "columns",
+                    f"columns at most; by default {COLUMNS_USUAL}",
+                    least=2,
+                    most=storage.COLUMNS_MOST,
+                ),
+                texts("topic", "of partitions: these topics alone, in this order"),
+                VERSION,
+            ),
+            answer=MemberDigest | PartitionDigest | GroupDigest | None,
+        )
+    },
+    "api-offsets": {
+        "GET": Operation(
+            summary=f"Committed offsets of a window of {storage.COMMITS_WITHIN:,} entries at most",
+            query=(
+                texts("partition", "a topic and a number, as in orders-3", most=storage.LINES_MOST),
+                *WINDOW,
+                POINTS,
+            ),
+            answer=CommittedLines,
+        )
+    },
+    "api-lag": {
+        "GET": Operation(
+            summary="Lag over time of a watched group, and what each rebalance cost",
+            query=(
+                whole("from", "the first entry", least=1),
+                WINDOW[1],
+                POINTS,
+                one_of("by", "what has a line", storage.BY),
+            ),
+            answer=LagAnswer,
+        )
+    },
+    "api-changes": {
+        "GET": Operation(
+            summary="What a reader that has applied all up to an entry lacks; `more`: ask again from `last`",
+            query=(whole("after", "the last entry that was applied", required=True),),
+            answer=fields(
+                {
+                    "after": COUNT,
+                    "last": COUNT,
+                    "more": FLAG,
+                    "status": STATUS,
+                    "changes": list[Change],
+                    "moments": list[Moment],
+                    "summary": Summary,
+                }
+            ),
+        )
+    },
+    "api-frame": {"GET": Operation(summary="The frame after an entry", query=(AT,), answer=Frame)},
+    "api-assignment": {
+        "GET": Operation(
+            summary="The assignment that the group's own assignor would compute next",
+            query=(
+                AT,
+                text("leaves", "the id of a member that leaves first"),
+                one_of("joins", "1: a member joins first", ("0", "1")),
+            ),
+            answer=AssignmentAnswer,
+        )
+    },
+    "api-metrics": {
+        "GET": Operation(summary="Kafka's own metrics after an entry", query=(AT,), answer=MetricsSheet)
+    },
+    "api-entries": {
+        "GET": Operation(
+            summary=f"Entries as they were recorded, {ENTRIES_MOST:,} at most",
+            query=(whole("from", "the first entry; by default 1", least=1), WINDOW[1]),
+            answer=fields({"entries": list[EntryLine]}),
+        )
+    },
+    "api-entry-bytes": {
+        "GET": Operation(
+            summary="Key and value of an entry that is a record, field by field",
+            answer=fields(
+                {
+                    "timeline": TEXT,
+                    "sequence": COUNT,
+                    "type": maybe(number()),
+                    "title": TEXT,
+                    "place": TEXT,
+                    "before": maybe(COUNT),
+                    "searched_from": COUNT,
+                    "key": maybe(fields(INSPECTION)),
+                    "value": maybe(fields(INSPECTION)),
+                }
+            ),
+            errors=(413, 422, 429),
+        )
+    },
+    "api-figure-epochs": {
+        "GET": Operation(summary="Epochs over time, as a figure of Plotly's", answer=Figure)
+    },
+    "api-topics": {
+        "PATCH": Operation(
+            summary="Name topics by their ids, or take names back with null",
+            body={"type": "object", "additionalProperties": maybe(TEXT)},
+            answer=fields({"topic_names": dict[str, str], "version": TEXT}),
+        )
+    },
+    "api-cancel": {
+        "POST": Operation(
+            summary="End a run; what is stored stays", answer=fields({"cancelled": FLAG, "status": STATUS})
+        )
+    },
+    "api-forks": {
+        "GET": Operation(
+            summary="The tree of forks, and with `at` what a fork of that moment starts from",
+            query=(whole("at", "the entry to fork at"),),
+            answer=fields({"branches": list[Branch], "start?": Offer}),
+        ),
+        "POST": Operation(
+            summary="Queue a branch: the run continued from an entry, with other settings or faults",
+            body=fields(
+                {
+                    "at?": COUNT,
+                    "title?": {**TEXT, "maxLength": TITLE_LENGTH_MOST},
+                    "set?": maybe({"type": "object"}),
+                    "faults?": maybe(array(FAULT)),
+                }
+            ),
+            answer=fields({**CREATED, "how": How, "assumptions": list[Assumption], "left_out": TEXTS}),
+            status=201,
+            errors=(429,),
+        ),
+    },
+    "api-runs": {
+        "POST": Operation(
+            summary="Queue a run of a scenario: its text, or the name of a case study",
+            body=fields(
+                {
+                    "scenario": TEXT,
+                    "semantics?": maybe(enum(SEMANTICS)),
+                    "seed?": maybe({"anyOf": [number(0, SEED_MOST), {**TEXT, "pattern": "^[0-9]*$"}]}),
+                    "release?": maybe(enum(["", *Release])),
+                }
+            ),
+            answer=fields(CREATED),
+            status=201,
+            errors=(429,),
+        )
+    },
+    "api-groups": {
+        "GET": Operation(
+            summary="The table of what is wrong, the gravest group first: of all, of an import or of a cluster",
+            query=(text("import", "the id of an import"), text("cluster", "the id of a cluster")),
+            answer=TroubleTable,
+        )
+    },
+    "api-kept": {
+        "GET": Operation(
+            summary="Imports, and timelines that belong to none, 100 from `after` on",
+            query=(
+                text("q", "words of the name, the group or the headline", most=SEARCH_LENGTH_MOST),
+                one_of("source", "where it comes from", ["", *SOURCES]),
+                text("group", "the name of a group"),
+                one_of("trouble", "at least so grave", TROUBLES),
+                whole("days", "added within so many days", least=1, most=10**8),
+                whole("from_ms", "something of the log is later, in ms since 1970", most=10**14),
+                whole("until_ms", "something of the log is earlier, in ms since 1970", most=10**14),
+                one_of("sort", "the order", SORTS),
+                whole("after", "how many rows to skip"),
+            ),
+            answer=fields({"rows": array(KEPT_ROW), "after": COUNT, "matching": COUNT}),
+        )
+    },
+    "api-kept-delete": {
+        "POST": Operation(
+            summary=f"Delete timelines and imports, {DELETED_MOST} at most, with what belongs to them; case studies are refused",
+            body=fields({"timelines?": TEXTS, "imports?": TEXTS}),
+            answer=fields({"deleted": COUNT, "refused": array(fields({"id": TEXT, "why": TEXT}))}),
+        )
+    },
+    "api-inspect": {
+        "POST": Operation(
+            summary=f"Bytes field by field, after edits if there are any; {BYTES_MOST:,} bytes at most",
+            body=fields({**BYTES, "guess?": FLAG}),
+            answer=fields(INSPECTION),
+            errors=(404, 429),
+        )
+    },
+    "api-inspect-compare": {
+        "POST": Operation(
+            summary="Two, field by field",
+            body=fields({"first": SIDE, "second": SIDE}),
+            answer=fields(
+                {
+                    "first": fields(INSPECTION),
+                    "second": fields(INSPECTION),
+                    "rows": array({"type": "object"}),
+                    "leads": array(fields({"title": TEXT, "says": TEXT})),
+                    "says": SENTENCE,
+                }
+            ),
+            errors=(404, 422, 429),
+        )
+    },
+}

@@ -1,0 +1,131 @@
+"""Live clusters, alerts, and the server itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from explorer.pages.clusters.describing import (
+    GROUPS_SHOWN_MOST,
+    TIMELINES_SHOWN_MOST,
+    ClusterDetail,
+    GroupTimeline,
+)
+from explorer.server.openapi.operation import (
+    ANYTHING,
+    FLAG,
+    TEXT,
+    TEXTS,
+    Operation,
+    array,
+    enum,
+    fields,
+    maybe,
+    number,
+    text,
+)
+from explorer.server.status.reading import Status
+from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
+from groups.watching.alerts.rules import FINDINGS, LIMITS, Kind
+from groups.watching.columns import GroupRow
+
+PROPERTIES: Final = {"anyOf": [{"type": "object", "additionalProperties": TEXT}, TEXT]}
+"""Kafka's client properties: an object, or the text of a properties file."""
+
+STEP: Final = fields(
+    {
+        "name": TEXT,
+        "state": enum(("ok", "warning", "failed")),
+        "says": TEXT,
+        "seen?": ANYTHING,
+        "sent": TEXTS,
+        "commands": TEXTS,
+    }
+)
+
+RULE: Final = fields(
+    {
+        "kind": enum(Kind),
+        "group?": maybe(TEXT),
+        "webhook?": maybe(TEXT),
+        "finding?": enum(FINDINGS),
+        **{
+            f"{name}?": number(
+                min(each[name].least for each in LIMITS.values() if name in each),
+                max(each[name].most for each in LIMITS.values() if name in each),
+            )
+            for name in sorted({name for each in LIMITS.values() for name in each})
+        },
+    }
+)
+
+ROWS: Final = {
+    "api-clusters": {
+        "GET": Operation(summary="Live clusters", answer=list[ClusterDetail]),
+        "POST": Operation(
+            summary="Add a cluster; it is watched from now on",
+            body=fields({"name": TEXT, "properties": PROPERTIES}),
+            answer=ClusterDetail,
+            status=201,
+        ),
+    },
+    "api-clusters-check": {
+        "POST": Operation(
+            summary="Connect step by step, without storing anything",
+            body=fields({"properties": PROPERTIES}),
+            answer=fields({"steps": array(STEP), "ok": FLAG}),
+            errors=(429,),
+        )
+    },
+    "api-cluster": {
+        "GET": Operation(summary="A cluster, without its secrets", answer=ClusterDetail),
+        "PATCH": Operation(
+            summary="Pause it (false), or continue (true)",
+            body=fields({"watched": FLAG}),
+            answer=ClusterDetail,
+        ),
+        "DELETE": Operation(
+            summary="Delete it with its timelines; 409 for one that the environment names", status=204
+        ),
+    },
+    "api-cluster-groups": {
+        "GET": Operation(summary=f"Its groups, {GROUPS_SHOWN_MOST:,} at most", answer=list[GroupRow])
+    },
+    "api-cluster-timelines": {
+        "GET": Operation(
+            summary=f"The timelines of one group, the newest first, {TIMELINES_SHOWN_MOST} at most",
+            query=(text("group", "the group's name", required=True),),
+            answer=list[GroupTimeline],
+        )
+    },
+    "api-cluster-alerts": {
+        "GET": Operation(
+            summary="Rules, alerts (those that hold first) and deliveries",
+            answer=fields(
+                {
+                    "rules": list[ShownRule],
+                    "alerts": list[ShownAlert],
+                    "deliveries": list[ShownDelivery],
+                    "waiting": number(),
+                }
+            ),
+        )
+    },
+    "api-cluster-rules": {
+        "GET": Operation(summary="The rules", answer=list[ShownRule]),
+        "POST": Operation(summary="Add a rule", body=RULE, answer=ShownRule, status=201),
+    },
+    "api-cluster-rule": {
+        "GET": Operation(summary="A rule", answer=ShownRule),
+        "PATCH": Operation(
+            summary="Turn it off (false) or on (true)", body=fields({"enabled": FLAG}), answer=ShownRule
+        ),
+        "DELETE": Operation(summary="Delete it with its alerts and deliveries", status=204),
+    },
+    "api-cluster-rule-test": {
+        "POST": Operation(
+            summary="Send a test to its webhook; 409 where it has none", answer=ShownDelivery, status=202
+        )
+    },
+    "api-status": {"GET": Operation(summary="Whether this installation works", answer=Status)},
+    "api-openapi": {"GET": Operation(summary="This document", answer={"type": "object"})},
+}
