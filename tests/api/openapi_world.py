@@ -24,7 +24,7 @@ from groups.models import Import, Timeline
 from groups.places import ROOT
 from groups.watching import registry
 from groups.watching.alerts import registry as rules
-from simulations.jobs import sweep_runs
+from simulations.jobs import remedy_runs, sweep_runs
 from simulations.jobs.run_tasks import engine_digest
 from simulations.sweeps.asked import axes_of
 from simulations.world import studies
@@ -74,6 +74,7 @@ def world() -> dict[str, Any]:
         "sweep_id": sweep.id,
         "cluster_id": cluster.pk,
         "rule_id": rule.pk,
+        "search_id": remedy_runs.create(study, 15, 2).id,
         "link_id": link.id,
         "name": LESSON,
         "first": 1,
@@ -147,6 +148,8 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-rehearsal-runs": {"query": "members=1&topics=orders:1", "way": "planned"},
         "post-lessons-check": {"text": "title: A\n"},
         "post-lessons-runs": {"lesson": LESSON, "at_ms": 1_000, "acts": []},
+        "post-remedies": {"at": 15, "seeds": 2},
+        "post-remedy-branches": {"remedy": "static"},
         "post-sweeps": {"assignors": ["classic/range"], "shapes": ["6x3x21"], "events": ["join"], "seeds": 2, "first_seed": 1},
         "post-exports": {"format": "data", "from": 1, "to": 40, "hide_names": True, "key": None, "view": "reader", "at": 5},
         "post-comparison-exports": {"runs": [ids["timeline_id"], ids["imported"]], "from_ms": 0, "at_ms": 0, "hide_names": True},

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from explorer.server.openapi.operation import Operation
-from explorer.server.openapi.tables import imports, laboratory, sharing, sweeps, timelines, watching
+from explorer.server.openapi.tables import imports, laboratory, remedies, sharing, sweeps, timelines, watching
 
 OPERATIONS: Final[Mapping[str, Mapping[str, Operation]]] = {
     **timelines.ROWS,
@@ -14,6 +14,7 @@ OPERATIONS: Final[Mapping[str, Mapping[str, Operation]]] = {
     **watching.ROWS,
     **laboratory.ROWS,
     **sweeps.ROWS,
+    **remedies.ROWS,
     **sharing.ROWS,
 }
 """An address's name in the URL map → method → the operation."""

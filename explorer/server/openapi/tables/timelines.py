@@ -157,6 +157,8 @@ KEPT_ROW: Final = fields(
         "last_ms": maybe(MS),
         "created_ms": MS,
         "ago": TEXT,
+        "author": TEXT,
+        "not_deletable": TEXT,
         # of an import
         "gravest?": TEXT,
         "groups?": COUNT,
@@ -376,6 +378,7 @@ ROWS: Final = {
                 text("q", "words of the name, the group or the headline", most=SEARCH_LENGTH_MOST),
                 one_of("source", "where it comes from", ["", *SOURCES]),
                 text("group", "the name of a group"),
+                text("author", "the name of an account"),
                 one_of("trouble", "at least so grave", TROUBLES),
                 whole("days", "added within so many days", least=1, most=10**8),
                 whole("from_ms", "something of the log is later, in ms since 1970", most=10**14),

@@ -1,9 +1,10 @@
-"""Live clusters, alerts, and the server itself."""
+"""Live clusters, alerts, and the server itself with its audit log."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from explorer.pages.audit.views import ACTIONS, DAYS_MOST, LINES_MOST, ROWS_A_PAGE
 from explorer.pages.clusters.describing import (
     GROUPS_SHOWN_MOST,
     TIMELINES_SHOWN_MOST,
@@ -15,13 +16,16 @@ from explorer.server.openapi.operation import (
     FLAG,
     TEXT,
     TEXTS,
+    Content,
     Operation,
     array,
     enum,
     fields,
     maybe,
     number,
+    one_of,
     text,
+    whole,
 )
 from explorer.server.status.reading import Status
 from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
@@ -55,6 +59,25 @@ RULE: Final = fields(
             )
             for name in sorted({name for each in LIMITS.values() for name in each})
         },
+    }
+)
+
+AUDIT: Final = (
+    text("account", "the name of an account"),
+    one_of("action", "what was done", ACTIONS),
+    whole("days", "within so many days", least=1, most=DAYS_MOST),
+    whole("before", "entries with a smaller `id`"),
+)
+AUDITED: Final = fields(
+    {
+        "id": number(),
+        "at": {**TEXT, "format": "date-time"},
+        "account": TEXT,
+        "by": TEXT,
+        "client": maybe(TEXT),
+        "action": TEXT,
+        "about": TEXT,
+        "details": ANYTHING,
     }
 )
 
@@ -127,5 +150,19 @@ ROWS: Final = {
         )
     },
     "api-status": {"GET": Operation(summary="Whether this installation works", answer=Status)},
+    "api-audit": {
+        "GET": Operation(
+            summary=f"Entries of the audit log, the newest first, {ROWS_A_PAGE} at most",
+            query=AUDIT,
+            answer=fields({"rows": array(AUDITED)}),
+        )
+    },
+    "api-audit-lines": {
+        "GET": Operation(
+            summary=f"The same as a JSON object a line, {LINES_MOST:,} at most",
+            query=AUDIT,
+            answer=Content("application/jsonl", "an entry a line"),
+        )
+    },
     "api-openapi": {"GET": Operation(summary="This document", answer={"type": "object"})},
 }
