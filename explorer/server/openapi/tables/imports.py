@@ -15,7 +15,6 @@ from explorer.server.openapi.operation import (
     enum,
     fields,
     maybe,
-    number,
     text,
     whole,
 )
@@ -24,12 +23,11 @@ from groups.imports.client_settings import TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS
 from groups.models import Import
 from groups.pipeline.times import StageTime
 
-TIMEOUT: Final = number(TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS)
 SAMPLE: Final = fields({"sample": {"anyOf": [{"const": True}, TEXT]}})
 FILES: Final = Content(
     "multipart/form-data",
     "`files`: segments, archives of them, or text of kafka-dump-log; `paths`: their names with folders, in their order; "
-    "`session_timeout_ms` and `max_poll_interval_ms` of the consumers where they are known",
+    f"`session_timeout_ms` and `max_poll_interval_ms` of the consumers where they are known, {TIMEOUT_LEAST_MS:,} to {TIMEOUT_MOST_MS:,}",
 )
 
 LISTED: Final = {
