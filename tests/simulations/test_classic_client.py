@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
+from simulations.world.engine import run
+from simulations.world.scenario import load
 from tests.simulations.classic_runs import (
     answers,
     callbacks,
@@ -268,3 +270,27 @@ def test_a_static_member_commits_under_its_instance_so_that_one_that_was_replace
     assert asked.payload["body"]["groupInstanceId"] == "i1"
     (told,) = answers(log, "OffsetCommit", "A")
     assert {p["errorCode"] for topic in told.payload["body"]["topics"] for p in topic["partitions"]} == {82}
+
+
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+def test_what_a_cooperative_member_owns_of_a_deleted_topic_is_revoked_and_not_lost(semantics: str) -> None:
+    text = """
+topics: {foo: {partitions: 2}, bar: {partitions: 2}}
+protocol: classic
+assignor: cooperative-sticky
+members: {A: {subscribe: [foo, bar]}, B: {subscribe: [foo, bar]}}
+script:
+  - {at: 0s, join: [A, B]}
+  - {at: 30s, delete_topic: bar}
+until: 400s
+"""
+    given_up = [
+        (e.actor, e.payload["callback"], dict(e.payload["partitions"]))
+        for e in run(load(text), semantics)
+        if e.kind is Kind.CALLBACK and e.payload["phase"] == "start" and e.at_ms > 30_000
+        if e.payload["callback"] != "on_partitions_assigned"
+    ]
+    assert given_up == [
+        ("A", "on_partitions_revoked", {"bar": [0]}),
+        ("B", "on_partitions_revoked", {"bar": [1]}),
+    ]

@@ -171,6 +171,16 @@ READINGS: Final = (
         unshown=CLIENTS,
     ),
     Difference(
+        id="deleted-topic-callback",
+        topic="a topic that is deleted while a cooperative member owns it",
+        section="KIP-429, Consumer Coordinator Algorithm and ConsumerRebalanceListener",
+        proposal="`onPartitionsLost` for what does not exist any more, in the algorithm; `onPartitionsRevoked`, in the listener",
+        reading="`onPartitionsRevoked`, before the member joins again",
+        released="`onPartitionsRevoked`",
+        seen=Seen.CLIENT,
+        unshown=CLIENTS,
+    ),
+    Difference(
         id="stale-commit",
         topic="a commit that is refused as stale",
         section="OffsetCommit API",
