@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { costCells, lagSays, lineName, nearestLook, reasonsOf, runsOf } from '../../static/js/figures/lag-words.js';
+import { costCells, lagText, lineName, nearestLook, reasonsOf, runsOf } from '../../static/js/figures/lag-words.js';
 
 const COST = {
   sequence: 7,
@@ -42,10 +42,10 @@ test('a line is named by its member, its topic or its partition, and its values 
   assert.equal(lineName({ ...topic, partition: null }, name), 'orders');
   assert.equal(lineName({ ...topic, partition: 3 }, name), 'orders-3');
   const line = { records: [1, 1200, null], seconds: [null, 4.5, null], why: ['older', null, 'no-right'] };
-  assert.equal(lagSays(line, 'records', 0), '1 record');
-  assert.equal(lagSays(line, 'records', 1), '1,200 records');
-  assert.equal(lagSays(line, 'seconds', 1), '4.5\u202fs');
-  assert.equal(lagSays(line, 'seconds', 0), 'not known');
+  assert.equal(lagText(line, 'records', 0), '1 record');
+  assert.equal(lagText(line, 'records', 1), '1,200 records');
+  assert.equal(lagText(line, 'seconds', 1), '4.5\u202fs');
+  assert.equal(lagText(line, 'seconds', 0), 'not known');
 });
 
 test('a line is drawn where it is known, and shaded where it is not', () => {

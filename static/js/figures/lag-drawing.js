@@ -102,7 +102,7 @@ export function lagDrawing({ lag, unit, wide, span, hueOf }) {
       const up = y(value);
       return [
         s('line', { x1: left, x2: wide - RIGHT, y1: up, y2: up, stroke: 'var(--line)' }),
-        text(left - 6, up + 4, scaleSays(value, unit), 'tick', 'end'),
+        text(left - 6, up + 4, scaleText(value, unit), 'tick', 'end'),
       ];
     }),
     ...Array.from({ length: shown }, (_, at) => first + ((last - first) * at) / (shown - 1)).map((ms, at) =>
@@ -157,7 +157,7 @@ export function lagDrawing({ lag, unit, wide, span, hueOf }) {
 }
 
 /** @param {number} value @param {Unit} unit */
-function scaleSays(value, unit) {
+function scaleText(value, unit) {
   const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
   return unit === 'seconds' ? `${short} s` : short;
 }

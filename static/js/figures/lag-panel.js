@@ -13,7 +13,7 @@ import { onTextSize, textSize } from '../shared/text-size.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
 import { when } from '../frame/words.js';
 import { hueAt, lagDrawing, lagLegend } from './lag-drawing.js';
-import { REASONS, costCells, lagSays, lineName, nearestLook, reasonsOf } from './lag-words.js';
+import { REASONS, costCells, lagText, lineName, nearestLook, reasonsOf } from './lag-words.js';
 
 /** Lines of the drawing and columns of the table: more are not told apart. They are those with the greatest lag. */
 const LINES_MOST = 8;
@@ -45,7 +45,7 @@ export class LagPanel {
     'aria-valuemax': '0',
     'aria-valuenow': '0',
   });
-  #says = h('p.quiet.small', { role: 'status' });
+  #status = h('p.quiet.small', { role: 'status' });
   #legend = h('div.legend', { 'aria-hidden': 'true' });
   #words = h('div.scrolls', { tabindex: '0', role: 'region', 'aria-label': 'Lag over time as a table' });
   #costs = h('div');
@@ -80,7 +80,7 @@ export class LagPanel {
         this.#legend,
       ),
       this.#plot,
-      h('div.figure-words', this.#says, h('details', h('summary', 'As a table'), this.#words)),
+      h('div.figure-words', this.#status, h('details', h('summary', 'As a table'), this.#words)),
       this.#costs,
     );
     this.#wire();
@@ -138,7 +138,7 @@ export class LagPanel {
   async #ask() {
     this.#asked += 1;
     const asked = this.#asked;
-    if (!this.#lag) this.#says.textContent = 'Reading offsets …';
+    if (!this.#lag) this.#status.textContent = 'Reading offsets …';
     try {
       const lag = await this.fetchLag(this.#by);
       if (asked !== this.#asked) return;
@@ -147,7 +147,7 @@ export class LagPanel {
       if (lag.earlier === null) setTimeout(() => asked === this.#asked && this.#ask(), RESIZED_MS);
       this.#show();
     } catch (error) {
-      if (asked === this.#asked) this.#says.textContent = error instanceof Error ? error.message : 'No answer.';
+      if (asked === this.#asked) this.#status.textContent = error instanceof Error ? error.message : 'No answer.';
     }
   }
 
@@ -160,7 +160,7 @@ export class LagPanel {
     const known = lag.times_ms.length > 0;
     this.#plot.hidden = !known;
     this.#words.parentElement?.toggleAttribute('hidden', !known);
-    this.#says.textContent = lag.problem ?? this.#hint();
+    this.#status.textContent = lag.problem ?? this.#hint();
     this.#draw();
     this.#costs.replaceChildren(...this.#costTable(lag));
   }
@@ -196,12 +196,12 @@ export class LagPanel {
     const lag = this.#lag;
     if (at === null || !lag?.times_ms.length) return;
     const name = (/** @type {string} */ member) => this.cast.name(member);
-    const parts = this.#lines.map((line) => `${lineName(line, name)} ${lagSays(line, this.#unit, at)}`);
+    const parts = this.#lines.map((line) => `${lineName(line, name)} ${lagText(line, this.#unit, at)}`);
     const why = lag.total.why[at];
-    const total = `${this.#when(lag.times_ms[at])}: ${lagSays(lag.total, this.#unit, at)}${why && lag.total[this.#unit][at] === null ? ` (${REASONS[why] ?? why})` : ''}`;
-    this.#says.textContent = [total, ...parts].join(' · ');
+    const total = `${this.#when(lag.times_ms[at])}: ${lagText(lag.total, this.#unit, at)}${why && lag.total[this.#unit][at] === null ? ` (${REASONS[why] ?? why})` : ''}`;
+    this.#status.textContent = [total, ...parts].join(' · ');
     this.#plot.setAttribute('aria-valuenow', String(at));
-    this.#plot.setAttribute('aria-valuetext', this.#says.textContent);
+    this.#plot.setAttribute('aria-valuetext', this.#status.textContent);
   }
 
   #wire() {
@@ -250,7 +250,7 @@ export class LagPanel {
       h(
         'tr',
         h('th.num', { scope: 'row' }, this.#when(times[at])),
-        [total, ...this.#lines].map((line) => h('td.num', lagSays(line, this.#unit, at))),
+        [total, ...this.#lines].map((line) => h('td.num', lagText(line, this.#unit, at))),
       );
     return [
       h(

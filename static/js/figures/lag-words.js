@@ -42,7 +42,7 @@ export const REASONS = {
 const counted = (number) => number.toLocaleString('en');
 
 /** A value of a line in words: `1,200 records`, `4.5 s`, `not known`. @param {LagLine} line @param {Unit} unit @param {number} at */
-export function lagSays(line, unit, at) {
+export function lagText(line, unit, at) {
   const value = line[unit][at];
   if (value === null) return 'not known';
   return unit === 'seconds' ? duration(value * 1000) : `${counted(value)} record${value === 1 ? '' : 's'}`;
