@@ -109,7 +109,7 @@ def test_one_file_and_data_are_downloaded_from_the_dialog(open_page: Open, tmp_p
     assert "payments" not in re.sub(r"<script>.*?</script>", "", (tmp_path / "incident.html").read_text(), flags=re.DOTALL)  # fmt: skip
     page.get_by_label("Hide names").uncheck()
     with page.expect_download() as downloading:
-        page.get_by_role("button", name="Data, to import").click()
+        page.get_by_role("button", name="Data file").click()
     assert downloading.value.suggested_filename == f"timeline-{STUDY}.jsonl.gz"
 
 

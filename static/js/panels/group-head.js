@@ -159,7 +159,13 @@ export class GroupHead {
     if (frame.barrier) return [h('span', 'No rebalance in progress')];
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
-    if (!far) return [h('span', 'No target for this epoch yet')];
+    if (!far)
+      return [
+        h(
+          'span',
+          frame.group_epoch ? `Target for epoch ${frame.group_epoch} not computed yet` : 'Target not computed yet',
+        ),
+      ];
     const { of, off, each } = far;
     const pips =
       each && of <= PIPS_MOST
