@@ -91,7 +91,7 @@ PARTS: Final = (
         what="the live board again, on PostgreSQL and Redis, with processes for web and worker",
         quick=None,
         rest=(
-            *(*ON_SERVICES, "tests/browser/test_live.py", "tests/browser/test_playing.py"),
+            *(*ON_SERVICES, "-m", "not once", "tests/browser/test_live.py", "tests/browser/test_playing.py"),
             "tests/browser/test_scrubbing.py",
         ),
         whole=True,

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.conftest import missing
 from tests.house import ROOT
@@ -24,8 +33,12 @@ HERE = Path(__file__).parent
 expect.set_options(timeout=60_000)
 """What is waited for comes or does not come; how soon, on a machine with a broker and Spark beside it, is no matter."""
 
-CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-"""Without a graphics processor the emulated one would take the time of the tests; nothing is asked of other hosts."""
+CHROMIUM = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--process-per-site", "--disable-features=SpareRendererForSitePerProcess"),
+]
+"""Without a graphics processor the emulated one would take the time of the tests; nothing is asked of other hosts.
+Pages of one context share a process: to start one and to compile the modules in it is half of what a page costs."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,6 +52,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with installed(tmp_path_factory.mktemp("browser")) as running:
         yield running
 
+
+DESK: ViewportSize = {"width": 1440, "height": 900}
 
 PASSWORD = "correct horse battery"
 
@@ -117,10 +132,72 @@ def cookie(server: Served) -> Any:
     return server.cookie()
 
 
+PER_PAGE = ("viewport", "color_scheme", "reduced_motion", "forced_colors")
+"""Options that a page of a shared context can have by itself."""
+
+STORED = "local_storage,indexeddb,cache_storage,service_workers"
+"""What a reader's browser keeps of an origin, but for cookies and files that it need not ask for again."""
+
+
+class Readers:
+    """Browsers of readers, which keep the product's files between tests, and nothing else."""
+
+    def __init__(self, browser: Browser, server: Served, cookie: Any) -> None:
+        self._browser, self._server, self._cookie = browser, server, cookie
+        self._shared: dict[tuple[int, bool], BrowserContext] = {}
+
+    def shared(self, number: int, *, bypass_csp: bool = False) -> BrowserContext:
+        """The so-many-th reader of a test, as if it had never been here; a page of its own keeps its process alive."""
+        context = self._shared.get((number, bypass_csp))
+        if context is None:
+            context = self._browser.new_context(viewport=DESK, bypass_csp=bypass_csp)
+            self._shared[number, bypass_csp] = context
+            context.add_cookies([self._cookie])
+            context.new_page().goto(f"{self._server.url}/help/")
+        context.clear_cookies()
+        context.add_cookies([self._cookie])
+        return context
+
+    def page_of(self, context: BrowserContext, viewport: ViewportSize = DESK, **media: Any) -> Page:
+        """A page of a shared context, with the options of ``PER_PAGE``."""
+        page = context.new_page()
+        session = context.new_cdp_session(page)
+        session.send("Storage.clearDataForOrigin", {"origin": self._server.url, "storageTypes": STORED})
+        session.detach()
+        if viewport != DESK:
+            page.set_viewport_size(viewport)
+        if media:
+            page.emulate_media(**media)
+        return page
+
+    def alone(self, options: dict[str, Any]) -> BrowserContext:
+        """A browser that keeps no file of the product, or that has options of its own."""
+        context = self._browser.new_context(**({"viewport": DESK} | options))
+        context.add_cookies([self._cookie])
+        return context
+
+    def leave(self, context: BrowserContext) -> None:
+        """Closes what a test opened."""
+        if context not in self._shared.values():
+            context.close()
+            return
+        for page in context.pages[1:]:
+            page.close()
+        context.clear_permissions()
+
+
+@pytest.fixture(scope="package")
+def readers(browser: Browser, server: Served, cookie: Any) -> Readers:
+    return Readers(browser, server, cookie)
+
+
 @pytest.fixture
-def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callable[..., Page]]:
-    """Opens an address of the server in a context of its own; at the end no page may have complained, and none may
-    have asked anything of another origin."""
+def open_page(
+    request: pytest.FixtureRequest, readers: Readers, server: Served
+) -> Iterator[Callable[..., Page]]:
+    """Opens an address of the server, each time as another reader; at the end no page may have complained, and none may
+    have asked anything of another origin. Next to a broker no reader has files kept."""
+    has_broker = request.node.get_closest_marker("broker") is not None
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
@@ -128,23 +205,30 @@ def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callabl
         if not url.startswith((f"{server.url}/", "data:", "blob:")):
             complaints.append(f"asked {url} of another origin")
 
+    def requested(asked: Request) -> None:
+        leaving(asked.url)
+
     def open_(
         address: str,
         *,
         before: Callable[[Page], None] | None = None,
         view: str | None = "investigator",
+        cold: bool = False,
         **options: Any,
     ) -> Page:
-        """``view``: what this reader chose before, for case studies; ``None`` is somebody new."""
-        context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
+        """``view``: what this reader chose before, for case studies; ``None`` is somebody new. ``cold``: without files kept."""
+        if cold or has_broker or options.keys() - {*PER_PAGE, "bypass_csp"}:
+            context = readers.alone(options)
+            page = context.new_page()
+        else:
+            context = readers.shared(len(contexts), bypass_csp=options.pop("bypass_csp", False))
+            page = readers.page_of(context, **options)
+        contexts.append(context)
         if view is not None:
-            context.add_init_script(
+            page.add_init_script(
                 f"localStorage.getItem('view of stories') ?? localStorage.setItem('view of stories', '{view}')"
             )
-        contexts.append(context)
-        context.add_cookies([cookie])
-        context.on("request", lambda request: leaving(request.url))
-        page = context.new_page()
+        context.on("request", requested)
         page.on("websocket", lambda socket: leaving(socket.url.replace("ws", "http", 1)))
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -162,7 +246,8 @@ def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callabl
 
     yield open_
     for context in contexts:
-        context.close()
+        context.remove_listener("request", requested)
+        readers.leave(context)
     assert complaints == []
 
 

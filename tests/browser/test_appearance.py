@@ -160,7 +160,9 @@ def test_the_page_of_a_case_study_is_light(open_page: Open) -> None:
             lambda done: sizes.update({urls.get(done["requestId"], "?"): int(done["encodedDataLength"])}),
         )
 
-    page = open_page("/t/kip848-basic?play=1", before=count, viewport={"width": 1440, "height": 600})
+    page = open_page(
+        "/t/kip848-basic?play=1", before=count, viewport={"width": 1440, "height": 600}, cold=True
+    )
     page.wait_for_timeout(1500)
     before_plotly = {url: size for url, size in sizes.items() if "plotly" not in url}
     assert sum(before_plotly.values()) < 270_000

@@ -1,4 +1,7 @@
-"""A timeline that grows: what the socket says, what it does not say, and what it says twice."""
+"""A timeline that grows: what the socket says, what it does not say, and what it says twice.
+
+Where the browser alone decides, the test is marked ``once``: PostgreSQL and Redis make no difference to it.
+"""
 
 from __future__ import annotations
 
@@ -10,46 +13,55 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.board import Fetch, becomes, equals_the_fresh_frame, step_of
+from tests.serving import Served
 
 Open = Callable[..., Page]
+WAITS_S = 300
+"""A run and its board take some thirty seconds of a processor together, which others may use meanwhile."""
+
 MEMBERS = 10
-SCENARIO = "\n".join(
-    [
-        "name: ten join and come back",
-        "topics: {foo: {partitions: 12}}",
-        "members:",
-        *(f"  m{number}: {{subscribe: [foo]}}" for number in range(MEMBERS)),
-        "script:",
-        *(f"  - {{at: {number * 40}s, join: m{number}}}" for number in range(MEMBERS)),
-        *(f"  - {{at: {600 + number * 300}s, kill: m{number}}}" for number in range(MEMBERS - 1)),
-        *(f"  - {{at: {700 + number * 300}s, restart: m{number}}}" for number in range(MEMBERS - 1)),
-        "until: 9000s",
-    ]
-)
+
+
+def scenario(until_s: int) -> str:
+    """Ten members join, and come back one after another; two entries a second."""
+    return "\n".join(
+        [
+            "name: ten join and come back",
+            "topics: {foo: {partitions: 12}}",
+            "members:",
+            *(f"  m{number}: {{subscribe: [foo]}}" for number in range(MEMBERS)),
+            "script:",
+            *(f"  - {{at: {number * 40}s, join: m{number}}}" for number in range(MEMBERS)),
+            *(f"  - {{at: {600 + number * 300}s, kill: m{number}}}" for number in range(MEMBERS - 1)),
+            *(f"  - {{at: {700 + number * 300}s, restart: m{number}}}" for number in range(MEMBERS - 1)),
+            f"until: {until_s}s",
+        ]
+    )
+
+
+LONG = scenario(9_000)
+"""It still runs when its page is open; what is done to that page meets it amid the run."""
+
+ENDS = scenario(3_500)
+"""For what is as true of a run that ended early."""
+
 SHORT = "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript: [{at: 0s, join: A}]\nuntil: 10s"
 
 
 @pytest.fixture
-def run(open_page: Open) -> Callable[..., str]:
+def run(server: Served) -> Callable[..., str]:
     """Starts a run, of some seconds if no other scenario is given; its timeline's id."""
 
-    def start(scenario: str = SCENARIO) -> str:
-        page = open_page("/", reduced_motion="reduce")
-        started = page.evaluate(
-            """async (scenario) => (await fetch('/api/runs', { method: 'POST', body: JSON.stringify({ scenario }),
-                 headers: { 'Content-Type': 'application/json',
-                            'X-CSRFToken': document.querySelector('meta[name=csrf-token]').content } })).json()""",
-            scenario,
-        )
-        assert "timeline" in started, started
-        return str(started["timeline"])
+    def start(text: str = LONG) -> str:
+        with server.open("/api/runs", json.dumps({"scenario": text}).encode()) as answer:
+            return str(json.load(answer)["timeline"])
 
     return start
 
 
 def wait_for_the_end(page: Page, timeline: str, fetch: Fetch) -> int:
     """Until the run is over and the browser has all of it; the last sequence."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + WAITS_S
     while time.monotonic() < deadline:
         stored = fetch(f"/api/timelines/{timeline}")
         here = page.evaluate("rebalanceExplorer.timeline.last")
@@ -71,8 +83,8 @@ def check_some_moments(page: Page, timeline: str, fetch: Fetch) -> None:
 
 
 @pytest.mark.quick
-def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
-    timeline = run()
+def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[..., str], fetch: Fetch) -> None:
+    timeline = run(ENDS)
     page = open_page(f"/t/{timeline}", reduced_motion="reduce")
     last = wait_for_the_end(page, timeline, fetch)
     expect(page.locator("#basis")).to_contain_text(f"{last:,}")
@@ -81,12 +93,13 @@ def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], f
     check_some_moments(page, timeline, fetch)
 
 
+@pytest.mark.once
 def test_a_run_that_ended_before_the_socket_opened_has_its_events_tracks_and_protocol(
     open_page: Open, run: Callable[..., str], fetch: Fetch
 ) -> None:
     """The page was rendered before the first entry was stored, and everything was stored before it could listen."""
     timeline = run(SHORT)
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + WAITS_S
     while fetch(f"/api/timelines/{timeline}")["status"] == "running" and time.monotonic() < deadline:
         time.sleep(0.2)
 
@@ -138,7 +151,8 @@ def test_messages_lost_on_purpose_are_fetched(open_page: Open, run: Callable[[],
     check_some_moments(page, timeline, fetch)
 
 
-def test_the_last_message_may_be_the_lost_one(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
+@pytest.mark.once
+def test_the_last_message_may_be_the_lost_one(open_page: Open, run: Callable[..., str], fetch: Fetch) -> None:
     """No message of changes arrives at all: the repeated tail alone brings the browser to the end."""
 
     def deaf(page: Page) -> None:
@@ -150,12 +164,13 @@ def test_the_last_message_may_be_the_lost_one(open_page: Open, run: Callable[[],
 
         page.route_web_socket("**/ws/timelines/*", handle)
 
-    timeline = run()
+    timeline = run(ENDS)
     page = open_page(f"/t/{timeline}", reduced_motion="reduce", before=deaf)
     wait_for_the_end(page, timeline, fetch)
     check_some_moments(page, timeline, fetch)
 
 
+@pytest.mark.once
 def test_a_lost_connection_is_told_and_mended(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
     attempts: list[WebSocketRoute] = []
 
@@ -207,6 +222,7 @@ def test_a_run_can_be_cancelled_and_what_was_computed_stays(
     assert fetch(f"/api/timelines/{timeline}")["status"] == "cancelled"
 
 
+@pytest.mark.once
 def test_a_long_timeline_is_counted_to_its_end_however_much_of_it_is_here(
     open_page: Open, run: Callable[[], str], fetch: Fetch
 ) -> None:

@@ -157,7 +157,7 @@ def test_timelines_side_by_side_play_in_one_file_as_on_their_page(
     open_page: Callable[..., Page], folder: Path, open_file: Callable[..., Page]
 ) -> None:
     address = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
-    servers = open_page(address)
+    servers = alive(open_page(address))
     servers.get_by_label("Hide names").uncheck()
     with servers.expect_download(timeout=60_000) as downloading:
         servers.get_by_role("button", name="One HTML file").click()
