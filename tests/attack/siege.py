@@ -7,7 +7,7 @@ import contextlib
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,9 @@ async def _besiege(target: Target, seconds: float, draw: random.Random, say: Cal
     siege.before_mb, opened = memory_mb(server.pid), open_files(server.pid)
     begun_s = time.monotonic()
     until_s = begun_s + seconds
-    reading = asyncio.create_task(_read(target, siege, until_s))
-    attackers = [asyncio.create_task(_attack(target, draw, until_s)) for _ in range(AT_ONCE)]
+    attacks = enumerate(_drawn(draw))
+    attackers = [asyncio.create_task(_attack(target, draw, attacks, until_s)) for _ in range(AT_ONCE)]
+    reading = asyncio.create_task(_read(target, siege, attackers))
     run = await _begin_run(target)
     while time.monotonic() < until_s:
         await asyncio.sleep(min(60.0, max(0.1, until_s - time.monotonic())))
@@ -127,18 +128,27 @@ async def _besiege(target: Target, seconds: float, draw: random.Random, say: Cal
     return siege
 
 
-async def _attack(target: Target, draw: random.Random, until_s: float) -> None:
-    order: list[Attack] = []
-    while time.monotonic() < until_s and sum(target.statuses.values()) < REQUESTS_MOST:
-        if not order:
-            order = draw.sample(ATTACKS, len(ATTACKS))
-        await order.pop()(target, draw)
+def _drawn(draw: random.Random) -> Iterator[Attack]:
+    """Round after round all attacks, each round in another order."""
+    while True:
+        yield from draw.sample(ATTACKS, len(ATTACKS))
 
 
-async def _read(target: Target, siege: Siege, until_s: float) -> None:
+async def _attack(
+    target: Target, draw: random.Random, attacks: Iterator[tuple[int, Attack]], until_s: float
+) -> None:
+    """Takes the next attack until the time is over and each was made once, however slow the machine is."""
+    for number, attack in attacks:
+        is_over = time.monotonic() >= until_s or sum(target.statuses.values()) >= REQUESTS_MOST
+        if is_over and number >= len(ATTACKS):
+            break
+        await attack(target, draw)
+
+
+async def _read(target: Target, siege: Siege, attackers: Sequence[asyncio.Task[None]]) -> None:
     """A reader: page after page, a fifth of a second between them."""
     number = 0
-    while time.monotonic() < until_s:
+    while not all(attacker.done() for attacker in attackers):
         number += 1
         try:
             siege.pages_ms.append(await target.page_ms(PAGES[number % len(PAGES)]))
