@@ -239,6 +239,7 @@ async def test_what_has_no_author_is_for_admins_to_delete(people: dict[str, Any]
     assert (await people["root"](f"/api/imports/{of_command}", "DELETE")).status == 204
 
 
+@pytest.mark.long
 async def test_timelines_of_an_import_have_its_author(people: dict[str, Any]) -> None:
     brought = (await people["eve"]("/api/imports", "POST", b'{"sample": true}')).json["id"]
 

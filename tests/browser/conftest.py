@@ -79,7 +79,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def open_team_page(browser: Browser, team: Served) -> Iterator[Callable[..., Page]]:
-    """Opens the page of signing in, after a mistake, that of the account, with a token that was just made, or the audit log."""
+    """Opens the page of signing in, after a mistake, that of the account, with a token that was just made, or another one as its admin."""
     contexts: list[BrowserContext] = []
 
     def open_(address: str, **options: Any) -> Page:
@@ -97,8 +97,8 @@ def open_team_page(browser: Browser, team: Served) -> Iterator[Callable[..., Pag
         page.get_by_label("Name").fill(f"{'W' * 45} {secrets.token_hex(4)}")
         page.get_by_role("button", name="Make a token").click()
         page.locator("#token-text").wait_for()
-        if address == "/audit":
-            page.goto(f"{team.url}/audit")
+        if address != "/account":
+            page.goto(f"{team.url}{address}")
         return page
 
     yield open_

@@ -54,7 +54,7 @@ def test_a_page_has_no_fault_that_axe_finds(
     assert faults_of(page, axe) == []
 
 
-@pytest.mark.parametrize("address", ["/sign-in", "/account", "/audit"])
+@pytest.mark.parametrize("address", ["/sign-in", "/account", "/account/password", "/audit"])
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
 def test_a_page_of_accounts_has_no_fault_that_axe_finds(
     open_team_page: Open, axe: str, address: str, width: int, scheme: str

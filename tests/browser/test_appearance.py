@@ -38,7 +38,7 @@ def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: st
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-@pytest.mark.parametrize("address", ["/sign-in", "/account", "/audit"])
+@pytest.mark.parametrize("address", ["/sign-in", "/account", "/account/password", "/audit"])
 @pytest.mark.parametrize("size", [PHONE, TABLET], ids=["phone", "tablet"])
 def test_no_page_of_accounts_is_wider_than_a_phone_or_a_tablet(
     open_team_page: Open, address: str, size: dict[str, int]
