@@ -45,7 +45,15 @@ async def test_nothing_under_the_api_is_told_in_json(asks: Asks, path: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/nowhere", "/t/nowhere", "/import/nowhere", "/sweeps/nowhere", "/remedies/nowhere"]
+    "path",
+    [
+        "/nowhere",
+        "/t/nowhere",
+        "/import/nowhere",
+        "/sweeps/nowhere",
+        "/remedies/nowhere",
+        "/t/nowhere/rebalances",
+    ],
 )
 async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) -> None:
     answer = await asks(path)

@@ -99,3 +99,17 @@ def test_the_command_prints_the_recording_and_a_line_for_each_row() -> None:
     assert {row["outcome"] for row in rows[1:]} == {"less", "no difference", "more"}
     with pytest.raises(CommandError, match=f"--at {run.last}: "):
         call_command("helped", run.id, "--at", str(run.last), stdout=out)
+
+
+def test_the_rebalances_of_a_timeline_come_with_their_causes_and_costs(client: Client) -> None:
+    run, out = incident(), io.StringIO()
+    began, expired = client.get(f"/api/timelines/{run.id}/rebalances").json()["rebalances"]
+    assert began["causes"] == ["A, B and C were already members"]
+    assert (expired["who"], expired["moved"], expired["interrupted"]) == (["B"], 2, ["B"])
+    assert expired["cost"]["moved"] == 2
+    call_command("timeline", "show", run.id, "--format", "rebalances", stdout=out)
+    assert [json.loads(line)["sequence"] for line in out.getvalue().splitlines()] == [
+        began["sequence"],
+        expired["sequence"],
+    ]
+    assert client.get(f"/t/{run.id}/rebalances").status_code == 200

@@ -74,3 +74,28 @@ def test_a_reader_finds_what_would_have_helped_and_opens_a_row_next_to_the_log(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Open next to the log: Shorter session timeout").click()
     page.wait_for_url("**/compare?runs=incident-session-expiry,*", timeout=60_000)
+
+
+def test_the_table_of_rebalances_sorts_filters_and_opens_a_moment(
+    open_page: Callable[..., Page], axe: str
+) -> None:
+    page = open_page("/t/incident-slow-revocation?view=investigator")
+    link = page.get_by_role("link", name="Rebalances", exact=True)
+    expect(link).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    link.click()
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(4)
+    expect(rows.nth(1)).to_contain_text("C joined")
+    assert faults_of(page, axe) == []
+    page.get_by_role("button", name="Moved").click()
+    page.get_by_role("button", name="Moved").click()
+    expect(rows.first).to_contain_text("A was removed")
+    page.get_by_label("Filter").fill("rejoined")
+    expect(page.locator("#count")).to_have_text("1 of 4 rebalances")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    rows.first.get_by_role("link").click()
+    page.wait_for_url("**/t/incident-slow-revocation?at=159*", timeout=60_000)

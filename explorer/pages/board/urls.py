@@ -3,5 +3,9 @@ from __future__ import annotations
 from django.urls import path
 
 from explorer.pages.board import views
+from explorer.pages.timelines import rebalances
 
-urlpatterns = [path("t/<slug:timeline_id>", views.board, name="board")]
+urlpatterns = [
+    path("t/<slug:timeline_id>", views.board, name="board"),
+    path("t/<slug:timeline_id>/rebalances", rebalances.show, name="rebalances"),
+]

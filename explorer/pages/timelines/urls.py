@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from explorer.pages.timelines import answers as timelines
-from explorer.pages.timelines import assignment
+from explorer.pages.timelines import assignment, rebalances
 from explorer.web.endpoint import endpoint
 
 T = "timelines/<slug:timeline_id>"
@@ -19,6 +19,7 @@ urlpatterns = [
     path(f"{T}/digest", endpoint(GET=timelines.digest), name="api-digest"),
     path(f"{T}/offsets", endpoint(GET=timelines.offsets), name="api-offsets"),
     path(f"{T}/lag", endpoint(GET=timelines.lag), name="api-lag"),
+    path(f"{T}/rebalances", endpoint(GET=rebalances.listed), name="api-rebalances"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),
     path(f"{T}/frame", endpoint(GET=timelines.frame), name="api-frame"),
     path(f"{T}/assignment", endpoint(GET=assignment.next_assignment), name="api-assignment"),

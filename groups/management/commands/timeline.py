@@ -21,6 +21,7 @@ from groups.history.metrics.shapes import MetricsSheet
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
+from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
 from groups.incidents.data import is_data
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
@@ -29,7 +30,7 @@ from groups.storage.handing_on import checked, redactor_for, redactor_for_all
 from groups.storage.lag import LagLine
 from groups.storage.names import named
 
-FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
+FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics", "rebalances")
 
 NO = 1
 """Exit code where the answer is "no": not found."""
@@ -53,7 +54,7 @@ class Command(TerminalCommand):
         )
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
-            "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
+            "show", help="a timeline's entries, frames, records, findings, verdict, metrics or rebalances"
         )
         show.add_argument("id", help="as `timeline list` tells it")
         show.add_argument("--format", choices=FORMATS, default="entries", help="default: entries")
@@ -379,6 +380,10 @@ def verdict(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     yield found if found is not None else {"text": "unknown", "clauses": []}
 
 
+def rebalances(timeline: Timeline, at: int | None) -> Iterator[RebalanceRow]:
+    yield from rebalances_of(summary_at(timeline, at))
+
+
 def metrics(timeline: Timeline, at: int | None) -> Iterator[MetricsSheet]:
     """Kafka's own metrics at the moment, or at the end."""
     found = storage.metrics_at(timeline, timeline.last if at is None else at)
@@ -399,4 +404,5 @@ SHOW = {
     "findings": findings,
     "verdict": verdict,
     "metrics": metrics,
+    "rebalances": rebalances,
 }

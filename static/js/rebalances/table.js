@@ -1,0 +1,119 @@
+/**
+ * The table of a timeline's rebalances: sorted, filtered, with a strip of when they cost most.
+ *
+ * @typedef {{moved: number, settled_ms: number, unread_partition_ms: number, unassigned_partition_ms: number, records_waited: number | null}} Cost
+ * @typedef {{sequence: number, epoch: number, at_ms: number, until_ms: number, causes: string[], who: string[], moved: number, stops_all: boolean,
+ *   interrupted: string[], blocked: string[], proof: number[], cost: Cost | null}} Rebalance
+ * @typedef {{timeline: string, first_ms: number | null, last_ms: number | null, rebalances: Rebalance[]}} Table
+ * @typedef {{column: number, down: boolean}} Order
+ */
+
+import { h } from '../shared/dom.js';
+
+const seconds = (/** @type {number | null | undefined} */ ms) =>
+  ms === null || ms === undefined ? '' : (ms / 1000).toFixed(1);
+
+/** How long it took until the owners settled; not known where no cost is. @param {Rebalance} row */
+const lasted = (row) => (row.cost ? row.cost.settled_ms - row.at_ms : null);
+
+/** @param {Rebalance} row */
+const stopped = (row) => (row.stops_all ? 'every member' : row.interrupted.join(', '));
+
+/** Name, what it is sorted by, what it shows. @type {[string, (row: Rebalance) => number | string, (row: Rebalance, first: number) => string][]} */
+export const COLUMNS = [
+  ['When, s', (row) => row.at_ms, (row, first) => seconds(row.at_ms - first)],
+  ['Epoch', (row) => row.epoch, (row) => String(row.epoch)],
+  ['Cause', (row) => row.causes.join(), (row) => row.causes.join('; ') || 'not known'],
+  ['Who', (row) => row.who.join(), (row) => row.who.join(', ')],
+  ['Took, s', (row) => lasted(row) ?? -1, (row) => seconds(lasted(row))],
+  ['Moved', (row) => row.moved, (row) => String(row.moved)],
+  ['Interrupted', stopped, stopped],
+  ['Blocked by', (row) => row.blocked.length, (row) => row.blocked.join('; ')],
+  [
+    'Unassigned, partition-s',
+    (row) => row.cost?.unassigned_partition_ms ?? -1,
+    (row) => seconds(row.cost?.unassigned_partition_ms),
+  ],
+  [
+    'Not read, partition-s',
+    (row) => row.cost?.unread_partition_ms ?? -1,
+    (row) => seconds(row.cost?.unread_partition_ms),
+  ],
+];
+
+/** The rows that contain each word, in this order. @param {Table} table @param {string} words @param {Order} order */
+export function shownRows(table, words, order) {
+  const first = table.first_ms ?? 0;
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const key = COLUMNS[order.column]?.[1] ?? ((/** @type {Rebalance} */ row) => row.at_ms);
+  const rows = table.rebalances.filter((row) => {
+    const text = COLUMNS.map(([, , show]) => show(row, first))
+      .join(' ')
+      .toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+  const compare = (/** @type {Rebalance} */ one, /** @type {Rebalance} */ other) => {
+    const [a, b] = [key(one), key(other)];
+    return a < b ? -1 : Number(a > b);
+  };
+  return rows.sort((one, other) => (order.down ? compare(other, one) : compare(one, other)));
+}
+
+/** @param {Table} table @param {Rebalance[]} rows @param {Order} order @param {(column: number) => void} sort */
+export function tableOf(table, rows, order, sort) {
+  const first = table.first_ms ?? 0;
+  return h(
+    'table.rtable',
+    h(
+      'thead',
+      h(
+        'tr',
+        COLUMNS.map(([name], column) =>
+          h(
+            'th',
+            { scope: 'col', 'aria-sort': order.column === column ? (order.down ? 'descending' : 'ascending') : 'none' },
+            h('button', { type: 'button', onclick: () => sort(column) }, name),
+          ),
+        ),
+      ),
+    ),
+    h(
+      'tbody',
+      rows.map((row) =>
+        h(
+          'tr',
+          COLUMNS.map(([name, , show], column) =>
+            column
+              ? h('td', { 'data-label': name }, show(row, first))
+              : h(
+                  'th',
+                  { scope: 'row' },
+                  h('a', { href: `/t/${table.timeline}?at=${row.sequence}` }, `${show(row, first)} s`),
+                ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** When rebalances cost most: darker where more was not read. @param {Table} table */
+export function heatOf(table) {
+  const first = table.first_ms ?? 0;
+  const length = Math.max(1, (table.last_ms ?? first) - first);
+  const most = Math.max(1, ...table.rebalances.map((row) => row.cost?.unread_partition_ms ?? 0));
+  const bars = table.rebalances.map((row) => {
+    const x = (1000 * (row.at_ms - first)) / length;
+    const width = Math.max(3, (1000 * ((row.cost?.settled_ms ?? row.at_ms) - row.at_ms)) / length);
+    const share = (row.cost?.unread_partition_ms ?? 0) / most;
+    return `<rect x="${x.toFixed(1)}" y="0" width="${width.toFixed(1)}" height="18" fill="currentColor" opacity="${(0.15 + 0.85 * share).toFixed(2)}"/>`;
+  });
+  const worst = table.rebalances.reduce(
+    (best, row) => ((row.cost?.unread_partition_ms ?? 0) > (best?.cost?.unread_partition_ms ?? 0) ? row : best),
+    table.rebalances[0],
+  );
+  const name = worst ? `Most was not read in the rebalance to epoch ${worst.epoch}` : 'No rebalance';
+  const holder = h('div', { role: 'img', 'aria-label': name });
+  holder.innerHTML = `<svg class="rheat" viewBox="0 0 1000 18" preserveAspectRatio="none" aria-hidden="true">${bars.join('')}</svg>`;
+  return holder;
+}
