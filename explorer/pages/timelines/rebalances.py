@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,8 +12,21 @@ from django.views.decorators.http import require_http_methods
 from explorer.web.endpoint import json_response
 from explorer.web.inlined import inlined
 from groups import storage
-from groups.history.verdict.rebalances import rebalances_of
+from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
 from groups.models import Timeline
+from groups.storage.lag import RebalanceCost
+
+
+class CostedRow(RebalanceRow):
+    """With what it cost; null of earlier ones, and where owners are not known yet."""
+
+    cost: RebalanceCost | None
+
+
+class RebalanceTable(TypedDict):
+    first_ms: int | None
+    last_ms: int | None
+    rebalances: list[CostedRow]
 
 
 def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
@@ -32,11 +45,13 @@ def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return render(request, "board/rebalances.html", context)
 
 
-def table_of(timeline: Timeline) -> dict[str, Any]:
+def table_of(timeline: Timeline) -> RebalanceTable:
     """``rebalances``, each with its ``cost`` as ``GET …/lag`` has it, which is null of earlier ones and where owners are not known yet."""
     summary = storage.describe(timeline, whole=True)["summary"]
     first = max(1, timeline.last - storage.COMMITS_WITHIN)
     costs = storage.lag_between(timeline, first, timeline.last, 2)["rebalances"] if timeline.last else []
     by_sequence = {one["sequence"]: one for one in costs}
-    rows = [{**row, "cost": by_sequence.get(row["sequence"])} for row in rebalances_of(summary)]
+    rows: list[CostedRow] = [
+        {**row, "cost": by_sequence.get(row["sequence"])} for row in rebalances_of(summary)
+    ]
     return {"first_ms": summary.get("first_ms"), "last_ms": summary.get("last_ms"), "rebalances": rows}

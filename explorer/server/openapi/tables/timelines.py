@@ -13,6 +13,7 @@ from explorer.pages.kept.views import DELETED_MOST
 from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.answers import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
+from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.server.openapi.operation import (
     ANYTHING,
     FLAG,
@@ -252,6 +253,12 @@ ROWS: Final = {
                 one_of("by", "what has a line", storage.BY),
             ),
             answer=LagAnswer,
+        )
+    },
+    "api-rebalances": {
+        "GET": Operation(
+            summary="The rebalances of a timeline: cause, who, what moved, who was interrupted, who blocked, cost",
+            answer=RebalanceTable,
         )
     },
     "api-changes": {
