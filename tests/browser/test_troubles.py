@@ -27,7 +27,7 @@ def many_groups(server: Served) -> Iterator[None]:
 def test_two_thousand_groups_are_rows_of_forty_pixels_that_keys_step_through(
     open_page: Open, many_groups: None
 ) -> None:
-    page: Page = open_page("/groups", viewport={"width": 1280, "height": 900})
+    page: Page = open_page("/groups", viewport={"width": 820, "height": 900})
     expect(page.locator("#troubles-says")).to_contain_text("groups are in trouble")
     rows = page.locator("#troubles-rows .tr")
     heights: list[Any] = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
