@@ -52,6 +52,12 @@ def table_of(timeline: Timeline) -> RebalanceTable:
     costs = storage.lag_between(timeline, first, timeline.last, 2)["rebalances"] if timeline.last else []
     by_sequence = {one["sequence"]: one for one in costs}
     rows: list[CostedRow] = [
-        {**row, "cost": by_sequence.get(row["sequence"])} for row in rebalances_of(summary)
+        {**row, "cost": by_sequence.get(row["sequence"])}
+        for row in rebalances_of(
+            summary.get("epochs") or (),
+            summary.get("findings") or (),
+            timeline.last,
+            summary.get("last_ms") or 0,
+        )
     ]
     return {"first_ms": summary.get("first_ms"), "last_ms": summary.get("last_ms"), "rebalances": rows}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import Final, TypedDict
+
+from groups.history.story.epochs import EpochStart
 
 CAUSES: Final = (
     "began", "joined", "removed", "replaced", "away", "twin_instance", "partitions_added", "topics_deleted", "topics_remade",
@@ -15,6 +17,23 @@ NAMES_MOST: Final = 20
 """Members of one row that are named; all are counted."""
 
 
+Found = TypedDict(
+    "Found",
+    {
+        "kind": str,
+        "says": str,
+        "sequences": list[int],
+        "steps": list[int],
+        "name": str,
+        "partition": str,
+        "from": str,
+        "length_ms": int,
+    },
+    total=False,
+)
+"""What the table reads of a finding, of whichever kind."""
+
+
 class RebalanceRow(TypedDict):
     """From the epoch ``sequence`` on until the next one. ``causes``: sentences of findings, empty where none is known.
 
@@ -23,7 +42,7 @@ class RebalanceRow(TypedDict):
     """
 
     sequence: int
-    epoch: int
+    epoch: int | None
     at_ms: int
     until_ms: int
     causes: list[str]
@@ -35,16 +54,16 @@ class RebalanceRow(TypedDict):
     proof: list[int]
 
 
-def rebalances_of(summary: Mapping[str, Any]) -> list[RebalanceRow]:
+def rebalances_of(
+    epochs: Sequence[EpochStart], findings: Sequence[Found], last_sequence: int, last_ms: int
+) -> list[RebalanceRow]:
     """A row for each epoch or generation that began, in order."""
-    epochs = list(summary.get("epochs") or ())
-    findings = list(summary.get("findings") or ())
     rows: list[RebalanceRow] = []
     for number, epoch in enumerate(epochs):
         first = epoch["sequence"]
         following = epochs[number + 1] if number + 1 < len(epochs) else None
         before = epochs[number - 1]["sequence"] if number else 0
-        last = following["sequence"] - 1 if following else int(summary.get("last") or first)
+        last = following["sequence"] - 1 if following else max(last_sequence, first)
         causes = [
             one
             for one in findings
@@ -62,9 +81,7 @@ def rebalances_of(summary: Mapping[str, Any]) -> list[RebalanceRow]:
                 "sequence": first,
                 "epoch": epoch["epoch"],
                 "at_ms": epoch["at_ms"],
-                "until_ms": following["at_ms"]
-                if following
-                else int(summary.get("last_ms") or epoch["at_ms"]),
+                "until_ms": following["at_ms"] if following else max(last_ms, epoch["at_ms"]),
                 "causes": _once(one["says"] for one in causes),
                 "who": _once(one["name"] for one in causes if one.get("name")),
                 "moved": len({one["partition"] for one in moved}),

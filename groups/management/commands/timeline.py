@@ -381,7 +381,10 @@ def verdict(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 
 
 def rebalances(timeline: Timeline, at: int | None) -> Iterator[RebalanceRow]:
-    yield from rebalances_of(summary_at(timeline, at))
+    known, last = summary_at(timeline, at), timeline.last if at is None else at
+    yield from rebalances_of(
+        known.get("epochs") or (), known.get("findings") or (), last, known.get("last_ms") or 0
+    )
 
 
 def metrics(timeline: Timeline, at: int | None) -> Iterator[MetricsSheet]:
