@@ -21,6 +21,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "migrate": "bring the database's tables up to this version; several may start it at once",
         "backup": "copy the database and the store into a folder, while servers run",
         "restore": "put a backup into an empty database and store",
+        "set_role": "give an account a role, everywhere or on a cluster",
         "make_token": "make a token with which a program acts for an account",
         "worker": "work on what waits in Redis: runs, imports and sweeps of a team's servers",
         "watch": "record the groups of a live cluster, read-only, as they rebalance",
@@ -34,6 +35,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Simulate": {
         "simulate": "run a scenario or a case study; entries, frames, records or a Kafka log segment",
         "fork": "continue a timeline otherwise from one of its moments",
+        "helped": "play an incident again under remedies, and rank them by what would have helped",
         "rehearse": "play a group's upgrade bounce by bounce, and print the plan",
         "compare_semantics": "run a scenario as the KIP says and as Kafka does, and compare",
         "assign": "answer an assignment with Kafka's own assignors",
