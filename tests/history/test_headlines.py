@@ -37,7 +37,19 @@ def test_a_headline_is_short_and_each_clause_is_proven(log: CorpusLog) -> None:
     }
     steps = [clause["sequence"] for clause in found["clauses"] if clause["sequence"] is not None]
     assert set(steps) <= proofs
-    assert steps or found["text"].startswith("Unknown")
+    assert steps or found["text"].startswith("Unknown") or found["text"].endswith(" in the last state.")
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [(1, "1 member, 6 partitions in the last state."), (None, "Unknown: the log has no record of members.")],
+)
+def test_a_group_of_which_nothing_else_is_known_has_its_members_in_the_headline(
+    members: int | None, text: str
+) -> None:
+    made = verdict([], first_ms=0, last_ms=60_000, size=Size(members=members, partitions=6))
+    assert made is not None
+    assert made["headline"]["text"] == text
 
 
 NAME = r"[A-Z](?:~\d+)?"

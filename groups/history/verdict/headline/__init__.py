@@ -63,10 +63,16 @@ def headline(findings: Sequence[Finding], by_kind: ByKind, log: Span, size: Size
     elif worst is None:
         commits = by_kind.get("commits")
         step = commits[0]["sequences"][-1] if commits else None
-        text = "Commits only" if commits else "Unknown"
-        lead = [Part(text, step), Part(": the log has no record of members")]
+        if size.members:
+            # As of a group that was described, and had the same members each time.
+            leads = [
+                [Part(each.removeprefix(": ")), Part(" in the last state")] for each in _sizes(size) if each
+            ]
+        else:
+            text = "Commits only" if commits else "Unknown"
+            leads = [[Part(text, step), Part(": the log has no record of members")]]
         worst = Subject(
-            kind="unknown", sequence=step or 0, level=Level.NEWS, weight=0, lead=[lead], from_ms=None
+            kind="unknown", sequence=step or 0, level=Level.NEWS, weight=0, lead=leads, from_ms=None
         )
         since_ms = None
     else:
