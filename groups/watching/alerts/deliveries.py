@@ -22,6 +22,7 @@ from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.jobs.announce import announce, cluster_group
 from groups.packs.listed_summary import headline_text
+from groups.terminal import page_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
 from groups.watching.alerts.webhook import Answer, post
@@ -83,7 +84,7 @@ def message_of(rule: AlertRule, alert: Alert | None, status: str, says: str) -> 
         "headline": ""
         if alert is None or alert.timeline is None
         else headline_text(alert.timeline.in_short()),
-        "text": f"[{cluster}] {says}" + (f" {url}" if url else ""),
+        "text": page_text(f"[{cluster}] {says}") + (f" {url}" if url else ""),
         "since_ms": None if alert is None else alert.since_ms,
         "at_ms": None if alert is None else alert.at_ms,
         "ended_ms": None if alert is None else alert.ended_ms,
