@@ -87,14 +87,14 @@ def user_header(name: str, login: tuple[str, ...], trusted: list[str]) -> bytes:
 
 def proxies(name: str) -> list[str]:
     """Networks in CIDR form and the word ``unix``, parted by commas."""
-    return networks(name, beside=("unix",))
+    return networks(name, names=("unix",))
 
 
-def networks(name: str, beside: tuple[str, ...] = ()) -> list[str]:
-    """Networks in CIDR form, parted by commas. ``beside``: words that may be among them."""
+def networks(name: str, names: tuple[str, ...] = ()) -> list[str]:
+    """Networks in CIDR form, parted by commas. ``names``: what else may be among them."""
     found = words(name, "")
     for word in found:
-        if word in beside:
+        if word in names:
             continue
         try:
             ipaddress.ip_network(word, strict=False)

@@ -34,6 +34,7 @@ CALLED_BY_OTHERS = {
     "uvicorn": {"start_keepalive", "handle_ping"},
     "logging": {"emit"},
     "Django's admin": {"get_inlines"},
+    "Django's views of forms": {"form_invalid"},
     "whitenoise": {"add_file_to_dictionary", "serve"},
     "html.parser": {"handle_starttag", "handle_endtag", "handle_data"},
     "ASGI: the body of a request that the gate holds back": {"read_body"},

@@ -91,8 +91,8 @@ class Command(TerminalCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}", returncode=BAD_USAGE) from None
         if failed:
-            says = "; ".join(f"{line['group']}: {', '.join(line['exceeded'])}" for line in failed)
-            raise CommandError(f"Over the budget: {says}.", returncode=EXCEEDED)
+            summary = "; ".join(f"{line['group']}: {', '.join(line['exceeded'])}" for line in failed)
+            raise CommandError(f"Over the budget: {summary}.", returncode=EXCEEDED)
 
     def timelines(self, options: dict[str, Any]) -> Iterator[Timeline]:
         """Of a log one for each group, else one."""

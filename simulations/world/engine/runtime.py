@@ -245,8 +245,8 @@ class CoordinatorRuntime:
             outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
         except RecordTooLarge as failure:
             if not again:
-                told = {"note": "not_written", "says": str(failure)}
-                self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, told)
+                note = {"note": "not_written", "says": str(failure)}
+                self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, note)
             # An operation that fails is tried again, and again.
             at_ms = self._queue.now_ms + RETRY_MS
             self._queue.plan(
