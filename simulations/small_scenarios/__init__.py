@@ -16,9 +16,13 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
 
 
-def load(name: str) -> Scenario:
-    """The scenario; ``KeyError`` if there is none of that name."""
+def text(name: str) -> str:
+    """The scenario's YAML; ``KeyError`` if there is none of that name."""
     if name not in names():
         raise KeyError(name)
-    text = resources.files(__package__).joinpath(name + _SUFFIX).read_text(encoding="utf-8")
-    return load_scenario(text, name)
+    return resources.files(__package__).joinpath(name + _SUFFIX).read_text(encoding="utf-8")
+
+
+def load(name: str) -> Scenario:
+    """The scenario; ``KeyError`` if there is none of that name."""
+    return load_scenario(text(name), name)

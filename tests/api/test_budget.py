@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from groups.models import Timeline
+from simulations import small_scenarios
 from tests.conftest import manage
 from tests.house import ROOT
 from tests.serving import environment_for
@@ -55,6 +56,20 @@ def test_the_command_says_nothing_but_its_line_where_no_redis_is(tmp_path: Path)
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 1)
 
 
+def test_a_small_scenario_and_a_file_are_run_as_a_case_study_is(
+    transactional_db: None, tmp_path: Path
+) -> None:
+    name = small_scenarios.names()[0]
+    code, (line,), _ = budget(name, "--max-moves", "1000")
+    file = tmp_path / "mine.yaml"
+    file.write_text(small_scenarios.text(name))
+    again = budget(str(file), "--max-moves", "1000")[1][0]
+    assert code == 0
+    assert {key: line[key] for key in ("group", "rebalances", "moves")} == {
+        key: again[key] for key in ("group", "rebalances", "moves")
+    }
+
+
 def test_each_group_of_a_log_has_a_line(transactional_db: None) -> None:
     code, lines, _ = budget(str(ROOT / "groups/samples/orders-enrich"), "--max-moves", "100000")
     assert code == 0
@@ -67,6 +82,7 @@ def test_each_group_of_a_log_has_a_line(transactional_db: None) -> None:
     ("words", "says"),
     [
         (["kip848-basic"], "No limit is given"),
+        (["-", "--max-moves", "1"], "into a file"),
         (["nowhere", "--max-moves", "1"], "neither a file nor a bundled scenario"),
         (["kip848-basic", "--seed", "x", "--max-moves", "1"], "x"),
     ],

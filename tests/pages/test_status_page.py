@@ -93,7 +93,7 @@ def test_a_database_that_is_away_leaves_the_rest_of_the_page(
     def away(*_: Any) -> Any:
         raise OperationalError("could not connect to server")
 
-    monkeypatch.setattr(reading, "_queues", away)
+    monkeypatch.setattr(reading, "queue_counts", away)
     monkeypatch.setitem(checks._PARTS, "database", away)
     answer = client.get("/status")
     assert answer.status_code == 200

@@ -56,12 +56,19 @@ class Listed(NamedTuple):
     title: str
 
 
-@cache
 def page_named(name: str) -> Page | None:
     """The page at a path such as ``how-to/import-a-log``; null where there is none."""
-    names = {str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.md")}
-    if name not in names:
-        return None
+    return _page(name) if name in _names() else None
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.md"))
+
+
+@cache
+def _page(name: str) -> Page:
+    """Kept for good: there are as many as files. Names that somebody asks for in vain are not kept."""
     tokens = _markdown().parse((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
     headings = list(_marked(tokens))
     for token in tokens:

@@ -12,10 +12,9 @@ from django.db.models import Count, F
 
 from explorer.server.metrics.group_figures import GroupFigures, group_figures
 from explorer.server.metrics.table import CAUSES, GROUPS_MOST
+from explorer.server.queues import queue_counts
 from groups.cluster_models import Cluster, WatchedGroup
-from groups.jobs.serving import IMPORTS, RUNS
 from groups.models import Delivery, Import, Timeline
-from simulations.models import Sweep
 
 KEPT_S: Final = 5.0
 """Several Prometheus servers ask within the same seconds; none of them asks more often."""
@@ -39,13 +38,9 @@ _figures: Final[dict[str, tuple[int, GroupFigures]]] = {}
 
 
 def _work() -> Iterator[Sample]:
-    runs = Timeline.objects.filter(
-        source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING, lease_owner=""
-    )
     imports = dict(Import.objects.order_by().values_list("status").annotate(Count("pk")))
-    sweeps = Sweep.objects.filter(status=Sweep.Status.WAITING).count()
-    yield "queue_waiting", (RUNS,), runs.count()
-    yield "queue_waiting", (IMPORTS,), imports.get(Import.Status.WAITING, 0) + sweeps
+    for queue, count in queue_counts().items():
+        yield "queue_waiting", (queue,), count.waiting
     for status in Import.Status.values:
         yield "imports", (status,), imports.get(status, 0)
     last = Import.objects.filter(status=Import.Status.COMPLETE).order_by("-finished").first()

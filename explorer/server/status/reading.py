@@ -13,17 +13,14 @@ from typing import Final, TypedDict
 
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import Count
 
 from explorer.push import hub
 from explorer.push.sockets import SOCKETS_MOST
 from explorer.server.health.checks import check
+from explorer.server.queues import queue_counts
 from explorer.server.status.last_lines import LogLine, last_lines
 from groups.cluster_models import Cluster
-from groups.jobs.serving import IMPORTS, QUEUES, RUNS
-from groups.models import Import, Timeline
 from groups.places import VERSION
-from simulations.models import Sweep
 
 STARTED_MS: Final = int(time.time() * 1000)
 
@@ -102,7 +99,11 @@ def status() -> Status:
         "lines": last_lines(),
     }
     try:
-        found["queues"], found["clusters"] = _queues(), list(_clusters())
+        found["queues"] = [
+            {"queue": queue, "waiting": count.waiting, "running": count.running}
+            for queue, count in queue_counts().items()
+        ]
+        found["clusters"] = list(_clusters())
         found["database_bytes"] = _database_bytes()
     except DatabaseError:
         connection.close()
@@ -128,21 +129,6 @@ def _memory_bytes() -> int:
     except (OSError, ValueError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * resource.getpagesize()
-
-
-def _queues() -> list[QueueStatus]:
-    runs = Timeline.objects.filter(source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING)
-    imports = dict(Import.objects.order_by().values_list("status").annotate(Count("pk")))
-    sweeps = dict(Sweep.objects.order_by().values_list("status").annotate(Count("pk")))
-    waiting_runs = runs.filter(lease_owner="").count()
-    counts = {
-        RUNS: (waiting_runs, runs.count() - waiting_runs),
-        IMPORTS: (
-            imports.get(Import.Status.WAITING, 0) + sweeps.get(Sweep.Status.WAITING, 0),
-            imports.get(Import.Status.RUNNING, 0) + sweeps.get(Sweep.Status.RUNNING, 0),
-        ),
-    }
-    return [{"queue": queue, "waiting": counts[queue][0], "running": counts[queue][1]} for queue in QUEUES]
 
 
 def _clusters() -> Iterator[ClusterStatus]:
