@@ -19,14 +19,13 @@ from typing import Any, Final
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from psycopg import IsolationLevel, sql
 
 from groups import database
-from groups.command_line import BAD_USAGE
+from groups.command_line import usage
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
 from groups.one_line import one_line
@@ -49,11 +48,11 @@ def back_up(folder: Path) -> dict[str, Any]:
             (folder / "store").rmdir()
             raise FileExistsError
     except FileExistsError:
-        raise _refused(
+        raise usage(
             f"{folder} is not an empty folder: another backup is there, or is being made. Name a new one."
         ) from None
     except OSError as error:
-        raise _refused(f"{folder} cannot be written: {error.strerror}.") from error
+        raise usage(f"{folder} cannot be written: {error.strerror}.") from error
     try:
         tables = _copy_sqlite(folder) if connection.vendor == "sqlite" else _copy_postgresql(folder)
         _copy_store(open_files(settings.STORE_URL), folder, tables.pop("packs"))
@@ -69,7 +68,7 @@ def back_up(folder: Path) -> dict[str, Any]:
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, (OSError, MissingFile, sqlite3.Error)):
-            raise _refused(f"No backup was made: {one_line(error)}.") from error
+            raise usage(f"No backup was made: {one_line(error)}.") from error
         raise
     return manifest
 
@@ -79,7 +78,7 @@ def restore(folder: Path) -> dict[str, Any]:
     manifest = _checked(folder)
     with database.prepared_alone():
         if connection.introspection.table_names():
-            raise _refused(
+            raise usage(
                 "The database is not empty, and a backup is not merged: set REBALANCE_VAR or DATABASE_URL to a new one."
             )
         try:
@@ -89,7 +88,7 @@ def restore(folder: Path) -> dict[str, Any]:
             else:
                 _restore_postgresql(folder, manifest)
         except (OSError, MissingFile, sqlite3.Error) as error:
-            raise _refused(f"The backup was not restored: {one_line(error)}.") from error
+            raise usage(f"The backup was not restored: {one_line(error)}.") from error
         database.prepare(change_servers=True)
     return manifest
 
@@ -102,20 +101,20 @@ def _checked(folder: Path) -> dict[str, Any]:
         newer = manifest["format"] > FORMAT or fold > FOLD_VERSION
         unknown = set(map(tuple, manifest["migrations"])) - _own_migrations()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _refused(
+        raise usage(
             f"{folder} is no backup: it has no {MANIFEST} that can be read, which is written last."
         ) from error
     if newer or unknown:
-        raise _refused(
+        raise usage(
             f"The backup was made by a newer version, {manifest['version']}: update this installation ({VERSION})."
         )
     if engine != connection.vendor:
-        raise _refused(
+        raise usage(
             f"The backup is of {engine}, and DATABASE_URL is {connection.vendor}: they must be the same."
         )
     for name, digest in files.items():
         if not (folder / name).is_file() or _digest(folder / name) != digest:
-            raise _refused(f"The backup is damaged: {name} is missing or was changed after it was made.")
+            raise usage(f"The backup is damaged: {name} is missing or was changed after it was made.")
     return manifest
 
 
@@ -252,7 +251,3 @@ def _names(folder: Path) -> list[str]:
 def _digest(file: Path) -> str:
     with file.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
-
-
-def _refused(line: str) -> CommandError:
-    return CommandError(line, returncode=BAD_USAGE)

@@ -4,10 +4,13 @@ line, where argparse would print the whole usage."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from django.core.management.base import BaseCommand, CommandParser, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
 from groups.address_space import bound_memory
 from groups.terminal import terminal_name, terminal_text
@@ -78,6 +81,35 @@ def in_one_line(parser: CommandParser) -> None:
     Django makes the parser before a command sees it, so the command can only change what it is.
     """
     parser.__class__ = OneLineParser
+
+
+def usage(message: str) -> CommandError:
+    """The error of bad usage or bad input, to be raised. What is only not found is a plain ``CommandError``, whose exit code is 1."""
+    return CommandError(message, returncode=BAD_USAGE)
+
+
+def chosen(option: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise usage(f"{option} {value}: there are {', '.join(choices)}")
+    return value
+
+
+@contextlib.contextmanager
+def file_named(name: object) -> Iterator[None]:
+    """Inside, a file that cannot be read or written is bad usage. ``name`` begins the sentence: the file, or its option with it."""
+    try:
+        yield
+    except OSError as error:
+        raise usage(f"{name}: {error.strerror or error}") from None
+
+
+def text_of_file(name: str) -> str:
+    """The file's text in UTF-8; ``-`` is standard input."""
+    try:
+        with file_named(name):
+            return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise usage(f"{name}: not text in UTF-8, byte {error.start} is wrong") from None
 
 
 def whole_number(word: str) -> int:

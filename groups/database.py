@@ -17,7 +17,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from groups.command_line import BAD_USAGE
+from groups.command_line import usage
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
@@ -92,15 +92,13 @@ def prepare(*, change_servers: bool = False) -> None:
         if not _is_behind():
             return
         if connection.vendor != "sqlite" and not change_servers:
-            raise CommandError(
-                "The database is not up to date: run `manage.py migrate` first.", returncode=BAD_USAGE
-            )
+            raise usage("The database is not up to date: run `manage.py migrate` first.")
         with prepared_alone():
             # Another process may have done it meanwhile.
             if _is_behind():
                 call_command("migrate", interactive=False, verbosity=0)
     except DatabaseError as error:
-        raise CommandError(unreachable(error), returncode=BAD_USAGE) from error
+        raise usage(unreachable(error)) from error
 
 
 def prepare_after_servers(say: Callable[[str], object]) -> None:
@@ -151,7 +149,7 @@ def _is_behind() -> bool:
         if app in ours and (app, name) not in known
     )
     if unknown:
-        raise CommandError(_newer(f"it has the migration {unknown[-1]}"), returncode=BAD_USAGE)
+        raise usage(_newer(f"it has the migration {unknown[-1]}"))
     if not behind:
         refuse_newer_entries()
     return behind
@@ -162,9 +160,9 @@ def refuse_newer_entries() -> None:
     newest = Timeline.objects.order_by("-fold_version").values_list("fold_version", flat=True).first()
     if newest is not None and newest > FOLD_VERSION:
         what = f"a timeline is folded by version {newest}, and this program has version {FOLD_VERSION}"
-        raise CommandError(_newer(what), returncode=BAD_USAGE)
+        raise usage(_newer(what))
     if Timeline.objects.filter(entry_format__gt=ENTRY_FORMAT).exists():
-        raise CommandError(_newer("its entries have a newer format"), returncode=BAD_USAGE)
+        raise usage(_newer("its entries have a newer format"))
 
 
 def _newer(what: str) -> str:

@@ -6,9 +6,8 @@ from typing import Final
 
 import redis
 from django.conf import settings
-from django.core.management.base import CommandError
 
-from groups.command_line import BAD_USAGE
+from groups.command_line import usage
 
 ANSWER_S: Final = 5.0
 """A Redis that is there answers in milliseconds, from the other side of an ocean in less than one second."""
@@ -27,6 +26,4 @@ def check_redis() -> None:
         try:
             asked.ping()
         except redis.RedisError as error:
-            raise CommandError(
-                f"Redis cannot be reached: {error} Look at REDIS_URL.", returncode=BAD_USAGE
-            ) from error
+            raise usage(f"Redis cannot be reached: {error} Look at REDIS_URL.") from error

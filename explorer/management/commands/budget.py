@@ -16,7 +16,7 @@ from django.utils import timezone
 import explorer.celery  # noqa: F401 - without it a task is sent to a queue that is not ours
 from explorer.pages.runs.starting import Refused, start_run
 from groups import database, exporting, storage
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.imports import lifecycle
 from groups.models import Import, Timeline
 from simulations import small_scenarios
@@ -75,7 +75,7 @@ class Command(TerminalCommand):
         limits = {name: options[name] for name in LIMITS if options[name] is not None}
         if not limits:
             named = ", ".join(f"--max-{name.replace('_', '-')}" for name in LIMITS)
-            raise CommandError(f"No limit is given: give one or more of {named}.", returncode=BAD_USAGE)
+            raise usage(f"No limit is given: give one or more of {named}.")
         database.prepare()
         lines = []
         for timeline in self.timelines(options):
@@ -94,9 +94,9 @@ class Command(TerminalCommand):
                 page = exporting.EXPORTERS["html"](storage.get(failed[0]["timeline"]), wanted)
                 Path(options["page"]).write_bytes(page.content)
         except storage.StorageError as error:
-            raise CommandError(f"--page: {error}", returncode=BAD_USAGE) from None
+            raise usage(f"--page: {error}") from None
         except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}", returncode=BAD_USAGE) from None
+            raise usage(f"{error.filename}: {error.strerror}") from None
         if failed:
             summary = "; ".join(f"{line['group']}: {', '.join(line['exceeded'].values())}" for line in failed)
             raise CommandError(f"Over the budget: {summary}.", returncode=EXCEEDED)
@@ -118,9 +118,7 @@ class Command(TerminalCommand):
 def ran(what: str, seed: str | None) -> Timeline:
     """A run of a scenario, stored as those of the page are. ``CommandError`` for one that is wrong or fails."""
     if what == "-":
-        raise CommandError(
-            "-: write the scenario into a file, whose name the result has.", returncode=BAD_USAGE
-        )
+        raise usage("-: write the scenario into a file, whose name the result has.")
     # It says what is wrong with a name or a file, and where.
     scenario_of(what)
     text = what
@@ -131,7 +129,7 @@ def ran(what: str, seed: str | None) -> Timeline:
     try:
         timeline = start_run(text, seed=None if seed is None else int(seed))
     except (Refused, ScenarioError, ValueError) as error:
-        raise CommandError(f"{what}: {error}", returncode=BAD_USAGE) from None
+        raise usage(f"{what}: {error}") from None
     # Where a worker was faster, it has the run, and this waits for its end; if the worker dies, this takes over.
     while timeline.status == Timeline.Status.RUNNING:
         run_tasks.run(timeline.pk)
@@ -139,9 +137,7 @@ def ran(what: str, seed: str | None) -> Timeline:
         if timeline.status == Timeline.Status.RUNNING:
             time.sleep(WAIT_S)
     if timeline.status != Timeline.Status.COMPLETE:
-        raise CommandError(
-            f"{what}: the run did not end: {timeline.problem or timeline.status}", returncode=BAD_USAGE
-        )
+        raise usage(f"{what}: the run did not end: {timeline.problem or timeline.status}")
     return timeline
 
 
@@ -149,10 +145,10 @@ def imported(path: Path, groups: list[str] | None) -> Iterator[Timeline]:
     created = lifecycle.create(title=path.name, paths=[str(path.absolute())], groups=groups)
     done = lifecycle.perform(created.id, tell=lambda _progress: None)
     if done.status != Import.Status.COMPLETE:
-        raise CommandError(done.problem, returncode=BAD_USAGE)
+        raise usage(done.problem)
     found = list(Timeline.objects.filter(imports=done).order_by("group"))
     if not found:
-        raise CommandError(f"{path}: no group is in it.", returncode=BAD_USAGE)
+        raise usage(f"{path}: no group is in it.")
     yield from found
 
 
@@ -161,9 +157,9 @@ def line_of(timeline: Timeline, limits: dict[str, int]) -> dict[str, Any]:
     try:
         answer = storage.lag_between(timeline, 1, timeline.last, 1)
     except storage.StorageError as error:
-        raise CommandError(str(error), returncode=BAD_USAGE) from None
+        raise usage(str(error)) from None
     if answer["earlier"] is None:
-        raise CommandError(f"{timeline.pk}: its owners are not known yet; ask again.", returncode=BAD_USAGE)
+        raise usage(f"{timeline.pk}: its owners are not known yet; ask again.")
     costs = answer["rebalances"]
     found = {
         "rebalances": len(costs) + answer["earlier"],

@@ -14,7 +14,7 @@ import explorer.celery  # noqa: F401 - without it a task is sent to a queue that
 from explorer.pages.forks.starting import branch_of, described
 from explorer.pages.runs.starting import Refused
 from groups import database, storage
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.models import TITLE_LENGTH_MOST, Timeline
 from simulations.fork.edits import NEEDS_LENGTH, VERBS, edits_of
 from simulations.fork.values import Edits, Fault, ForkError
@@ -22,9 +22,6 @@ from simulations.jobs import run_tasks
 from simulations.world.scenario import ScenarioError, Verb
 from simulations.world.scenario.nodes import parse
 from simulations.world.scenario.values import UNTIL_MAX_MS
-
-NO: Final = 1
-"""Exit code where the answer is "no": no such timeline, no such entry."""
 
 FAULT: Final = re.compile(r"(?P<who>[^@]*)@(?P<after>[\w.]+)(?:\+(?P<length>[\w.]+))?(?:=(?P<to>\d+))?")
 """``B@12s``, ``B@12s+30s`` (it lasts 30 s), ``foo@12s=8`` (the topic's new number of partitions)."""
@@ -67,28 +64,23 @@ class Command(TerminalCommand):
         database.prepare()
         title = options["title"].strip()
         if len(title) > TITLE_LENGTH_MOST:
-            raise CommandError(
-                f"--title: at most {TITLE_LENGTH_MOST} characters, these are {len(title)}",
-                returncode=BAD_USAGE,
-            )
+            raise usage(f"--title: at most {TITLE_LENGTH_MOST} characters, these are {len(title)}")
         try:
             timeline = storage.get(options["id"])
             at = timeline.last if options["at"] is None else options["at"]
             if not 0 <= at <= timeline.last:
-                raise CommandError(
-                    f"--at {at}: timeline {timeline.id} has entries 1 to {timeline.last}", returncode=NO
-                )
+                raise CommandError(f"--at {at}: timeline {timeline.id} has entries 1 to {timeline.last}")
             edits = Edits(
                 settings=edits_of(dict(options["changes"]), None).settings, faults=tuple(options["faults"])
             )
             branch, made = branch_of(timeline, at, edits, title)
         except storage.StorageError as error:
-            raise CommandError(str(error), returncode=NO) from error
+            raise CommandError(str(error)) from error
         except ForkError as error:
             place = f"--at {at}" if error.field == "at" else error.field.replace("set.", "--set ", 1)
-            raise CommandError(f"{place}: {error}", returncode=BAD_USAGE) from error
+            raise usage(f"{place}: {error}") from error
         except Refused as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from error
+            raise usage(str(error)) from error
         # Where a worker was faster, this does nothing, and the line has the status of that moment.
         run_tasks.run(branch.id)
         self.stdout.write(orjson.dumps(line_of(storage.get(branch.id)) | described(made)).decode())

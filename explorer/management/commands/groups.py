@@ -21,7 +21,7 @@ from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import Committed, committed, ends, group_configs
 from groups.clusters.options import add_cluster_options, settings_from
 from groups.clusters.sentences import undescribed, unreadable
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
 from groups.history.polls.plain import plain
 from groups.history.words import counted, duration
@@ -29,8 +29,6 @@ from groups.imports.lifecycle import NoSuchImport
 from groups.shown import shown_name
 from groups.watching.registry import NoSuchCluster
 from simulations.protocol.coordinator.consumer.regexes import description
-
-NO = 1
 
 LEVELS = ("no trouble", "warning", "critical")
 """Words of ``TroubleRow.severity``."""
@@ -85,14 +83,14 @@ class Command(TerminalCommand):
             with contextlib.suppress(BrokenPipeError):
                 missing = asyncio.run(self.ask(options))
         except ClusterError as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         if missing:
-            raise CommandError(" ".join(missing), returncode=NO)
+            raise CommandError(" ".join(missing))
 
     def validate(self, regex: str) -> None:
         wrong = description(regex)
         if wrong is not None:
-            raise CommandError(f"The regular expression `{regex}` is invalid: {wrong}.", returncode=NO)
+            raise CommandError(f"The regular expression `{regex}` is invalid: {wrong}.")
         self.stdout.write(f"The regular expression `{regex}` is valid.")
 
     def print_trouble(self, options: dict[str, Any]) -> None:
@@ -100,7 +98,7 @@ class Command(TerminalCommand):
         try:
             table = table_of(query)
         except (NoSuchImport, NoSuchCluster) as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         if options["json"]:
             self.line(dict(table))
             return

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups import database, storage
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from simulations.jobs.incidents import incident_of
 from simulations.remedies.searching import Progress, search
 from simulations.remedies.values import SEEDS_MOST, SEEDS_USUAL, RemediesError
-
-NO: Final = 1
-"""Exit code where the answer is "no": no such timeline, or nothing is ranked."""
 
 
 class Command(TerminalCommand):
@@ -47,14 +44,14 @@ class Command(TerminalCommand):
                 if self.stderr.isatty():
                     self.stderr.write(f"\r{last['done']:,} of {last['runs']:,} runs ", ending="")
         except storage.StorageError as error:
-            raise CommandError(str(error), returncode=NO) from error
+            raise CommandError(str(error)) from error
         except RemediesError as error:
             place = "" if error.field == "seeds" else f"--at {options['at']}: "
-            raise CommandError(f"{place}{error}", returncode=BAD_USAGE) from error
+            raise usage(f"{place}{error}") from error
         assert last is not None
         answer = last["answer"]
         self.stdout.write(orjson.dumps({"recorded": answer["recorded"], "why": answer["why"]}).decode())
         for row in answer["rows"]:
             self.stdout.write(orjson.dumps(row).decode())
         if answer["why"]:
-            raise CommandError(answer["why"], returncode=NO)
+            raise CommandError(answer["why"])

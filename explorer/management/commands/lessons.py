@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from explorer.web.glossary import terms
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, file_named, in_one_line, usage
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.reading import read_lesson
@@ -59,9 +59,7 @@ class Command(TerminalCommand):
 
     def _show(self, name: str) -> None:
         if name not in courses.names():
-            raise CommandError(
-                f"There is no lesson {name!r}; `manage.py lessons list` names them.", returncode=BAD_USAGE
-            )
+            raise usage(f"There is no lesson {name!r}; `manage.py lessons list` names them.")
         made, _ = checked(courses.load(name), courses.Bundled())
         assert made is not None
         self._line(made.sheet)
@@ -82,16 +80,14 @@ class Command(TerminalCommand):
 
 
 def _text(file: str) -> str:
-    try:
+    with file_named(file):
         raw = sys.stdin.buffer.read(BYTES_MOST + 1) if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror or error}", returncode=BAD_USAGE) from None
     if len(raw) > BYTES_MOST:
-        raise CommandError(f"{file}: a lesson has at most {BYTES_MOST // 1024} KB", returncode=BAD_USAGE)
+        raise usage(f"{file}: a lesson has at most {BYTES_MOST // 1024} KB")
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise CommandError(f"{file}: byte {error.start} is no UTF-8", returncode=BAD_USAGE) from None
+        raise usage(f"{file}: byte {error.start} is no UTF-8") from None
 
 
 def _problems(text: str) -> list[dict[str, Any]]:

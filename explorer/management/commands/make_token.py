@@ -6,12 +6,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from explorer.accounts import tokens
 from explorer.accounts.models import Scope
 from groups import database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 
 
 class Command(TerminalCommand):
@@ -30,16 +30,13 @@ class Command(TerminalCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.LOGIN:
-            raise CommandError(
-                "This server has no accounts, so that no token of one opens it: set LOGIN.",
-                returncode=BAD_USAGE,
-            )
+            raise usage("This server has no accounts, so that no token of one opens it: set LOGIN.")
         database.prepare()
         owner = User.objects.filter(username=options["account"], is_active=True).first()
         if owner is None:
-            raise CommandError(f"There is no active account {options['account']!r}.", returncode=BAD_USAGE)
+            raise usage(f"There is no active account {options['account']!r}.")
         try:
             _, text = tokens.make(owner, options["name"], options["scope"], options["days"])
         except tokens.TokenRefused as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from error
+            raise usage(str(error)) from error
         self.stdout.write(text)

@@ -21,7 +21,7 @@ from explorer.access.connections import BoundedConnection, RefusableSocket
 from explorer.server import memory, static_version
 from explorer.server.redis_client import check_redis
 from groups import database
-from groups.command_line import TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.jobs.children import ChildFailed
 
 PORTS_TRIED = 20
@@ -71,13 +71,12 @@ class Command(TerminalCommand):
         host, port = options["host"], options["port"]
         settings.LINKS_ONLY = options["links_only"]
         if not settings.LINKS_ONLY and not settings.LOGIN and not is_loopback(host):
-            raise CommandError(
+            raise usage(
                 f"{host} is not loopback. This server speaks no TLS, so without LOGIN it listens on 127.0.0.1, ::1 or localhost only; "
-                "for a proxy that does, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere.",
-                returncode=2,
+                "for a proxy that does, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere."
             )
         if not 0 <= port <= 65535:
-            raise CommandError(f"{port} is no port: use a number from 1 to 65535.", returncode=2)
+            raise usage(f"{port} is no port: use a number from 1 to 65535.")
         # What is written from here on (uploads, logs, static files) is the server's alone.
         os.umask(0o077)
         if options["no_token"]:
@@ -86,10 +85,7 @@ class Command(TerminalCommand):
         elif not options["unix_socket"]:
             settings.ACCESS_START = secrets.token_urlsafe(16)
         if settings.LOGIN and options["no_token"]:
-            raise CommandError(
-                "--no-token is for a server without accounts, and LOGIN is set: everybody signs in.",
-                returncode=2,
-            )
+            raise usage("--no-token is for a server without accounts, and LOGIN is set: everybody signs in.")
         check_redis()
         with database.prepared_alone():
             self.prepare()
@@ -191,9 +187,7 @@ def free_socket(host: str, port: int) -> socket.socket:
             listening.close()
             continue
         return listening
-    raise CommandError(
-        f"No port from {port} to {last} is free on {host}; choose one with --port.", returncode=2
-    )
+    raise usage(f"No port from {port} to {last} is free on {host}; choose one with --port.")
 
 
 def unix_socket(path: str) -> socket.socket:
@@ -209,9 +203,7 @@ def unix_socket(path: str) -> socket.socket:
         listening.listen(128)
     except OSError as error:
         listening.close()
-        raise CommandError(
-            f"{path} cannot be listened at: {error.strerror or error}.", returncode=2
-        ) from error
+        raise usage(f"{path} cannot be listened at: {error.strerror or error}.") from error
     finally:
         os.umask(before)
     return listening

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from explorer.accounts.permissions import Role
 from explorer.accounts.roles import give
 from groups import database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.models import Cluster
 
 
@@ -30,11 +30,11 @@ class Command(TerminalCommand):
         database.prepare()
         user = User.objects.filter(username=options["account"]).first()
         if user is None:
-            raise CommandError(f"There is no account {options['account']!r}.", returncode=BAD_USAGE)
+            raise usage(f"There is no account {options['account']!r}.")
         name = options["cluster"]
         cluster = None if name is None else Cluster.objects.filter(name=name).first()
         if name is not None and cluster is None:
-            raise CommandError(f"There is no cluster {name!r}.", returncode=BAD_USAGE)
+            raise usage(f"There is no cluster {name!r}.")
         role = next(role for role in Role if role.label == options["role"])
         give(user, role, cluster)
         self.stdout.write(f"{user.get_username()} is {role.label} {f'on {name}' if name else 'everywhere'}.")

@@ -7,12 +7,12 @@ import signal
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from explorer.server.redis_client import check_redis
 from explorer.server.worker import Worker
 from groups import database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.jobs.serving import QUEUES
 
 TASKS_MOST = 64
@@ -39,18 +39,12 @@ class Command(TerminalCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         queues = [word for word in options["queues"].split(",") if word]
         if not queues or not set(queues) <= set(QUEUES):
-            raise CommandError(
-                f"--queues {options['queues']}: use one or more of {', '.join(QUEUES)}.", returncode=BAD_USAGE
-            )
+            raise usage(f"--queues {options['queues']}: use one or more of {', '.join(QUEUES)}.")
         if not 1 <= options["concurrency"] <= TASKS_MOST:
-            raise CommandError(
-                f"--concurrency {options['concurrency']}: use a number from 1 to {TASKS_MOST}.",
-                returncode=BAD_USAGE,
-            )
+            raise usage(f"--concurrency {options['concurrency']}: use a number from 1 to {TASKS_MOST}.")
         if not settings.REDIS_URL:
-            raise CommandError(
-                "REDIS_URL is not set: each server then works on its tasks itself, and no worker is needed.",
-                returncode=BAD_USAGE,
+            raise usage(
+                "REDIS_URL is not set: each server then works on its tasks itself, and no worker is needed."
             )
         os.umask(0o077)
         check_redis()

@@ -14,12 +14,10 @@ from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.options import add_cluster_options, properties_from
 from groups.clusters.settings import settings_of, unknown_names
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.jobs.children import ChildFailed, run_child
 from groups.spark_ready import how_to_install, missing_packages
 from groups.watching import registry
-
-NO = 1
 
 EVERY_S: Final = 60.0
 EVERY_LEAST_S, EVERY_MOST_S = 1.0, 86_400.0
@@ -45,16 +43,14 @@ class Command(TerminalCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if missing := missing_packages():
-            raise CommandError(how_to_install(missing), returncode=BAD_USAGE)
+            raise usage(how_to_install(missing))
         if not EVERY_LEAST_S <= options["every"] <= EVERY_MOST_S:
-            raise CommandError(
-                f"--every takes seconds from {EVERY_LEAST_S:g} to {EVERY_MOST_S:g}.", returncode=BAD_USAGE
-            )
+            raise usage(f"--every takes seconds from {EVERY_LEAST_S:g} to {EVERY_MOST_S:g}.")
         try:
             properties, by_hand = self.cluster(options)
             settings_of(properties, by_hand=by_hand)
         except (ClusterError, registry.BadCluster) as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         for name in unknown_names(properties):
             self.stderr.write(f"{name} is not known here and is passed over.")
         question = {
@@ -70,7 +66,7 @@ class Command(TerminalCommand):
                 for message in run_child("groups.archiving.job", question=question):
                     self.tell(message)
         except ChildFailed as error:
-            raise CommandError(str(error), returncode=NO) from error
+            raise CommandError(str(error)) from error
 
     def cluster(self, options: dict[str, Any]) -> tuple[dict[str, str], bool]:
         """The client properties of the cluster that is meant, and whether they come from a page."""
@@ -89,7 +85,7 @@ class Command(TerminalCommand):
             case "waiting":
                 self.stderr.write(f"{message['message']} Asked again in {message['for_s']:g} s.")
             case "error":
-                raise CommandError(message["message"], returncode=NO)
+                raise CommandError(message["message"])
             case _:
                 self.stdout.write(orjson.dumps(message).decode())
                 self.stdout.flush()

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import orjson
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     MOST_BYTES,
@@ -104,7 +104,7 @@ class Command(TerminalCommand):
             if options[each] not in (None, [])
         ]
         if options["key"] is not None and asked:
-            raise CommandError(f"{asked[0]} does not go with --key.", returncode=BAD_USAGE)
+            raise usage(f"{asked[0]} does not go with --key.")
         if name == "segment" and file is not None and not asked:
             self.segment(file)
             return
@@ -113,20 +113,19 @@ class Command(TerminalCommand):
             self.segment(str(file))
             return
         if len(data) > MOST_BYTES:
-            raise CommandError(
+            raise usage(
                 f"More than {MOST_BYTES} bytes, the most that are listed at once; "
-                "`decode segment FILE` lists a log file batch by batch.",
-                returncode=BAD_USAGE,
+                "`decode segment FILE` lists a log file batch by batch."
             )
         try:
             self.one(name, data, options, {"how": how} if how else {})
         except RecordError as error:
-            raise CommandError(f"{error}.", returncode=BAD_USAGE) from error
+            raise usage(f"{error}.") from error
 
     def one(self, name: str, data: bytes, options: dict[str, Any], extra: dict[str, Any]) -> None:
         if options["key"] is not None:
             if name not in (AUTO, "record"):
-                raise CommandError(f"--key belongs to a record, not to {name}.", returncode=BAD_USAGE)
+                raise usage(f"--key belongs to a record, not to {name}.")
             # Without any bytes for the value it is a tombstone.
             done = inspect_record(text_of("--key", options["key"])[0], data or None)
         else:
@@ -137,7 +136,7 @@ class Command(TerminalCommand):
                 extra["hex"] = data.hex()
             if options["as_version"] is not None:
                 if options["as_version"] < 0:
-                    raise CommandError("--as-version: versions count from 0.", returncode=BAD_USAGE)
+                    raise usage("--as-version: versions count from 0.")
                 self.tell({"kind": name, **seen_by(name, data, options["as_version"])})
                 return
             done = inspect(name, data, version=options["api_version"])
@@ -147,11 +146,10 @@ class Command(TerminalCommand):
         perhaps = not any(each["likely"] for each in extra.get("guesses", [{"likely": True}])[:1])
         self.tell({**done.to_json(), "says": as_text(says(done, perhaps=perhaps)), **extra})
         if done.problem is not None:
-            raise CommandError(f"{done.kind}: {done.problem}.", returncode=BAD_USAGE)
+            raise usage(f"{done.kind}: {done.problem}.")
         if extra.get("guesses") == []:
-            raise CommandError(
-                f"No kind reads these {done.length} bytes to the end; {done.kind} leaves {done.length - done.read}.",
-                returncode=BAD_USAGE,
+            raise usage(
+                f"No kind reads these {done.length} bytes to the end; {done.kind} leaves {done.length - done.read}."
             )
 
     def against(self, done: Inspection, options: dict[str, Any]) -> None:
@@ -169,7 +167,7 @@ class Command(TerminalCommand):
         )
         for side, which in ((done, "the bytes"), (other, "--against")):
             if side.problem is not None:
-                raise CommandError(f"{which}: {side.kind}: {side.problem}.", returncode=BAD_USAGE)
+                raise usage(f"{which}: {side.kind}: {side.problem}.")
         if differing:
             sys.exit(DIFFERS)
 
@@ -193,7 +191,7 @@ class Command(TerminalCommand):
                     done = inspect("batch", bytes(data[position : position + length]))
                     self.tell({"position": position, **done.to_json(), "says": as_text(says(done))})
         if damage:
-            raise CommandError(damage, returncode=BAD_USAGE)
+            raise usage(damage)
 
     def tell(self, line: dict[str, Any]) -> None:
         self.stdout.write(orjson.dumps(line).decode())
@@ -208,10 +206,7 @@ def named(options: dict[str, Any]) -> tuple[str, str | None]:
         return name, file
     if file is None and (name == STANDARD_INPUT or Path(name).is_file()):
         return AUTO, name
-    raise CommandError(
-        f"{name!r} is no kind of bytes, and no file; `manage.py decode --kinds` lists the kinds.",
-        returncode=BAD_USAGE,
-    )
+    raise usage(f"{name!r} is no kind of bytes, and no file; `manage.py decode --kinds` lists the kinds.")
 
 
 def bytes_of(options: dict[str, Any], file: str | None) -> tuple[bytes, str]:
@@ -222,10 +217,7 @@ def bytes_of(options: dict[str, Any], file: str | None) -> tuple[bytes, str]:
     if not given and options["key"] is not None:
         return b"", ""
     if len(given) != 1:
-        raise CommandError(
-            "Which bytes? One of --hex TEXT, --base64 TEXT, or a FILE (- is standard input).",
-            returncode=BAD_USAGE,
-        )
+        raise usage("Which bytes? One of --hex TEXT, --base64 TEXT, or a FILE (- is standard input).")
     ((where, text),) = given.items()
     if where == "FILE":
         return contents(text), ""
@@ -246,7 +238,7 @@ def text_of(option: str, text: str) -> tuple[bytes, str]:
     try:
         return FORMS.get(option, bytes_from_text)(text)
     except RecordError as error:
-        raise CommandError(f"{option}: {error}.", returncode=BAD_USAGE) from error
+        raise usage(f"{option}: {error}.") from error
 
 
 def contents(file: str) -> bytes:
@@ -257,7 +249,7 @@ def contents(file: str) -> bytes:
         with Path(file).open("rb") as opened:
             return opened.read(MOST_BYTES + 1)
     except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_USAGE) from error
+        raise usage(f"{file}: {error.strerror}.") from error
 
 
 def is_long_segment(data: bytes) -> bool:
@@ -268,7 +260,7 @@ def guessed(data: bytes) -> tuple[str, list[dict[str, Any]]]:
     """The likeliest kind, and all that the bytes could be read as to the end."""
     found = guess(data)
     if not data or not found:
-        raise CommandError("There are no bytes to guess at.", returncode=BAD_USAGE)
+        raise usage("There are no bytes to guess at.")
     return found[0].kind, [each.to_json() for each in found if each.whole]
 
 
@@ -277,9 +269,7 @@ def edits_of(words: list[str]) -> Iterator[tuple[str, Any]]:
     for word in words:
         path, separator, text = word.partition("=")
         if not separator or not path:
-            raise CommandError(
-                f"--set {word}: expected PATH=VALUE, such as generationId=8.", returncode=BAD_USAGE
-            )
+            raise usage(f"--set {word}: expected PATH=VALUE, such as generationId=8.")
         try:
             yield path, orjson.loads(text)
         except orjson.JSONDecodeError:
@@ -300,7 +290,7 @@ def mapped(file: str) -> Iterator[mmap.mmap | bytes]:
                 shutil.copyfileobj(sys.stdin.buffer, opened)
             size = opened.seek(0, 2)
         except OSError as error:
-            raise CommandError(f"{file}: {error.strerror}.", returncode=BAD_USAGE) from error
+            raise usage(f"{file}: {error.strerror}.") from error
         if size == 0:
             # Nothing can be mapped of an empty file, which is a segment without batches.
             yield b""

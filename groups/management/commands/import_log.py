@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, file_named, in_one_line, usage
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
@@ -82,10 +82,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["engine"] == LOCAL and options["master"]:
-            raise CommandError(
-                "--master is of Spark, and --engine local reads without it: give one of them.",
-                returncode=BAD_USAGE,
-            )
+            raise usage("--master is of Spark, and --engine local reads without it: give one of them.")
         database.prepare()
         paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
         created = lifecycle.create(
@@ -94,7 +91,7 @@ class Command(TerminalCommand):
             groups=options["group"],
             from_ms=moment_of("--from", options["from_"]),
             until_ms=moment_of("--until", options["until"]),
-            topics=topics_of(options["topics"]),
+            topics=content_of_topics(options["topics"]) if options["topics"] else {},
             master=options["master"] or settings.SPARK_MASTER,
             settings=given_settings(options),
             engine=options["engine"] or (SPARK if options["master"] else ""),
@@ -105,7 +102,7 @@ class Command(TerminalCommand):
             # What was looked into is told even where nothing of it could be read.
             if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
                 self.stdout.write(orjson.dumps(report_of(done.report)).decode())
-            raise CommandError(done.problem, returncode=BAD_USAGE)
+            raise usage(done.problem)
         for line in same_lines(done.report):
             self.stderr.write(line)
         if options["group"] and not done.report["timelines"] and done.report["records"]["decoded"]:
@@ -141,19 +138,16 @@ def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def topics_of(file: str | None) -> dict[str, Any]:
+def content_of_topics(file: str) -> dict[str, Any]:
     """The content of ``--topics``, checked."""
-    if file is None:
-        return {}
     try:
-        content = orjson.loads(Path(file).read_bytes())
+        with file_named(f"--topics {file}"):
+            content = orjson.loads(Path(file).read_bytes())
         read_topics_file(content)
-    except OSError as error:
-        raise CommandError(f"--topics {file}: {error.strerror}.", returncode=BAD_USAGE) from error
     except orjson.JSONDecodeError as error:
-        raise CommandError(f"--topics {file} is no JSON: {error}.", returncode=BAD_USAGE) from error
+        raise usage(f"--topics {file} is no JSON: {error}") from error
     except BadTopicsFile as error:
-        raise CommandError(f"--topics {file}: {error}.", returncode=BAD_USAGE) from error
+        raise usage(f"--topics {file}: {error}") from error
     return dict(content)
 
 
@@ -162,7 +156,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, int]:
         return settings_of(options)
     except BadSetting as error:
         option = f"--{error.field.replace('_', '-')}"
-        raise CommandError(str(error).replace(error.field, option, 1), returncode=BAD_USAGE) from error
+        raise usage(str(error).replace(error.field, option, 1)) from error
 
 
 def title_of(paths: list[str]) -> str:
@@ -195,9 +189,8 @@ def moment_of(option: str, text: str | None) -> int | None:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise CommandError(
-            f"{option} {text!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970.",
-            returncode=BAD_USAGE,
+        raise usage(
+            f"{option} {text!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970."
         ) from error
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 

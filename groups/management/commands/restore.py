@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
 from groups import backups, database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 
 
 class Command(TerminalCommand):
@@ -23,7 +23,7 @@ class Command(TerminalCommand):
         try:
             manifest = backups.restore(options["folder"])
         except DatabaseError as error:
-            raise CommandError(database.unreachable(error), returncode=BAD_USAGE) from error
+            raise usage(database.unreachable(error)) from error
         self.stdout.write(
             f"Restored the backup of {manifest['made']}, made by version {manifest['version']}."
         )

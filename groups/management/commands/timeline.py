@@ -14,7 +14,7 @@ from django.core.management.base import CommandError, CommandParser, OutputWrapp
 from django.utils import timezone
 
 from groups import database, exporting, storage
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line, whole_number
+from groups.command_line import TerminalCommand, file_named, in_one_line, usage, whole_number
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
 from groups.history.metrics.shapes import MetricsSheet
@@ -31,9 +31,6 @@ from groups.storage.lag import LagLine
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics", "rebalances")
-
-NO = 1
-"""Exit code where the answer is "no": not found."""
 
 NOTHING_STORED = (
     "Nothing is stored yet: the first `make run` stores the case studies, `manage.py import_log PATH…` a log."
@@ -174,8 +171,7 @@ class Command(TerminalCommand):
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
             raise CommandError(
-                f"Timeline {timeline.id} stores entries of format {timeline.entry_format}, which this version cannot read.",
-                returncode=NO,
+                f"Timeline {timeline.id} stores entries of format {timeline.entry_format}, which this version cannot read."
             )
         yield from SHOW[options["format"]](timeline, at)
 
@@ -205,11 +201,11 @@ def lag_at(line: LagLine, at: int) -> dict[str, Any]:
 
 def renamed(timeline_id: str, title: str) -> Timeline:
     if existing(timeline_id).source == Timeline.Source.CASE_STUDY:
-        raise CommandError(f"{timeline_id} is a case study, which keeps its name.", returncode=BAD_USAGE)
+        raise usage(f"{timeline_id} is a case study, which keeps its name.")
     try:
         storage.rename(timeline_id, title)
     except BadName as error:
-        raise CommandError(str(error), returncode=BAD_USAGE) from error
+        raise usage(str(error)) from error
     return existing(timeline_id)
 
 
@@ -231,16 +227,15 @@ def listed(timeline: Timeline) -> dict[str, Any]:
 
 def added(options: dict[str, Any]) -> Timeline:
     file = options["file"]
-    try:
+    with file_named(file):
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        title = options["title"] or ("entries" if file == "-" else Path(file).stem)
+    title = options["title"] or ("entries" if file == "-" else Path(file).stem)
+    try:
         if is_data(content):
             return exported.take_in(content, title=options["title"], new_id=options["new_id"])
         return exported.add(content.splitlines(), title=title, semantics=Semantics(options["semantics"]))
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}", returncode=BAD_USAGE) from None
     except exported.BadExport as error:
-        raise CommandError(f"{file}: {error}", returncode=BAD_USAGE) from None
+        raise usage(f"{file}: {error}") from None
 
 
 def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
@@ -255,13 +250,9 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
         stretch = Stretch(first=first, last=timeline.last if options["last"] is None else options["last"])
     at = options["at"]
     if at is not None and options["format"] != "html":
-        raise CommandError(
-            f"--at is where a page opens; --format {options['format']} has none.", returncode=BAD_USAGE
-        )
+        raise usage(f"--at is where a page opens; --format {options['format']} has none.")
     if at is not None and at > timeline.last:
-        raise CommandError(
-            f"--at {at}: {timeline.id} has entries 1 to {timeline.last}.", returncode=BAD_USAGE
-        )
+        raise usage(f"--at {at}: {timeline.id} has entries 1 to {timeline.last}.")
     key = exporting.fresh_key() if options["hide_names"] else None
     wanted = exporting.Wanted(made=timezone.now(), stretch=stretch, key=key, view=options["view"], at=at)
     try:
@@ -271,7 +262,7 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
             for kind, here, there in redactor.pseudonyms():
                 stderr.write(f"{kind}: {here} is {there}")
     except storage.StorageError as error:
-        raise CommandError(str(error), returncode=NO) from None
+        raise CommandError(str(error)) from None
     yield from written(export, options["out"])
 
 
@@ -279,11 +270,10 @@ def compared_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
     """The same of several timelines, side by side."""
     for name, given in (("--from", options["first"]), ("--to", options["last"]), ("--at", options["at"])):
         if given is not None:
-            raise CommandError(f"{name} is for one timeline; several have --from-ms.", returncode=BAD_USAGE)
+            raise usage(f"{name} is for one timeline; several have --from-ms.")
     if options["format"] not in exporting.COMPARERS:
-        raise CommandError(
-            f"--format {options['format']} is for one timeline; several are played side by side by html.",
-            returncode=BAD_USAGE,
+        raise usage(
+            f"--format {options['format']} is for one timeline; several are played side by side by html."
         )
     timelines = [existing(each) for each in options["ids"]]
     key = exporting.fresh_key() if options["hide_names"] else None
@@ -294,7 +284,7 @@ def compared_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
             for kind, here, there in redactor_for_all(timelines, key).pseudonyms():
                 stderr.write(f"{kind}: {here} is {there}")
     except storage.StorageError as error:
-        raise CommandError(str(error), returncode=NO) from None
+        raise CommandError(str(error)) from None
     yield from written(export, options["out"])
 
 
@@ -304,11 +294,9 @@ def written(export: exporting.Export, given: str | None) -> Iterator[dict[str, A
     if out == "-":
         sys.stdout.buffer.write(export.content)
         return
-    try:
+    with file_named(out):
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_bytes(export.content)
-    except OSError as error:
-        raise CommandError(f"{out}: {error.strerror}", returncode=BAD_USAGE) from None
     checksum = hashlib.sha256(export.content).hexdigest()
     yield {"file": str(out), "bytes": len(export.content), "sha256": checksum}
 
@@ -318,7 +306,7 @@ def existing(timeline_id: str) -> Timeline:
         return storage.get(timeline_id)
     except storage.NoSuchTimeline as error:
         reason = str(error) if storage.listing().exists() else NOTHING_STORED
-        raise CommandError(reason, returncode=NO) from error
+        raise CommandError(reason) from error
 
 
 def removed(timeline_ids: list[str]) -> Iterator[dict[str, Any]]:
@@ -332,9 +320,7 @@ def moment_of(timeline: Timeline, at: int | None, at_ms: int | None) -> int | No
     """The sequence that ``--at`` or ``--at-ms`` names; null where neither is given."""
     if at is not None:
         if not 0 <= at <= timeline.last:
-            raise CommandError(
-                f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}.", returncode=NO
-            )
+            raise CommandError(f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}.")
         return at
     if at_ms is None:
         return None

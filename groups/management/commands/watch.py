@@ -17,14 +17,12 @@ from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.options import add_cluster_options, properties_from
 from groups.clusters.settings import settings_of, unknown_names
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.watching import registry
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.columns import GroupRow
 from groups.watching.job import Watching
 from groups.watching.pulling import Round
-
-NO = 1
 
 
 class Command(TerminalCommand):
@@ -51,15 +49,15 @@ class Command(TerminalCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["every"] is not None and not 0.1 <= options["every"] <= 3600:
-            raise CommandError("--every takes seconds from 0.1 to 3600.", returncode=BAD_USAGE)
+            raise usage("--every takes seconds from 0.1 to 3600.")
         database.prepare()
         try:
             cluster = self.cluster(options)
         except (ClusterError, registry.BadCluster) as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         owner = f"command {uuid.uuid4()}"
         if not registry.take(cluster.pk, owner):
-            raise CommandError(f"Cluster {cluster.name} is being watched already.", returncode=NO)
+            raise CommandError(f"Cluster {cluster.name} is being watched already.")
         end_s = None if options["seconds"] is None else time.monotonic() + options["seconds"]
         watching = Watching(
             cluster,
@@ -80,7 +78,7 @@ class Command(TerminalCommand):
             Cluster.objects.filter(pk=cluster.pk).update(watched=False)
         found = registry.get(cluster.pk)
         if found.status == Cluster.Status.FAILING:
-            raise CommandError(found.problem, returncode=NO)
+            raise CommandError(found.problem)
 
     def cluster(self, options: dict[str, Any]) -> Cluster:
         """The row of the cluster that is meant; one that is told by options is made, or made anew."""

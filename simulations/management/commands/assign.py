@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 
 import orjson
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from simulations.assignor_files import AssignorFileError, client_assignors
 from simulations.protocol.assignors.spec_document import ORDERS, SpecError, answer_to
 
@@ -63,7 +63,7 @@ class Command(TerminalCommand):
         try:
             clients = client_assignors((*settings.ASSIGNOR_FILES, *options["assignor_file"]))
         except AssignorFileError as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         ask = partial(answer_to, order=options["order"], explain=options["explain"], clients=clients)
         try:
             if named == "-":
@@ -75,7 +75,7 @@ class Command(TerminalCommand):
             # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
-            raise CommandError(f"{named}: {error.strerror}", returncode=BAD_USAGE) from None
+            raise usage(f"{named}: {error.strerror}") from None
 
     def answer(self, source: BinaryIO, named: str, ask: Ask, *, stream: bool) -> None:
         if stream:
@@ -88,7 +88,7 @@ class Command(TerminalCommand):
             try:
                 answer = ask(parsed(line))
             except SpecError as error:
-                raise CommandError(f"{named}{place}: {error}", returncode=BAD_USAGE) from None
+                raise usage(f"{named}{place}: {error}") from None
             refused = refused or "error" in answer
             self.write(answer)
         if refused:
@@ -110,7 +110,7 @@ def documents(text: bytes) -> Iterator[tuple[str, bytes]]:
     """One document that may span lines, or JSON Lines; each with its place in words."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
-        raise CommandError("no assignment spec: the input is empty", returncode=BAD_USAGE)
+        raise usage("no assignment spec: the input is empty")
     if len(lines) > 1 and not all_whole(line for _, line in lines[:1]):
         yield "", text
     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.history.state.group import Semantics
 from simulations.proof.differences import DIFFERENCES, Difference, play
 from simulations.proof.differences.pages import markdown
@@ -26,7 +26,7 @@ class Command(TerminalCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         asked = [bool(options["case"]), options["list"], options["markdown"]]
         if sum(asked) != 1:
-            raise CommandError("give one of CASE, --list and --markdown", returncode=BAD_USAGE)
+            raise usage("give one of CASE, --list and --markdown")
         if options["markdown"]:
             self.stdout.write(markdown(DIFFERENCES))
             return
@@ -39,9 +39,7 @@ def _named(name: str) -> Difference:
     for difference in DIFFERENCES:
         if difference.id == name:
             return difference
-    raise CommandError(
-        f"there is no difference {name!r}; compare_semantics --list names all", returncode=BAD_USAGE
-    )
+    raise usage(f"there is no difference {name!r}; compare_semantics --list names all")
 
 
 def _listed(difference: Difference) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def _compared(difference: Difference) -> list[dict[str, Any]]:
     """A line for each operation with what both did, and one with what tells them apart."""
     case = difference.case
     if case is None:
-        raise CommandError(f"{difference.id} has no case: {difference.unshown}", returncode=BAD_USAGE)
+        raise usage(f"{difference.id} has no case: {difference.unshown}")
     both = {semantics: play(case, semantics) for semantics in Semantics}
     steps = []
     for number, operation in enumerate(case.operations):

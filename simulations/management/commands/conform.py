@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, file_named, in_one_line, usage
 from groups.releases import EARLIER
 from simulations.management.commands.simulate import release_asked, release_option
 
@@ -186,17 +186,11 @@ def utc_offset_of(text: str) -> timedelta:
 
 
 def topics_of(file: str) -> tuple[ImageChange, ...]:
-    from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+    from groups.management.commands.import_log import content_of_topics
+    from groups.pipeline.topics.naming import read_topics_file
     from simulations.proof.conformance import image_of_names
 
-    try:
-        names, partitions = read_topics_file(orjson.loads(Path(file).read_bytes()))
-    except OSError as error:
-        raise usage(f"--topics {file}: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise usage(f"--topics {file} is no JSON: {error}") from None
-    except BadTopicsFile as error:
-        raise usage(f"--topics {file}: {error}") from None
+    names, partitions = read_topics_file(content_of_topics(file))
     for topic_id, name in names.items():
         if topic_id not in partitions:
             raise usage(
@@ -213,11 +207,5 @@ def write_timeline(file: str, judges: list[Judge]) -> None:
     lines = [
         orjson.dumps(entry.to_json(), option=orjson.OPT_APPEND_NEWLINE) for entry in judges[0].story.entries
     ]
-    try:
+    with file_named(f"--timeline {file}"):
         Path(file).write_bytes(b"".join(lines))
-    except OSError as error:
-        raise usage(f"--timeline {file}: {error.strerror}") from None
-
-
-def usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_USAGE)

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, chosen, file_named, in_one_line, usage
 from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import (
     SEMANTICS,
     at_release,
-    chosen,
     release_asked,
     release_option,
     scenario_of,
-    usage,
 )
 
 if TYPE_CHECKING:
@@ -115,17 +113,15 @@ class Command(TerminalCommand):
         if folder is not None:
             for violated in report.violations:
                 path = folder / f"{violated.invariant}.jsonl"
-                try:
+                with file_named(f"cannot write {path}"):
                     path.write_text("".join(dumped(e) + "\n" for e in entries(worlds, violated)), "utf-8")
-                except OSError as error:
-                    raise usage(f"cannot write {path}: {error.strerror}") from None
         if report.violations:
             first = report.violations[0]
             summary = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.says}"
-            raise CommandError(summary, returncode=1)
+            raise CommandError(summary)
         if not report.complete:
             summary = f"not complete: more than {states_max:,} states; give it fewer faults, or --max-states"
-            raise CommandError(summary, returncode=1)
+            raise CommandError(summary)
 
     def progress(self, states: int, transitions: int, depth: int) -> None:
         """A word every second."""
@@ -200,8 +196,6 @@ def folder_of(text: str | None) -> Path | None:
     if text is None:
         return None
     folder = Path(text)
-    try:
+    with file_named(f"--out {text}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise usage(f"--out {text}: {error.strerror}") from None
     return folder

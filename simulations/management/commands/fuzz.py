@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.releases import NEWEST
 from simulations.management.commands.simulate import release_asked, release_option
 
@@ -93,7 +93,7 @@ class Command(TerminalCommand):
             text = f"Interrupted: {total.runs:,} of {wanted:,} runs are done, {len(total.found)} broke an invariant."
             raise CommandError(text, returncode=INTERRUPTED)
         if total.found:
-            raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.", returncode=1)
+            raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.")
 
     def release_of(self, named: str | None) -> Release:
         """One that serves the consumer protocol: the others are drawn next to it where brokers are rolled."""
@@ -330,7 +330,3 @@ def folder_of(told: str | None) -> Path | None:
     if folder.exists() and not folder.is_dir():
         raise usage(f"--out {told}: this is a file, and a folder is needed")
     return folder
-
-
-def usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_USAGE)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, chosen, in_one_line, text_of_file, usage
 
 FORMATS: Final = ("json", "markdown", "scenario")
 WAYS: Final = ("planned", "hasty", "back")
-NO: Final = 1
-"""Exit code where the planned way is refused, unsafe or does not come to rest."""
 
 
 class Command(TerminalCommand):
@@ -44,8 +40,8 @@ class Command(TerminalCommand):
         from simulations.rehearsal.values import RehearsalError
         from simulations.rehearsal.ways import WayName
 
-        form = _chosen("--format", options["format"], FORMATS)
-        way = _chosen("--way", options["way"], WAYS)
+        form = chosen("--format", options["format"], FORMATS)
+        way = chosen("--way", options["way"], WAYS)
         try:
             question = _question(options)
             if form == "scenario":
@@ -55,7 +51,7 @@ class Command(TerminalCommand):
         except RehearsalError as error:
             place = [f"line {error.line}"] if error.line and not options["timeline"] else []
             where = ", ".join([*place, *([error.field] if error.field else [])])
-            raise _usage(
+            raise usage(
                 f"{options['file'] or options['timeline']}: {f'{where}: ' if where else ''}{error}"
             ) from None
         if form == "markdown":
@@ -63,7 +59,7 @@ class Command(TerminalCommand):
         else:
             self.stdout.write(orjson.dumps(sheet).decode())
         if sheet["outcome"] not in (DONE, NOTHING):
-            raise CommandError(sheet["says"][0], returncode=NO)
+            raise CommandError(sheet["says"][0])
 
 
 def _question(options: dict[str, Any]) -> Any:
@@ -76,13 +72,13 @@ def _question(options: dict[str, Any]) -> Any:
     if options["assignors"] is not None:
         wishes["assignors"] = [each.strip() for each in options["assignors"].split(",")]
     if (options["file"] is None) == (options["timeline"] is None):
-        raise _usage("one of FILE and --timeline is needed")
+        raise usage("one of FILE and --timeline is needed")
     if options["timeline"] is not None:
         return question_in({"moment": _moment(options["timeline"], options["at"]), "wishes": wishes})
     for key in ("client", "assignors", "at"):
         if options[key] is not None:
-            raise _usage(f"--{key} goes with --timeline; a description has it as a key of its own")
-    text = _text(options["file"])
+            raise usage(f"--{key} goes with --timeline; a description has it as a key of its own")
+    text = text_of_file(options["file"])
     if not wishes:
         return question_of(text)
     return question_of(_with_wishes(text, wishes))
@@ -98,41 +94,18 @@ def _with_wishes(text: str, wishes: dict[str, str]) -> str:
     return orjson.dumps({**yaml.safe_load(text), **wishes}, default=str).decode()
 
 
-def _text(named: str) -> str:
-    try:
-        return sys.stdin.read() if named == "-" else Path(named).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise _usage(f"{named}: not text in UTF-8, byte {error.start} is wrong") from None
-    except OSError as error:
-        raise _usage(f"{named}: {error.strerror}") from None
-
-
 def _moment(timeline_id: str, at: str | None) -> dict[str, Any]:
     from groups import storage
 
     if at is not None and not (at.isascii() and at.isdigit() and len(at) <= 18):
-        raise _usage(f"--at {at}: expected a whole number from 1")
+        raise usage(f"--at {at}: expected a whole number from 1")
     try:
         timeline = storage.get(timeline_id)
         moment = storage.last_with_members(timeline) if at is None else int(at)
         frame = storage.frame_at(timeline, moment)
-    except storage.NoSuchTimeline as error:
-        raise CommandError(str(error), returncode=NO) from None
-    except storage.NotReady as error:
-        raise CommandError(str(error), returncode=NO) from None
+    except (storage.NoSuchTimeline, storage.NotReady) as error:
+        raise CommandError(str(error)) from None
     if frame is None:
-        raise CommandError(
-            f"timeline {timeline_id} has entries 1 to {timeline.last}; there is no {moment}", returncode=NO
-        )
+        raise CommandError(f"timeline {timeline_id} has entries 1 to {timeline.last}; there is no {moment}")
     cast = storage.summary(timeline).get("cast") or []
     return {"frame": frame, "cast": cast, "timeline": timeline.id, "at": moment}
-
-
-def _chosen(option: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise _usage(f"{option} {value}: there are {', '.join(choices)}")
-    return value
-
-
-def _usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_USAGE)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, chosen, in_one_line, text_of_file, usage
 from groups.releases import NEWEST
 from groups.terminal import terminal_line
 
@@ -107,7 +107,7 @@ class Command(TerminalCommand):
         if broken:
             first = broken[0]
             message = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
-            raise CommandError(message, returncode=1)
+            raise CommandError(message)
 
 
 def release_option(parser: CommandParser, *, default: str = "the scenario's") -> None:
@@ -257,7 +257,7 @@ def scenario_of(named: str) -> Scenario:
     path = Path(named)
     try:
         if named == "-":
-            return load(sys.stdin.read(), "scenario")
+            return load(text_of_file(named), "scenario")
         if named in studies.names():
             return studies.load(named)
         if named in small_scenarios.names():
@@ -265,13 +265,9 @@ def scenario_of(named: str) -> Scenario:
         if not path.is_file():
             known = (*studies.names(), *small_scenarios.names())
             raise usage(f"{named} is neither a file nor a bundled scenario; {nearest(named, known)}")
-        return load(path.read_text(encoding="utf-8"), path.stem)
+        return load(text_of_file(named), path.stem)
     except ScenarioError as error:
         raise usage(f"{named}: {error}") from None
-    except UnicodeDecodeError as error:
-        raise usage(f"{named}: not text in UTF-8, byte {error.start} is wrong") from None
-    except OSError as error:
-        raise usage(f"{named}: {error.strerror}") from None
 
 
 def seed_of(text: str | None, usual: int) -> int:
@@ -281,13 +277,3 @@ def seed_of(text: str | None, usual: int) -> int:
         if 0 <= (seed := int(text)) <= SEED_MAX:
             return seed
     raise usage(f"--seed {text}: expected a whole number from 0 to {SEED_MAX}")
-
-
-def chosen(option: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise usage(f"{option} {value}: there are {', '.join(choices)}")
-    return value
-
-
-def usage(message: str) -> CommandError:
-    return CommandError(message, returncode=BAD_USAGE)

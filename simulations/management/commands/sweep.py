@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from groups import database
-from groups.command_line import BAD_USAGE, TerminalCommand, in_one_line
+from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.spark_ready import how_to_install, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
@@ -73,12 +73,9 @@ class Command(TerminalCommand):
             }
             self.axes = axes_of(asked)
         except AxesError as error:
-            raise CommandError(str(error), returncode=BAD_USAGE) from None
+            raise usage(str(error)) from None
         if missing := missing_packages():
-            raise CommandError(
-                how_to_install(missing),
-                returncode=BAD_USAGE,
-            )
+            raise usage(how_to_install(missing))
         database.prepare()
         sweep = sweep_runs.create(self.axes, master=options["master"] or settings.SPARK_MASTER)
         self.stderr.write(f"Sweep {sweep.id}: {sweep.cases:,} cases.")
@@ -93,7 +90,7 @@ class Command(TerminalCommand):
             sweep_runs.cancel(sweep.id)
             raise
         if done.status != Sweep.Status.COMPLETE:
-            raise CommandError(done.problem or f"The sweep is {done.status}.", returncode=BAD_USAGE)
+            raise usage(done.problem or f"The sweep is {done.status}.")
         self.stderr.write(f"{done.done:,} cases in {done.took_ms / 1_000:.1f} s, on {done.cores} cores.")
 
     def tell(self, sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:
