@@ -77,6 +77,10 @@ demo: .venv/all  ## a real broker with real consumers that rebalance, watched by
 	@mkdir -p -m 700 var
 	@exec $(VENV)/python -m tests.demo --port $(PORT)
 
+.PHONY: team
+team: .venv/all  ## a team's servers, workers, PostgreSQL, Redis and nginx with TLS on this machine, with an admin's account
+	@exec $(VENV)/python -m tests.services.team --port $(or $(TEAM_PORT),8443)
+
 .PHONY: releases
 releases: .venv/all  ## the exchanges on a real broker of each release of Kafka, RELEASES="4.3.1 4.4.0", judged; goes on where it ended
 	$(VENV)/python -m tests.broker.releases $(RELEASES)

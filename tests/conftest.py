@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -107,11 +107,17 @@ def service_settings() -> Iterator[dict[str, str]]:
     given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
     with ExitStack() as stack:
         if not given["REDIS_URL"] or not given["DATABASE_URL"].startswith("postgresql"):
-            try:
-                given = stack.enter_context(services())
-            except Absent as absent:
-                missing(str(absent))
+            given = stack.enter_context(services())
         yield given
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, Any, Any]:
+    """A fixture for which the machine lacks a server skips its test, or fails it, with the package to install."""
+    try:
+        return (yield)
+    except Absent as absent:
+        return missing(str(absent))
 
 
 def missing(reason: str) -> Any:

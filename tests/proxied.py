@@ -11,17 +11,10 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.conftest import missing
+from tests.services.servers import Absent, free_port
 from tests.serving import end
 
 WAIT_S = 60
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def block_of(page: Path) -> str:
@@ -31,12 +24,12 @@ def block_of(page: Path) -> str:
 
 
 @contextlib.contextmanager
-def nginx(page: Path, folder: Path, name: str, places: Mapping[str, str]) -> Iterator[int]:
+def nginx(page: Path, folder: Path, name: str, places: Mapping[str, str], *, port: int = 0) -> Iterator[int]:
     """Runs the page's file for the host ``name``, with ``places`` in place of its own, and a certificate made here; the port."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None or shutil.which("openssl") is None:
-        missing("No nginx, or no openssl")
-    port = free_port()
+        raise Absent("nginx or openssl is not installed (Debian: apt-get install nginx openssl)")
+    port = port or free_port()
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
          "-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")],

@@ -105,20 +105,44 @@ class PostgreSQL:
             self.process = None
 
 
+@dataclass(slots=True)
+class Redis:
+    """A server that keeps nothing when it is stopped, and may be started again at the same port."""
+
+    port: int
+    log: Path | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        with (self.log or Path(os.devnull)).open("ab") as log:
+            self.process = subprocess.Popen(redis_command(self.port), stdout=log, stderr=log)
+        try:
+            with redis.Redis(host="127.0.0.1", port=self.port) as client:
+                wait_for(client.ping, self.process, self.log or Path(os.devnull))
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        if self.process is not None:
+            end(self.process)
+            self.process = None
+
+
 @contextlib.contextmanager
 def redis_server(folder: Path) -> Iterator[str]:
     if shutil.which("redis-server") is None:
         raise Absent("redis-server is not installed (Debian: apt-get install redis-server)")
-    port = free_port()
-    with (folder / "redis.log").open("wb") as log:
-        process = subprocess.Popen(redis_command(port), stdout=log, stderr=log, cwd=folder)
+    found = Redis(free_port(), folder / "redis.log")
+    found.start()
     try:
-        client = redis.Redis(host="127.0.0.1", port=port)
-        wait_for(client.ping, process, folder / "redis.log")
-        client.close()
-        yield f"redis://127.0.0.1:{port}/0"
+        yield found.url
     finally:
-        end(process)
+        found.stop()
 
 
 def redis_command(port: int) -> list[str]:

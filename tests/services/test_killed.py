@@ -13,7 +13,7 @@ from groups.history.state.group import Semantics
 from simulations.world.engine import run as simulate
 from simulations.world.scenario import load
 from tests.benchmarks.generated.mixes import typical
-from tests.services.test_team import SCENARIO, TOKEN, Team, team, until
+from tests.services.test_team import SCENARIO, TOKEN, Asked, team, until
 
 __all__ = ["team"]
 
@@ -27,13 +27,13 @@ LEFT = 2
 """The server that is not killed."""
 
 
-def kill(team: Team, name: str) -> None:
+def kill(team: Asked, name: str) -> None:
     """SIGKILL: the process can neither finish nor hand over anything."""
     team.processes[name].kill()
     team.processes[name].wait()
 
 
-def page(team: Team, server: int, path: str) -> str:
+def page(team: Asked, server: int, path: str) -> str:
     request = urllib.request.Request(f"http://127.0.0.1:{team.ports[server]}{path}")
     request.add_header("Authorization", f"Bearer {TOKEN}")
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -41,7 +41,7 @@ def page(team: Team, server: int, path: str) -> str:
     return text
 
 
-def entries(team: Team, server: int, timeline: str, last: int) -> list[Any]:
+def entries(team: Asked, server: int, timeline: str, last: int) -> list[Any]:
     """The timeline's first entries, as many as are asked for and one answer has at most."""
     last = min(last, ENTRIES_AT_ONCE)
     found: list[Any] = team.ask(server, f"/api/timelines/{timeline}/entries?from=1&to={last}")["entries"]
@@ -49,7 +49,7 @@ def entries(team: Team, server: int, timeline: str, last: int) -> list[Any]:
 
 
 def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_is_resumed_or_repeated(
-    team: Team, tmp_path: Path
+    team: Asked, tmp_path: Path
 ) -> None:
     body = json.dumps({"scenario": SCENARIO}).encode()
     run = team.ask(0, "/api/runs", body)["id"]

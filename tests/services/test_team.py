@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
 import uuid
@@ -17,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from groups.places import ROOT
 from tests.benchmarks.generated.mixes import typical
-from tests.services.servers import Absent, PostgreSQL, free_port, postgresql, temporary_folder
-from tests.tasks.test_redis_restart import Redis
+from tests.services.servers import PostgreSQL, Redis, free_port, postgresql, temporary_folder
+from tests.services.team import Processes
 
 pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
 
@@ -60,27 +57,17 @@ until: 60s
 """
 
 
-class Team:
+class Asked(Processes):
     """Three servers, a worker for runs and one for imports, on one database, one Redis and one folder."""
 
     def __init__(self, folder: Path, database: PostgreSQL, redis: Redis) -> None:
-        self.folder, self.database, self.redis = folder, database, redis
-        self.environment = {
-            **os.environ, "DATABASE_URL": database.url, "REDIS_URL": redis.url, "REBALANCE_VAR": str(folder / "var"),
+        self.database, self.redis = database, redis
+        more = {"DATABASE_URL": database.url, "REDIS_URL": redis.url, "REBALANCE_VAR": str(folder / "var"),
             "ACCESS_TOKEN": TOKEN, "SECRET_KEY": "a-secret-of-twenty-letters", "CLUSTERS_KEY": "a-key-of-twenty-letters",
             "DEBUG": "0", "WATCH_CLUSTERS": "0", "LOG_LEVEL": "WARNING",
         }  # fmt: skip
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        super().__init__(folder, os.environ | more)
         self.ports = [free_port() for _ in range(3)]
-
-    def log(self, name: str) -> Path:
-        return self.folder / f"{name}.log"
-
-    def start(self, name: str, *words: str) -> None:
-        with self.log(name).open("ab") as out:
-            self.processes[name] = subprocess.Popen(
-                [sys.executable, "manage.py", *words], cwd=ROOT, env=self.environment, stdout=out, stderr=out
-            )
 
     def start_worker(self, queue: str) -> None:
         self.start(queue, "worker", "--queues", queue, "--concurrency", "1")
@@ -92,14 +79,6 @@ class Team:
     def restart_worker(self, queue: str) -> None:
         self.stop_worker(queue)
         self.start_worker(queue)
-
-    def end(self) -> None:
-        for process in self.processes.values():
-            process.send_signal(signal.SIGTERM)
-        for process in self.processes.values():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(30)
-            process.kill()
 
     def ask(self, server: int, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
         """The answer of one server; null while it cannot answer, as it may not while the database is away."""
@@ -134,19 +113,14 @@ def until(holds: Callable[[], Any], within_s: float = LIMIT_S) -> Any:
 
 
 @pytest.fixture
-def team() -> Iterator[Team]:
+def team() -> Iterator[Asked]:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        try:
-            database = stack.enter_context(postgresql(folder))
-        except Absent as absent:
-            if os.environ.get("REQUIRE_ALL"):
-                raise
-            pytest.skip(str(absent))
+        database = stack.enter_context(postgresql(folder))
         redis = Redis(free_port())
-        redis.start(until)
+        redis.start()
         stack.callback(redis.stop)
-        made = Team(folder, database, redis)
+        made = Asked(folder, database, redis)
         stack.callback(made.end)
         for number, port in enumerate(made.ports):
             made.start(f"server-{number}", "serve", "--port", str(port))
@@ -160,7 +134,7 @@ def team() -> Iterator[Team]:
 
 
 def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_restart_meanwhile(
-    team: Team, tmp_path: Path
+    team: Asked, tmp_path: Path
 ) -> None:
     run = team.ask(0, "/api/runs", json.dumps({"scenario": SCENARIO}).encode())["id"]
     found = team.upload(1, [Path(each) for each in typical(tmp_path / "log", RECORDS).files])["id"]
@@ -175,7 +149,7 @@ def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_resta
     until(lambda: facts(f"/api/imports/{found}")["status"] == "running")
     team.redis.stop()
     time.sleep(AWAY_S)
-    team.redis.start(until)
+    team.redis.start()
     team.restart_worker("runs")
     team.database.stop()
     time.sleep(AWAY_S)
@@ -198,7 +172,7 @@ def test_an_import_and_a_run_end_although_redis_postgresql_and_the_workers_resta
     assert simulated["status"] == "complete", simulated["problem"]
 
 
-def test_a_run_is_done_although_postgresql_is_away_when_its_worker_takes_it_or_starts(team: Team) -> None:
+def test_a_run_is_done_although_postgresql_is_away_when_its_worker_takes_it_or_starts(team: Asked) -> None:
     def begin() -> str:
         return str(team.ask(0, "/api/runs", json.dumps({"scenario": SHORT}).encode())["id"])
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,7 @@ from groups import storage
 from groups.jobs import serving
 from groups.places import ROOT
 from tests.conftest import missing
-from tests.services.servers import end, free_port, redis_command
+from tests.services.servers import Redis, free_port
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -44,38 +42,12 @@ PROGRAMS = {
 }
 
 
-@dataclass(slots=True)
-class Redis:
-    """A Redis of the test's own, which keeps nothing when it is stopped."""
-
-    port: int
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def start(self, until: Until) -> None:
-        self.process = subprocess.Popen(redis_command(self.port), stdout=subprocess.DEVNULL)
-        until(self.answers)
-
-    def answers(self) -> bool:
-        with contextlib.suppress(redis.RedisError), redis.Redis(port=self.port) as client:
-            return bool(client.ping())
-        return False
-
-    def stop(self) -> None:
-        if self.process is not None:
-            end(self.process)
-            self.process = None
-
-
 @pytest.fixture
-def own_redis(until: Until, settings: Any) -> Iterator[Redis]:
+def own_redis(settings: Any) -> Iterator[Redis]:
     if shutil.which("redis-server") is None:
         missing("redis-server is not installed")
     found = Redis(free_port())
-    found.start(until)
+    found.start()
     settings.REDIS_URL = found.url
     yield found
     found.stop()
@@ -115,7 +87,7 @@ def test_a_worker_with_a_task_outlives_a_restart_of_redis(
     queue(long)
     until(lambda: status_of(long)[1] > 0)
     own_redis.stop()
-    own_redis.start(until)
+    own_redis.start()
     until(lambda: attendance.unserved(["runs"]) == [])
     last = status_of(long)[1]
     short = start_run("kip848-basic").id
