@@ -113,6 +113,10 @@ mutants: .venv/all  ## small faults in the inner rooms, EACH=5 of each: are they
 pictures: .venv/all  ## take the docs' screenshots anew
 	$(VENV)/python docs/pictures/make.py
 
+.PHONY: dist
+dist: .venv/all  ## a release in dist/: sdist, wheel, and the list of all its parts (CycloneDX); the same commit gives the same bytes
+	$(VENV)/python -m tests.house.release
+
 .PHONY: clean
 clean:  ## remove what make made; the database in var/ stays
 	rm -rf .venv .tools node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
 import subprocess
@@ -17,7 +19,7 @@ import pytest
 from explorer.command_line import COMMANDS
 from groups.places import VERSION, data_folder
 from tests.conftest import missing
-from tests.house import ROOT
+from tests.house import ROOT, release
 from tests.serving import served
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -53,22 +55,25 @@ def uv_program() -> str:
     return uv.stdout.strip()
 
 
-def wheel_of(folder: Path) -> Path:
-    """The wheel, built by uv; its build backend comes from uv's cache or from the package index."""
-    built = subprocess.run(
-        [uv_program(), "build", "--wheel", "--out-dir", str(folder), str(ROOT)],
-        capture_output=True, text=True, timeout=BUILD_MOST_S, check=False,
-    )  # fmt: skip
-    if built.returncode and "hatchling" in built.stderr:
-        missing("the build backend is neither in uv's cache nor to be had")
-    assert built.returncode == 0, built.stderr
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The files of a release by their ending; the build backend comes from uv's cache or from the package index."""
+    return release_in(tmp_path_factory.mktemp("dist"))
+
+
+def release_in(folder: Path) -> dict[str, Path]:
+    try:
+        return {path.suffix: path for path in release.build(folder, uv_program())}
+    except RuntimeError as problem:
+        if "hatchling" not in str(problem):
+            raise
+        return missing("the build backend is neither in uv's cache nor to be had")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return wheel_of(tmp_path_factory.mktemp("wheel"))
+def wheel(released: dict[str, Path]) -> Path:
+    """The wheel that is made from the sdist."""
+    return released[".whl"]
 
 
 @pytest.fixture(scope="module")
@@ -201,3 +206,37 @@ def test_an_installed_program_keeps_its_data_where_the_system_says(
 
 def test_a_clone_keeps_its_data_beside_manage_py() -> None:
     assert data_folder(ROOT, environment={}) == ROOT / "var"
+
+
+@pytest.mark.long
+def test_the_same_commit_gives_a_release_of_the_same_bytes(released: dict[str, Path], tmp_path: Path) -> None:
+    again = release_in(tmp_path / "again")
+    assert {path.name: path.read_bytes() for path in again.values()} == {
+        path.name: path.read_bytes() for path in released.values()
+    }
+
+
+def test_a_release_lists_every_locked_package_and_every_file_of_others(released: dict[str, Path]) -> None:
+    listed = {part["name"] for part in json.loads(released[".json"].read_text())["components"]}
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    needed = [*PROJECT["project"]["dependencies"], *itertools.chain(*extras)]
+    assert {re.split(r"[\[<>=~]", each)[0] for each in needed} <= listed
+    in_tree = {str(path.relative_to(ROOT)) for path in (ROOT / "static" / "vendor").rglob("*.*")}
+    assert in_tree == set(release.VENDORED)
+    assert {name for name, _ in release.VENDORED.values()} <= listed
+    reasons = (ROOT / "docs" / "explanation" / "dependencies.md").read_text()
+    assert all(f"{name}`" in reasons and licence in reasons for name, licence in release.VENDORED.values())
+
+
+def test_one_version_is_in_the_program_the_project_the_chart_and_the_changelogs_newest_release() -> None:
+    chart = (ROOT / "docs" / "deploy" / "helm" / "Chart.yaml").read_text()
+    newest = re.search(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    places = {
+        "groups/places.py": VERSION,
+        "pyproject.toml": PROJECT["project"]["version"],
+        "Chart.yaml version": re.search(r"^version: (.*)$", chart, re.MULTILINE)[1],  # type: ignore[index]
+        "Chart.yaml appVersion": re.search(r"^appVersion: (.*)$", chart, re.MULTILINE)[1],  # type: ignore[index]
+        "CHANGELOG.md": newest[1],
+    }
+    assert set(places.values()) == {newest[1]}, places
