@@ -31,7 +31,7 @@ def html(wanted: Compared) -> Export:
     """The file. ``CannotHandOn`` where these cannot be compared, or are too much."""
     timelines = timelines_of(wanted.runs)
     if isinstance(timelines, Refused):
-        raise CannotHandOn(f"{timelines.says}.")
+        raise CannotHandOn(f"{timelines.text}.")
     found = incidents(timelines, key=wanted.key)
     facts = [
         shown(timeline, incident, _id(timeline, number, wanted.key))
@@ -39,7 +39,7 @@ def html(wanted: Compared) -> Export:
     ]
     details = [detail_of(fact, incident) for fact, incident in zip(facts, found, strict=True)]
     if (refused := too_large_of(timelines, details)) is not None:
-        raise CannotHandOn(f"{refused.says}.")
+        raise CannotHandOn(f"{refused.text}.")
     parts: dict[str, Any] = {
         "runs": {"metas": details, "from_ms": wanted.from_ms, "at_ms": wanted.at_ms},
     }

@@ -26,7 +26,7 @@ MOMENTS_AS_TEXT: Final = 300
 
 class TextMoment(NamedTuple):
     at: str
-    says: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def origin_of(facts: Shown) -> Origin:
         Timeline.Source.IMPORT: "From a log",
         Timeline.Source.LIVE: "Live, until it was shared",
     }[Timeline.Source(facts.source)]
-    return Origin(says=text, title="What this incident was made of.")
+    return Origin(text=text, title="What this incident was made of.")
 
 
 def _made(facts: Shown, incident: Incident, made: datetime) -> str:

@@ -24,7 +24,7 @@ from groups.clusters.fetching import NotReadable, is_readable, replicas_of
 from groups.clusters.offsets import committed_of, may_read_settings, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
-from groups.history.state.declared import As, document
+from groups.history.state.declared import As, Named, document
 from groups.releases import bounds_of_apis
 
 DESCRIBE_OPERATION: Final = 8
@@ -49,7 +49,7 @@ class Step:
 
     name: str
     state: str
-    says: str
+    text: Annotated[str, Named("says")]
     seen: Annotated[str, As(object, lambda seen: seen or None, lambda told: told or "")] = ""
     sent: tuple[str, ...] = ()
     """Kafka's requests that were made for it."""
@@ -75,12 +75,12 @@ async def check(properties: Mapping[str, str], *, by_hand: bool = True) -> Async
     try:
         settings = settings_of(properties, by_hand=by_hand)
     except ClusterError as error:
-        yield Step(name="settings", state="failed", says=str(error))
+        yield Step(name="settings", state="failed", text=str(error))
         return
     unknown = unknown_names(properties)
     passed = f" Passed over, since they are not known here: {', '.join(unknown)}." if unknown else ""
     yield Step(
-        name="settings", state="warning" if unknown else "ok", says=f"The settings fit together.{passed}"
+        name="settings", state="warning" if unknown else "ok", text=f"The settings fit together.{passed}"
     )
     sent = _Sent()
     connection = None
@@ -95,10 +95,10 @@ async def check(properties: Mapping[str, str], *, by_hand: bool = True) -> Async
                 problem = error
         else:
             assert problem is not None
-            yield Step(name="resolve", state="failed", says=str(problem), seen=problem.seen)
+            yield Step(name="resolve", state="failed", text=str(problem), seen=problem.seen)
             return
         places = ", ".join(sorted({str(one[0]) for one in found}))
-        yield Step(name="resolve", state="ok", says=f"{address.host} is {places}.")
+        yield Step(name="resolve", state="ok", text=f"{address.host} is {places}.")
         done: list[str] = []
         try:
             connection = await connect(address, settings, sent=sent, step=done.append)
@@ -106,7 +106,7 @@ async def check(properties: Mapping[str, str], *, by_hand: bool = True) -> Async
             for step in _until(done, settings, address):
                 yield step
             name = _failed_at(error, done)
-            yield Step(name=name, state="failed", says=str(error), seen=error.seen, sent=sent.take())
+            yield Step(name=name, state="failed", text=str(error), seen=error.seen, sent=sent.take())
             return
         for step in _until(done, settings, address, sent.take(), connection):
             yield step
@@ -132,7 +132,7 @@ def _until(
             if settings.tls
             else "No TLS: whoever listens in reads all"
         )
-        steps.append(Step(name="connect", state="ok", says=f"{address} accepts connections. {how}."))
+        steps.append(Step(name="connect", state="ok", text=f"{address} accepts connections. {how}."))
     if "versions" in done:
         newest = connection.version(CONSUMER_GROUP_DESCRIBE) if connection is not None else None
         if connection is None:
@@ -145,11 +145,11 @@ def _until(
             text = "A broker answered; consumer groups are described with their epochs."
         if connection is not None:
             text += f" It runs Kafka {bounds_of_apis(connection.versions).named}."
-        steps.append(Step(name="versions", state="ok", says=text, sent=sent))
+        steps.append(Step(name="versions", state="ok", text=text, sent=sent))
     if "login" in done:
         login = settings.sasl
         who = f"Logged in{f' as {login.user}' if login.user else ''} with {login.mechanism}." if login else ""
-        steps.append(Step(name="login", state="ok", says=who or "No login is wanted."))
+        steps.append(Step(name="login", state="ok", text=who or "No login is wanted."))
     return steps
 
 
@@ -168,7 +168,7 @@ async def _cluster(connection: Connection, settings: ClusterSettings, sent: _Sen
     try:
         found = await brokers_of(connection)
     except ClusterError as error:
-        yield Step(name="brokers", state="failed", says=str(error), seen=error.seen, sent=sent.take())
+        yield Step(name="brokers", state="failed", text=str(error), seen=error.seen, sent=sent.take())
         return
     cluster = Brokers(settings, sent=sent)
     try:
@@ -190,7 +190,7 @@ def _brokers(cluster: Brokers, unreachable: Mapping[Address, ClusterError], sent
     count = len(cluster.brokers)
     if not unreachable:
         plural = "s are" if count != 1 else " is"
-        return Step(name="brokers", state="ok", says=f"{count} broker{plural} reached.", sent=sent)
+        return Step(name="brokers", state="ok", text=f"{count} broker{plural} reached.", sent=sent)
     address, error = next(iter(unreachable.items()))
     text = (
         f"The cluster says that its broker is at {address}, which cannot be reached from here: {error} "
@@ -198,7 +198,7 @@ def _brokers(cluster: Brokers, unreachable: Mapping[Address, ClusterError], sent
         "clients outside."
     )
     state = "failed" if len(unreachable) == count else "warning"
-    return Step(name="brokers", state=state, says=text, seen=error.seen, sent=sent)
+    return Step(name="brokers", state=state, text=text, seen=error.seen, sent=sent)
 
 
 async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> Step:
@@ -220,7 +220,7 @@ async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> S
         configs = await may_read_settings(cluster, next(iter(listing.groups), PROBE))
         may_follow = await _may_follow(cluster)
     except ClusterError as error:
-        return Step(name="rights", state="failed", says=str(error), seen=error.seen, sent=sent.take())
+        return Step(name="rights", state="failed", text=str(error), seen=error.seen, sent=sent.take())
     if 30 in unreadable:
         lacks("groups are not described (DESCRIBE on groups)", "--group", "'*'")
     if 29 in unreadable or (not seen and (listing.groups or not sees_all)):
@@ -246,11 +246,11 @@ async def _rights(cluster: Brokers, settings: ClusterSettings, sent: _Sent) -> S
     count = len(listing.groups)
     found = f"{count} group{'s' if count != 1 else ''} and {len(seen)} topics may be seen."
     if not missing:
-        return Step(name="rights", state="ok", says=found, sent=sent.take())
+        return Step(name="rights", state="ok", text=found, sent=sent.take())
     return Step(
         name="rights",
         state="warning",
-        says=f"{found} Missing: {'; '.join(missing)}. Grant no READ on groups: with it, a client may commit offsets.",
+        text=f"{found} Missing: {'; '.join(missing)}. Grant no READ on groups: with it, a client may commit offsets.",
         sent=sent.take(),
         commands=tuple(dict.fromkeys(commands)),
     )

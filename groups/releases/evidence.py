@@ -77,7 +77,7 @@ class Bounds:
         return next(iter(newest_of_minor.values())) if len(newest_of_minor) == 1 else None
 
     @property
-    def says(self) -> str:
+    def reason(self) -> str:
         """``4.4 or later: …``; what is known, in words."""
         if self.contradict:
             return f"records of two releases: {self.since} or later, as {self.since_why}; older than {self.before}, as {self.before_why}"
@@ -174,5 +174,5 @@ def bounds_of_apis(versions: Mapping[int, tuple[int, int]]) -> Bounds:
 def release_by(bounds: Bounds) -> tuple[Release, str]:
     """The release to judge by, and why it is that one."""
     if bounds.release is not None:
-        return bounds.release, bounds.says
-    return EARLIER, f"{bounds.says}; {EARLIER} is taken"
+        return bounds.release, bounds.reason
+    return EARLIER, f"{bounds.reason}; {EARLIER} is taken"

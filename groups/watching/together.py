@@ -28,7 +28,7 @@ class Together:
     to_ms: int
 
     @property
-    def says(self) -> str:
+    def text(self) -> str:
         count, length_ms = len(self.groups), self.to_ms - self.from_ms
         within = f"within {duration(length_ms)}" if length_ms else "at the same moment"
         some = f"{', '.join(self.groups[:NAMED_MOST])} and {count - NAMED_MOST} more"
@@ -40,7 +40,7 @@ class Together:
 
 def shown_together(one: Together) -> dict[str, object]:
     """As the cluster's page and the API have it."""
-    return {"groups": len(one.groups), "from_ms": one.from_ms, "to_ms": one.to_ms, "says": one.says}
+    return {"groups": len(one.groups), "from_ms": one.from_ms, "to_ms": one.to_ms, "says": one.text}
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ class Course:
 
     id: str
     title: str
-    says: str
+    text: str
     lessons: tuple[str, ...]
 
 
@@ -47,7 +47,7 @@ def courses() -> tuple[Course, ...]:
             Course(
                 id=name,
                 title=keys["title"].text(),
-                says=keys["says"].text(),
+                text=keys["says"].text(),
                 lessons=tuple(item.text() for item in keys["lessons"].items()),
             )
         )

@@ -59,8 +59,8 @@ class AnswerChecks:
         if code == SERVER_ERROR:
             if self.may_throw:
                 return
-            says = f"The assignor throws, and {who} is told"
-            self._add("assignor_answers", says, entry, asked, who)
+            text = f"The assignor throws, and {who} is told"
+            self._add("assignor_answers", text, entry, asked, who)
             return
         wanted = self._wanted(who, body, before, holder)
         if wanted is None:
@@ -68,8 +68,8 @@ class AnswerChecks:
         was = "is no member" if before is None else f"is at epoch {before.epoch}"
         asks = f"{who}, which {was}, asks with epoch {body.get('memberEpoch')}"
         if code not in wanted and (code == NONE or code in OF_MEMBERSHIP):
-            says = f"{asks} and is answered {code or 'as if all were well'}, not {_named(wanted)}"
-            self._add("accepted_or_refused", says, entry, asked, who)
+            text = f"{asks} and is answered {code or 'as if all were well'}, not {_named(wanted)}"
+            self._add("accepted_or_refused", text, entry, asked, who)
 
     def _wanted(
         self, who: str, body: AnyRequest, before: Member | None, holder: tuple[str, Member] | None
@@ -109,11 +109,11 @@ class AnswerChecks:
             return
         for topic, number, code in _answers(entry.payload["body"]):
             if code in OF_MEMBERSHIP:
-                says = f"{who}, which is at epoch {epoch}, commits {topic}-{number} with it and is refused ({code})"
-                self._add("accepted_or_refused", says, entry, asked, who)
+                text = f"{who}, which is at epoch {epoch}, commits {topic}-{number} with it and is refused ({code})"
+                self._add("accepted_or_refused", text, entry, asked, who)
 
-    def _add(self, invariant: str, says: str, entry: Entry, asked: HandledRequest, who: str) -> None:
-        self._violations.add(invariant, says, (asked.entry.sequence, asked.wrote, entry.sequence), (who,))
+    def _add(self, invariant: str, text: str, entry: Entry, asked: HandledRequest, who: str) -> None:
+        self._violations.add(invariant, text, (asked.entry.sequence, asked.wrote, entry.sequence), (who,))
 
 
 def _answers(body: AnyAnswer) -> Iterator[tuple[str, int, int]]:

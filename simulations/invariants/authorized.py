@@ -26,14 +26,14 @@ ACL_INVARIANTS: Final = {
     AUTHORIZED: Invariant(
         name=AUTHORIZED,
         number="ACL",
-        says="A request whose sender lacks READ on the group is answered GROUP_AUTHORIZATION_FAILED; a heartbeat that names a topic whose DESCRIBE it lacks, and each partition of a commit whose READ it lacks, TOPIC_AUTHORIZATION_FAILED; nothing else is.",
+        statement="A request whose sender lacks READ on the group is answered GROUP_AUTHORIZATION_FAILED; a heartbeat that names a topic whose DESCRIBE it lacks, and each partition of a commit whose READ it lacks, TOPIC_AUTHORIZATION_FAILED; nothing else is.",
         source="`KafkaApis`, `StandardAuthorizer`",
         apart="OffsetFetch needs DESCRIBE on the group. Where `group.version` is off, that is answered first.",
     ),
     WRITES_NOTHING: Invariant(
         name=WRITES_NOTHING,
         number="ACL",
-        says="A request that ACLs refuse as a whole writes no record, and a commit none of a topic that its sender may not READ.",
+        statement="A request that ACLs refuse as a whole writes no record, and a commit none of a topic that its sender may not READ.",
         source="`KafkaApis`: a broker asks its authorizer before the group coordinator",
     ),
 }
@@ -72,8 +72,8 @@ class AuthorizedChecker(BesideChecker):
     def steady(self, entry: Entry) -> list[Violation]:
         """A steady heartbeat was accepted: nothing may have stood in its way."""
         if wanted := self._wanted(entry):
-            says = f"A heartbeat of {entry.actor} is accepted, not answered {_listed(wanted)}"
-            self._violations.add(AUTHORIZED, says, (entry.sequence,), (entry.actor,))
+            text = f"A heartbeat of {entry.actor} is accepted, not answered {_listed(wanted)}"
+            self._violations.add(AUTHORIZED, text, (entry.sequence,), (entry.actor,))
         return super().steady(entry)
 
     def _noted(self, payload: Payload) -> None:
@@ -117,8 +117,8 @@ class AuthorizedChecker(BesideChecker):
         topic = entry.payload["key"]["topic"] if entry.payload["type"] == OFFSET_COMMIT else None
         if wanted or topic in unread:
             what = f"an offset of {topic}" if topic is not None else "a record"
-            says = f"{asked.payload['api']} of {asked.actor}, which ACLs refuse, writes {what}"
-            self._violations.add(WRITES_NOTHING, says, (asked.sequence, entry.sequence), (asked.actor,))
+            text = f"{asked.payload['api']} of {asked.actor}, which ACLs refuse, writes {what}"
+            self._violations.add(WRITES_NOTHING, text, (asked.sequence, entry.sequence), (asked.actor,))
 
     def _answered(self, entry: Entry) -> None:
         request = entry.payload.get("request", entry.cause)
@@ -143,11 +143,11 @@ class AuthorizedChecker(BesideChecker):
             wanted = frozenset({TOPIC_AUTHORIZATION_FAILED})
         elif told == wanted:
             return
-        says = (
+        text = (
             f"{asked.payload['api']} of {asked.actor} is answered {_listed(told)}, not {_listed(wanted)}, "
             "for what ACLs deny it"
         )
-        self._violations.add(AUTHORIZED, says, (asked.sequence, entry.sequence), (asked.actor,))
+        self._violations.add(AUTHORIZED, text, (asked.sequence, entry.sequence), (asked.actor,))
 
 
 def _codes(body: Payload) -> Iterator[tuple[str, int]]:

@@ -142,17 +142,17 @@ class Checker:
     def _follows(self, entry: Entry) -> None:
         last, self._last = self._last, entry.sequence
         if last and entry.sequence != last + 1:
-            says = f"Entry {entry.sequence} follows entry {last}"
-            self._violations.add("dense_log", says, (last, entry.sequence))
+            text = f"Entry {entry.sequence} follows entry {last}"
+            self._violations.add("dense_log", text, (last, entry.sequence))
         if entry.cause is not None and entry.cause >= entry.sequence:
-            says = f"Entry {entry.sequence} is the effect of entry {entry.cause}, which comes later"
-            self._violations.add("dense_log", says, (entry.sequence,))
+            text = f"Entry {entry.sequence} is the effect of entry {entry.cause}, which comes later"
+            self._violations.add("dense_log", text, (entry.sequence,))
         if entry.offset is None:
             return
         offset, self._offset = self._offset, entry.offset
         if offset is not None and entry.offset != offset + 1:
-            says = f"The record at offset {entry.offset} follows the one at {offset}"
-            self._violations.add("dense_log", says, (entry.sequence,))
+            text = f"The record at offset {entry.offset} follows the one at {offset}"
+            self._violations.add("dense_log", text, (entry.sequence,))
 
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
         """What the application of a member subscribes to from here on."""
@@ -170,8 +170,8 @@ class Checker:
 
     def _anomalies(self, entry: Entry, state: State) -> None:
         for anomaly in state.anomalies:
-            says = f"The records of a simulated coordinator cannot be: {anomaly.kind}"
-            self._violations.add("no_anomaly", says, (entry.sequence,))
+            text = f"The records of a simulated coordinator cannot be: {anomaly.kind}"
+            self._violations.add("no_anomaly", text, (entry.sequence,))
 
     def _timer(self, entry: Entry) -> None:
         who = entry.payload["member"]

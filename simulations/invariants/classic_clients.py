@@ -37,7 +37,7 @@ CLASSIC_INVARIANTS: Final = {
         Invariant(
             name=ONE_PROCESSOR,
             number="G.2 #20",
-            says="No two clients that took part in the present generation may process the same partition.",
+            statement="No two clients that took part in the present generation may process the same partition.",
             source="KIP-429, KIP-341, KIP-792",
             apart=(
                 "A client that was removed, or has not joined the present generation, processes until it learns so: "
@@ -47,13 +47,13 @@ CLASSIC_INVARIANTS: Final = {
         Invariant(
             name=CALLBACKS,
             number="G.2 #22",
-            says="Revoked and lost is what was owned, assigned what was not; callbacks do not overlap.",
+            statement="Revoked and lost is what was owned, assigned what was not; callbacks do not overlap.",
             source="`ConsumerRebalanceListener`; `ConsumerCoordinator`",
         ),
         Invariant(
             name=GENERATIONS,
             number="G.3 #25, #26",
-            says="A generation that members are told of grows, and its leader is one of its members.",
+            statement="A generation that members are told of grows, and its leader is one of its members.",
             source="`ClassicGroup.initNextGeneration`",
             apart="In a group that was converted it is the epoch of the one member, and grows for that one.",
         ),
@@ -255,12 +255,12 @@ class ClassicClientChecker:
         # In a group of the consumer protocol it is the member's own epoch, which begins at 0.
         before = (self._client(who).generation if generation else 0) if self._converted else self._generation
         if generation < before:
-            says = f"{who} is told of generation {generation}, after generation {before}"
-            self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
+            text = f"{who} is told of generation {generation}, after generation {before}"
+            self._violations.add(GENERATIONS, text, (entry.sequence,), (who,))
         members = {member["memberId"] for member in body["members"]}
         if members and body["leader"] not in members:
-            says = f"{body['leader']} leads generation {generation} and is none of its members"
-            self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
+            text = f"{body['leader']} leads generation {generation} and is none of its members"
+            self._violations.add(GENERATIONS, text, (entry.sequence,), (who,))
         self._generation = max(self._generation, generation)
         self._client(who).generation = generation
         self._fenced.discard(who)
@@ -280,11 +280,11 @@ class ClassicClientChecker:
     def _shared(self, entry: Entry, who: str, other: str, both: set[Partition]) -> None:
         its = self._clients[other]
         proof = [its.owned[key] for key in both]
-        says = (
+        text = (
             f"{who} and {other} both process {named(both)} in generation {self._generation}: "
             f"{other} has not revoked {'it' if len(both) == 1 else 'them'}"
         )
-        self._violations.add(ONE_PROCESSOR, says, (*proof, entry.sequence), (who, other), both)
+        self._violations.add(ONE_PROCESSOR, text, (*proof, entry.sequence), (who, other), both)
 
     def _called(self, entry: Entry) -> None:
         payload, who = entry.payload, entry.actor
@@ -292,16 +292,16 @@ class ClassicClientChecker:
         keys = {(str(topic), int(p)) for topic, numbers in payload["partitions"].items() for p in numbers}
         callback, starts = str(payload["callback"]), payload["phase"] == "start"
         if starts and client.calling is not None:
-            says = f"{who} runs {callback} while {client.calling} runs"
-            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,))
+            text = f"{who} runs {callback} while {client.calling} runs"
+            self._violations.add(CALLBACKS, text, (entry.sequence,), (who,))
         client.calling = callback if starts else None
         if callback == "on_partitions_assigned":
             if starts:
                 self._gains(entry, client, keys)
             return
         if starts and (strange := keys - client.owned.keys()):
-            says = f"{who} runs {callback} for {named(strange)}, which it does not own"
-            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), strange)
+            text = f"{who} runs {callback} for {named(strange)}, which it does not own"
+            self._violations.add(CALLBACKS, text, (entry.sequence,), (who,), strange)
         if not starts:
             self._owns_otherwise(entry, client)
             for key in keys:
@@ -310,8 +310,8 @@ class ClassicClientChecker:
     def _gains(self, entry: Entry, client: _Client, keys: set[Partition]) -> None:
         who = entry.actor
         if again := keys & client.owned.keys():
-            says = f"{who} is assigned {named(again)}, which it owns"
-            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), again)
+            text = f"{who} is assigned {named(again)}, which it owns"
+            self._violations.add(CALLBACKS, text, (entry.sequence,), (who,), again)
         for other, its in self._clients.items() if client.generation >= 0 else ():
             if other == who or its.generation != self._generation or client.generation != self._generation:
                 continue

@@ -26,7 +26,7 @@ CONVERSION_INVARIANTS: Final = {
         Invariant(
             name=CONVERTED,
             number="E.14",
-            says=(
+            statement=(
                 "A conversion keeps what there is: the generation becomes the epoch, a target the assignment, each member's "
                 "session starts, members of what is a classic group then join again; a custom assignor's data forbid it."
             ),
@@ -36,7 +36,7 @@ CONVERSION_INVARIANTS: Final = {
         Invariant(
             name=SENT_BACK,
             number="E.14",
-            says="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
+            statement="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
             source="`GroupMetadataManager.convertToConsumerGroup`",
             apart="Also where the conversion then fails, as it does in the first join phase; not where it is refused.",
         ),
@@ -114,8 +114,8 @@ class ConversionChecks:
             given = assigned_by(member["assignment"])
             if who in were and given is not None and given != due:
                 which = given ^ due
-                says = f"The group is converted, and {who} is given other partitions than its target: {named(which)}"
-                self._add(CONVERTED, says, operation.entry, entry, who)
+                text = f"The group is converted, and {who} is given other partitions than its target: {named(which)}"
+                self._add(CONVERTED, text, operation.entry, entry, who)
 
     def rebalances(self, operation: Operation) -> None:
         """A group that became classic because its last member of the consumer protocol is gone joins again."""
@@ -126,15 +126,15 @@ class ConversionChecks:
         if entry.payload.get("api") == "JoinGroup" or not became[-1].payload["value"]["members"]:
             return  # Who takes the last one's place may leave the group as it is.
         if ("join", None) not in operation.timers:
-            says = "The group has become a classic one, and nobody is waited for to join"
-            self._violations.add(CONVERTED, says, (entry.sequence, became[-1].sequence))
+            text = "The group has become a classic one, and nobody is waited for to join"
+            self._violations.add(CONVERTED, text, (entry.sequence, became[-1].sequence))
 
     def are_sent_back(self, entry: Entry, parked: Iterable[Entry]) -> None:
         """Nobody waits in a classic group that is converted, or was tried to be in its first join phase."""
         for asked in parked:
             if asked.sequence < entry.sequence:
-                says = f"A member joins with the consumer protocol, and a {asked.payload['api']} of {asked.actor} waits on"
-                self._add(SENT_BACK, says, asked, entry, asked.actor)
+                text = f"A member joins with the consumer protocol, and a {asked.payload['api']} of {asked.actor} waits on"
+                self._add(SENT_BACK, text, asked, entry, asked.actor)
 
     def is_converted(self, operation: Operation, generation: int) -> None:
         """The group epoch of the conversion is the generation, and every classic member has a session."""
@@ -168,8 +168,8 @@ class ConversionChecks:
                 text = f"{who} is a member of the converted group, and no session of {session_ms} ms starts"
                 self._add(CONVERTED, text, operation.entry, record, who)
 
-    def _add(self, invariant: str, says: str, first: Entry, last: Entry, who: str) -> None:
-        self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))
+    def _add(self, invariant: str, text: str, first: Entry, last: Entry, who: str) -> None:
+        self._violations.add(invariant, text, (first.sequence, last.sequence), (who,))
 
 
 def _user_data(data: str) -> str:

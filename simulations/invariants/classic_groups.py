@@ -31,7 +31,7 @@ CLASSIC_GROUP_INVARIANTS: Final = {
         Invariant(
             name=GENERATIONS,
             number="G.3 #25",
-            says="Each join phase that ends raises the generation by one, also where nobody is left.",
+            statement="Each join phase that ends raises the generation by one, also where nobody is left.",
             source="`ClassicGroup.initNextGeneration`",
             apart=(
                 "A new coordinator begins again with the last generation in the log, and a run with the one that its group "
@@ -41,20 +41,20 @@ CLASSIC_GROUP_INVARIANTS: Final = {
         Invariant(
             name=ONE_LEADER,
             number="G.3 #26",
-            says="All members of a generation are told the same leader, type and protocol; the leader is one of them.",
+            statement="All members of a generation are told the same leader, type and protocol; the leader is one of them.",
             source="`ClassicGroup.maybeElectNewJoinedLeader`, `selectProtocol`",
             apart="A leader that came back under another id; below version 9 its old id is told.",
         ),
         Invariant(
             name=BARRIER,
             number="G.3 #26",
-            says="Only the leader is told the members, and all of them have joined this generation or are static.",
+            statement="Only the leader is told the members, and all of them have joined this generation or are static.",
             source="`GroupMetadataManager.completeClassicGroupJoin`",
         ),
         Invariant(
             name=ASSIGNED,
             number="G.3 #27",
-            says="SyncGroup is answered with what the leader of this generation assigned to the member.",
+            statement="SyncGroup is answered with what the leader of this generation assigned to the member.",
             source="`GroupMetadataManager.classicGroupSyncToClassicGroup`",
             apart=(
                 "Of a leader that assigns twice before its first record is committed, the first assignment is told and "
@@ -64,19 +64,19 @@ CLASSIC_GROUP_INVARIANTS: Final = {
         Invariant(
             name=WRITTEN,
             number="G.3 #27",
-            says="An assignment is told only when a record of its generation holds it.",
+            statement="An assignment is told only when a record of its generation holds it.",
             source="`GroupMetadataManager.setAndPropagateAssignment`",
         ),
         Invariant(
             name=ANSWERED_ONCE,
             number="G.3",
-            says="A request is answered at most once, and only the last of a member's JoinGroups with a generation.",
+            statement="A request is answered at most once, and only the last of a member's JoinGroups with a generation.",
             source="`ClassicGroup.completeJoinFuture`",
         ),
         Invariant(
             name=PRESENT,
             number="G.3 #27",
-            says="A heartbeat is accepted only of a member of the present generation.",
+            statement="A heartbeat is accepted only of a member of the present generation.",
             source="`GroupMetadataManager.validateClassicGroupHeartbeat`",
             apart="A coordinator that is loading accepts every heartbeat, as the released one does.",
         ),
@@ -182,8 +182,8 @@ class ClassicGroupChecker:
         elif api == "Heartbeat":
             generation, who = request.payload["body"]["generationId"], request.payload["body"]["memberId"]
             if generation != self._number and entry.at_ms >= self._loaded_ms:
-                says = f"A heartbeat of {who} in generation {generation} is accepted; the group is at {self._number}"
-                self._add(PRESENT, says, entry, request)
+                text = f"A heartbeat of {who} in generation {generation} is accepted; the group is at {self._number}"
+                self._add(PRESENT, text, entry, request)
 
     def _joined(self, entry: Entry, request: Entry, body: JoinAnswerBody) -> None:
         who, number = body["memberId"], body["generationId"]
@@ -192,8 +192,8 @@ class ClassicGroupChecker:
         if number != self._number:
             passed = range(self._number + 1, number)
             if number < self._number or len(passed) > EMPTY_MOST:
-                says = f"{who} is told of generation {number}, after generation {self._number}"
-                self._add(GENERATIONS, says, entry, request)
+                text = f"{who} is told of generation {number}, after generation {self._number}"
+                self._add(GENERATIONS, text, entry, request)
             self._emptied |= set(passed)
             self._told_at = entry.sequence
             self._number, self._told = number, _Generation()
@@ -203,8 +203,8 @@ class ClassicGroupChecker:
             self._add(ONE_LEADER, f"{who} is told {protocol}, others {told.protocol}", entry, request)
         returned = bool(request.payload["body"].get("groupInstanceId")) and told.assigned is not None
         if told.leader and not returned and not self._is_one(body["leader"], told.leader):
-            says = f"{who} is told that {body['leader']} leads, others that {told.leader} does"
-            self._add(ONE_LEADER, says, entry, request)
+            text = f"{who} is told that {body['leader']} leads, others that {told.leader} does"
+            self._add(ONE_LEADER, text, entry, request)
         told.leader, told.protocol = body["leader"], protocol
         told.joined.add(who)
         if not body["members"]:
@@ -235,19 +235,19 @@ class ClassicGroupChecker:
     def _synced(self, entry: Entry, request: Entry, body: SyncAnswerBody) -> None:
         who, number = request.payload["body"]["memberId"], request.payload["body"]["generationId"]
         if number != self._number:
-            says = f"{who} is given an assignment of generation {number}; the group is at {self._number}"
-            self._add(ASSIGNED, says, entry, request)
+            text = f"{who} is given an assignment of generation {number}; the group is at {self._number}"
+            self._add(ASSIGNED, text, entry, request)
         written, assigned = self._written
         if written != number:
-            says = f"{who} is given an assignment of generation {number}, of which no record tells"
-            self._add(WRITTEN, says, entry, request)
+            text = f"{who} is given an assignment of generation {number}, of which no record tells"
+            self._add(WRITTEN, text, entry, request)
         elif all(each.get(who, "") != body["assignment"] for each in assigned):
             self._add(ASSIGNED, f"{who} is not given what was assigned to it", entry, request)
         strange = [each for each, static in self._told.listed.items() if each not in self._told.joined]
         strange = [each for each in strange if not self._told.listed[each]]
         if strange and self._told.assigned is not None:
-            says = f"{strange[0]} is a member of generation {number} and has not joined it"
-            self._add(BARRIER, says, entry, request)
+            text = f"{strange[0]} is a member of generation {number} and has not joined it"
+            self._add(BARRIER, text, entry, request)
 
     def _record(self, entry: Entry, value: GroupMetadataValue | None) -> None:
         if value is None:
@@ -272,8 +272,8 @@ class ClassicGroupChecker:
         if not members:
             self._emptied.discard(number)
         if late := [each for each in sorted(self._emptied) if each < number]:
-            says = f"A record tells of generation {number}, and none of generation {late[0]}"
-            self._violations.add(GENERATIONS, says, (entry.sequence,))
+            text = f"A record tells of generation {number}, and none of generation {late[0]}"
+            self._violations.add(GENERATIONS, text, (entry.sequence,))
             self._emptied.difference_update(late)
         # The last one in the log is what a new coordinator begins with, also where answers are further by now.
         before = self._written[1] if self._written[0] == number else []
@@ -283,15 +283,15 @@ class ClassicGroupChecker:
             return
         if not members:
             if number not in (0, self._number + 1):
-                says = f"The empty group is at generation {number}, after generation {self._number}"
-                self._violations.add(GENERATIONS, says, (entry.sequence,))
+                text = f"The empty group is at generation {number}, after generation {self._number}"
+                self._violations.add(GENERATIONS, text, (entry.sequence,))
             self._told = _Generation()
         elif number > self._number or (asked is not None and asked.payload["body"]["generationId"] != number):
-            says = f"A record tells of generation {number}, members of {self._number}"
-            self._violations.add(GENERATIONS, says, (entry.sequence,))
+            text = f"A record tells of generation {number}, members of {self._number}"
+            self._violations.add(GENERATIONS, text, (entry.sequence,))
         elif value["leader"] not in assignments:
-            says = f"{value['leader']} leads generation {number} and is none of its members"
-            self._violations.add(ONE_LEADER, says, (entry.sequence,))
+            text = f"{value['leader']} leads generation {number} and is none of its members"
+            self._violations.add(ONE_LEADER, text, (entry.sequence,))
         if asked is not None:
             self._leader_assigned(entry, asked, assignments)
         if number >= self._number:
@@ -308,5 +308,5 @@ class ClassicGroupChecker:
             if given.get(who, "") != assignment:
                 self._add(ASSIGNED, f"What the leader assigned to {who} is not what is written", entry, cause)
 
-    def _add(self, invariant: str, says: str, entry: Entry, request: Entry) -> None:
-        self._violations.add(invariant, says, (request.sequence, entry.sequence), (request.actor,))
+    def _add(self, invariant: str, text: str, entry: Entry, request: Entry) -> None:
+        self._violations.add(invariant, text, (request.sequence, entry.sequence), (request.actor,))

@@ -36,7 +36,7 @@ MEMBER_INVARIANTS: Final = {
         Invariant(
             name=ANSWERED,
             number="E.14",
-            says=(
+            statement=(
                 "A classic member of a consumer group joins with a protocol that all classic members list; SyncGroup and "
                 "Heartbeat are refused with another epoch than its own, and answered REBALANCE_IN_PROGRESS when the "
                 "assignment epoch is further, or it has a step to take."
@@ -50,7 +50,7 @@ MEMBER_INVARIANTS: Final = {
         Invariant(
             name=TIMED,
             number="E.14",
-            says=(
+            statement=(
                 "A classic member of a consumer group has its rebalance timeout to join once it is told to, which no further "
                 "heartbeat lengthens, and as long again to ask for its assignment; a JoinGroup starts its session."
             ),
@@ -316,32 +316,32 @@ class MemberChecks:
         names = {each["name"] for each in body["protocols"]}
         fits = self._migrates and (all_list is None or bool(names & all_list))
         if fits != (code != INCONSISTENT):
-            says = f"{who} joins with {sorted(names)} and is answered {code}; all classic members list "
-            says += str(sorted(all_list or ()))
-            self._add(ANSWERED, says, entry, entry, who)
+            text = f"{who} joins with {sorted(names)} and is answered {code}; all classic members list "
+            text += str(sorted(all_list or ()))
+            self._add(ANSWERED, text, entry, entry, who)
         if code or any(record.payload["type"] == GROUP for record in operation.records):
             return
         for timer, length in (("session", "sessionTimeoutMs"), ("sync", "rebalanceTimeoutMs")):
             if operation.timers.get((timer, who)) != body[length]:
-                says = f"{who} has joined, and no {timer} timer of {body[length]} ms starts"
-                self._add(TIMED, says, entry, entry, who)
+                text = f"{who} has joined, and no {timer} timer of {body[length]} ms starts"
+                self._add(TIMED, text, entry, entry, who)
 
     def _is_answered(self, operation: Operation) -> None:
         entry, code, due = operation.entry, operation.code, operation.due
         who, api = entry.actor, entry.payload["api"]
         if code is not None and code != due:
-            says = f"A {api} of {who} is answered {code}, not {due}"
-            self._add(ANSWERED, says, entry, entry, who)
+            text = f"A {api} of {who} is answered {code}, not {due}"
+            self._add(ANSWERED, text, entry, entry, who)
         if operation.speaks is None or code not in (NONE, REBALANCE):
             return
         length_ms = operation.timers.get(("join", who))
         starts = code == REBALANCE and not operation.joins_late
         if starts and length_ms != operation.speaks.rebalance_ms:
-            says = f"{who} is told to join, and has {length_ms} ms, not {operation.speaks.rebalance_ms} ms"
-            self._add(TIMED, says, entry, entry, who)
+            text = f"{who} is told to join, and has {length_ms} ms, not {operation.speaks.rebalance_ms} ms"
+            self._add(TIMED, text, entry, entry, who)
         elif not starts and length_ms is not None:
-            says = f"{who} is told again to join, and its time begins anew"
-            self._add(TIMED, says, entry, entry, who)
+            text = f"{who} is told again to join, and its time begins anew"
+            self._add(TIMED, text, entry, entry, who)
 
-    def _add(self, invariant: str, says: str, first: Entry, last: Entry, who: str) -> None:
-        self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))
+    def _add(self, invariant: str, text: str, first: Entry, last: Entry, who: str) -> None:
+        self._violations.add(invariant, text, (first.sequence, last.sequence), (who,))

@@ -31,7 +31,7 @@ OPERATION_INVARIANTS: Final = {
         Invariant(
             name=ANSWERED,
             number="G.3",
-            says=(
+            statement=(
                 "Who asks is answered what its id, its instance, its generation and the state of the group allow: which "
                 "error, which generation, protocol, leader and members, and whether the leader is to assign."
             ),
@@ -41,7 +41,7 @@ OPERATION_INVARIANTS: Final = {
         Invariant(
             name=WAITS_END,
             number="G.3 #26",
-            says=(
+            statement=(
                 "Who waits in a join or sync phase is answered when that ends, and not before: all have joined and every "
                 "drawn id has, or the timer ran out; the leader's assignment is written."
             ),
@@ -50,13 +50,13 @@ OPERATION_INVARIANTS: Final = {
         Invariant(
             name=TIMERS,
             number="G.3",
-            says="Sessions, the join and the sync phase run for as long as members asked for and the broker is set to.",
+            statement="Sessions, the join and the sync phase run for as long as members asked for and the broker is set to.",
             source="`rescheduleClassicGroupMemberHeartbeat`, `prepareRebalance`, `schedulePendingSync`",
         ),
         Invariant(
             name=WRITTEN,
             number="G.3 #27",
-            says="A record is written when a group is made, assigned, emptied, or a static member came back, and only then.",
+            statement="A record is written when a group is made, assigned, emptied, or a static member came back, and only then.",
             source="`GroupCoordinatorRecordHelpers.newGroupMetadataRecord`",
         ),
     )
@@ -273,15 +273,15 @@ class OperationChecks:
         for request in effects.answers:
             asked = self._asked.get(request)
             if asked is not None:
-                says = f"A {asked.payload['api']} of {asked.actor} waits on, and has to be answered by now"
-                self._add(WAITS_END, says, asked, operation.entry)
+                text = f"A {asked.payload['api']} of {asked.actor} waits on, and has to be answered by now"
+                self._add(WAITS_END, text, asked, operation.entry)
 
     def _own(self, entry: Entry, answer: Entry, effects: Effects) -> None:
         """Of a request that never waits for others."""
         api, body = entry.payload["api"], answer.payload["body"]
         if api in ("JoinGroup", "SyncGroup"):
-            says = f"A {api} of {entry.actor} is answered while it has to wait"
-            self._add(WAITS_END, says, entry, answer)
+            text = f"A {api} of {entry.actor} is answered while it has to wait"
+            self._add(WAITS_END, text, entry, answer)
         elif api == "LeaveGroup":
             codes = tuple(each["errorCode"] for each in body.get("members") or (body,))
             if codes != effects.refusals:
@@ -304,15 +304,15 @@ class OperationChecks:
                 tuple(member["memberId"] for member in value["members"]),
             )
             if told != due:
-                says = f"A record tells of generation {told[0]}, leader {told[1]} and members {list(told[2])}, not of "
-                says += f"{due[0]}, {due[1]} and {list(due[2])}"
-                self._add(WRITTEN, says, operation.entry, record)
+                text = f"A record tells of generation {told[0]}, leader {told[1]} and members {list(told[2])}, not of "
+                text += f"{due[0]}, {due[1]} and {list(due[2])}"
+                self._add(WRITTEN, text, operation.entry, record)
         for record in wrote[len(effects.written) :]:
             self._add(WRITTEN, "A record of the group is written for no reason", operation.entry, record)
         if len(wrote) < len(effects.written):
             generation = effects.written[len(wrote)][0]
-            says = f"No record tells of generation {generation}, which has one"
-            self._add(WRITTEN, says, operation.entry, operation.entry)
+            text = f"No record tells of generation {generation}, which has one"
+            self._add(WRITTEN, text, operation.entry, operation.entry)
 
     def _is_timed(self, entry: Entry, length_ms: int | None) -> None:
         timer, who = _key(entry)
@@ -328,9 +328,9 @@ class OperationChecks:
             name = timer if who is None else f"{timer} of {who}"
             self._add(TIMERS, f"The timer {name} does not start", entry, entry)
 
-    def _add(self, invariant: str, says: str, first: Entry, last: Entry) -> None:
+    def _add(self, invariant: str, text: str, first: Entry, last: Entry) -> None:
         who = () if first.kind is not Kind.REQUEST else (first.actor,)
-        self._violations.add(invariant, says, (first.sequence, last.sequence), who)
+        self._violations.add(invariant, text, (first.sequence, last.sequence), who)
 
 
 def stalls(entry: Entry) -> bool:

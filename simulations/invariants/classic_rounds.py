@@ -39,13 +39,13 @@ ROUND_INVARIANTS: Final = {
         Invariant(
             name=ASSIGNED_ONCE,
             number="G.3 #28",
-            says="A generation gives each partition to at most one member, and only what it subscribes to.",
+            statement="A generation gives each partition to at most one member, and only what it subscribes to.",
             source="`AbstractPartitionAssignor`; KIP-429, KIP-341",
         ),
         Invariant(
             name=ASSIGNED_WHOLE,
             number="G.3 #28",
-            says="A generation gives away every partition that its leader knows of and that a member subscribes to.",
+            statement="A generation gives away every partition that its leader knows of and that a member subscribes to.",
             source="`ConsumerPartitionAssignor`; KIP-429",
             apart=(
                 "Not what a member names as its own and is to give up: the next round gives it. The leader may know of an "
@@ -55,20 +55,20 @@ ROUND_INVARIANTS: Final = {
         Invariant(
             name=ROUNDS_END,
             number="G.3 #29",
-            says="Without a new reason generations follow each other only a few times.",
+            statement="Without a new reason generations follow each other only a few times.",
             source="KIP-429, Consumer Rebalance Protocol",
             apart="Not where clients are too old to tell why they join.",
         ),
         Invariant(
             name=JOINS_WITH,
             number="G.3 #30",
-            says="A JoinGroup names what the client owns, no more and no less: an eager one has given everything up.",
+            statement="A JoinGroup names what the client owns, no more and no less: an eager one has given everything up.",
             source="KIP-429; `ConsumerCoordinator.onJoinPrepare`, `metadata`",
         ),
         Invariant(
             name=CONVERGES,
             number="G.4 #31 to #33",
-            says="Once nothing disturbs it, the group is stable and its clients read every partition.",
+            statement="Once nothing disturbs it, the group is stable and its clients read every partition.",
             source="KIP-429, KIP-848",
             apart="Topics are those that members subscribe to; a member that is refused is none.",
         ),
@@ -205,11 +205,11 @@ class RoundChecks:
 
     def demand(self, last: int) -> None:
         """Everything was healed, and there was time enough."""
-        for says in self.wrong():
+        for text in self.wrong():
             if self.is_unending():
                 return
             since = self._disturbed.sequence if self._disturbed is not None else 0
-            self._violations.add(CONVERGES, says, (since, self._wrote, last))
+            self._violations.add(CONVERGES, text, (since, self._wrote, last))
             return
 
     def is_unending(self) -> bool:
@@ -287,11 +287,11 @@ class RoundChecks:
         ]
         if claims not in known:
             which = claims ^ owned
-            says = (
+            text = (
                 f"{who} joins and {'does not name' if which & owned else 'names'} {named(which)}, which it "
             )
-            says += "owns" if which & owned else "does not own"
-            self._violations.add(JOINS_WITH, says, (entry.sequence,), (who,), which)
+            text += "owns" if which & owned else "does not own"
+            self._violations.add(JOINS_WITH, text, (entry.sequence,), (who,), which)
 
     def _recorded(self, entry: Entry, value: GroupMetadataValue | None) -> None:
         before, self._members, self._wrote = self._members, {}, entry.sequence
@@ -335,8 +335,8 @@ class RoundChecks:
         if is_new and value["members"]:
             self._rounds += 1
             if self._rounds > ROUNDS_MOST and self._tells_why:
-                says = f"{self._rounds} generations follow each other, and nothing has changed"
-                self._violations.add(ROUNDS_END, says, (entry.sequence,))
+                text = f"{self._rounds} generations follow each other, and nothing has changed"
+                self._violations.add(ROUNDS_END, text, (entry.sequence,))
             self.known_fault = self.known_fault or known_faults.fault_of_leader(
                 protocol, self._versions.get(leader or "", 0), self._members.values()
             )
@@ -350,12 +350,12 @@ class RoundChecks:
             for partition in sorted(member.assigned):
                 other = owners.setdefault(partition, who)
                 if other != who:
-                    says = f"{named([partition])} is given to {other} and to {who}"
-                    self._violations.add(ASSIGNED_ONCE, says, (entry.sequence,), (other, who), [partition])
+                    text = f"{named([partition])} is given to {other} and to {who}"
+                    self._violations.add(ASSIGNED_ONCE, text, (entry.sequence,), (other, who), [partition])
             strange = {each for each in member.assigned if each[0] not in member.topics}
             if strange:
-                says = f"{who} is given {named(strange)}, to which it does not subscribe"
-                self._violations.add(ASSIGNED_ONCE, says, (entry.sequence,), (who,), strange)
+                text = f"{who} is given {named(strange)}, to which it does not subscribe"
+                self._violations.add(ASSIGNED_ONCE, text, (entry.sequence,), (who,), strange)
         claimed = {each for member in self._members.values() for each in member.claims}
         for topic in sorted({topic for member in self._members.values() for topic in member.topics}):
             given = {number for name, number in owners if name == topic}
@@ -369,8 +369,8 @@ class RoundChecks:
         while self._unsure and at_ms > self._unsure[0][0].at_ms + self.metadata_ms:
             entry, topic, given, withheld = self._unsure.pop(0)
             if not any(self._is_whole(given, withheld, count) for count in self._counts.get(topic, {0})):
-                says = f"The members are given {len(given)} partitions of {topic}, and not all that there are"
-                self._violations.add(ASSIGNED_WHOLE, says, (entry.sequence,), (), [(topic, len(given))])
+                text = f"The members are given {len(given)} partitions of {topic}, and not all that there are"
+                self._violations.add(ASSIGNED_WHOLE, text, (entry.sequence,), (), [(topic, len(given))])
 
     @staticmethod
     def _is_whole(given: Set[int], withheld: Set[int], count: int) -> bool:

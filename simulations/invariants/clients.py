@@ -340,10 +340,10 @@ class ClientChecks:
                 self.behind[who] = since_ms
 
     def _wrong(self, found: list[rules.Wrong], proof: tuple[int, ...], *who: str) -> None:
-        for invariant, says, which in found:
-            self._violations.add(invariant, says, proof, who, which)
+        for invariant, text, which in found:
+            self._violations.add(invariant, text, proof, who, which)
 
     def _add(
-        self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Iterable[Partition] = ()
+        self, invariant: str, text: str, proof: tuple[int, ...], who: str, which: Iterable[Partition] = ()
     ) -> None:
-        self._violations.add(invariant, says, proof, (who,), which)
+        self._violations.add(invariant, text, proof, (who,), which)

@@ -47,8 +47,8 @@ class CommitChecks:
             ):
                 strange.append(partition)
                 proof.append(given_up.sequence if given_up is not None else 0)
-        for invariant, says, which in rules.commits_strange(who, set(strange)):
-            self._violations.add(invariant, says, tuple(proof), (who,), which)
+        for invariant, text, which in rules.commits_strange(who, set(strange)):
+            self._violations.add(invariant, text, tuple(proof), (who,), which)
 
     def _later_ms(self, who: str, given_up: Entry, has_left: bool) -> int:
         """How much longer than it travels a commit may take that was asked for before its partition was given up.
@@ -82,11 +82,11 @@ class CommitChecks:
         )
         if accepted:
             which = self._topics.named(accepted)
-            says = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
-            says += f"; it is at {member.epoch}" if member is not None else "; the group does not know it"
+            text = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
+            text += f"; it is at {member.epoch}" if member is not None else "; the group does not know it"
             wrote = member.wrote if member is not None else 0
             proof = (wrote, asked.entry.sequence, entry.sequence)
-            self._violations.add("commit_epoch", says, proof, (who,), which)
+            self._violations.add("commit_epoch", text, proof, (who,), which)
 
 
 def id_of(topic: NamedTopic, topics: Topics) -> str:

@@ -36,8 +36,8 @@ class CompactionChecks:
                     loaded = replace(replay_record(loaded, record), anomalies=())
             if not _same(loaded, state):
                 kept = "with" if tombstones else "without"
-                says = f"The compacted log, {kept} tombstones, gives another group than the whole log"
-                self._violations.add("compacted_log", says, (entry.sequence,))
+                text = f"The compacted log, {kept} tombstones, gives another group than the whole log"
+                self._violations.add("compacted_log", text, (entry.sequence,))
                 return
 
 

@@ -28,34 +28,34 @@ CONSUMPTION_INVARIANTS: Final = {
         Invariant(
             name=LAG,
             number="RATE",
-            says="The lag of a partition is what was written to it and nobody has read, and the group's is that of all partitions.",
+            statement="The lag of a partition is what was written to it and nobody has read, and the group's is that of all partitions.",
             source="[the rules](scenarios.md#topics-with-a-rate)",
             apart="From its first reader on; of a partition that is added from its first record on.",
         ),
         Invariant(
             name=TWICE,
             number="RATE",
-            says="Who begins to read does so at the committed offset, or without one at the end of the log; each record below the furthest that was read counts as read twice, once for each time; what is left out is skipped.",
+            statement="Who begins to read does so at the committed offset, or without one at the end of the log; each record below the furthest that was read counts as read twice, once for each time; what is left out is skipped.",
             source="`auto.offset.reset=latest`; [the rules](scenarios.md#topics-with-a-rate)",
         ),
         Invariant(
             name=UNREAD,
             number="RATE",
-            says="The time not read is the sum of the intervals in which nobody fetched, from the first reader on.",
+            statement="The time not read is the sum of the intervals in which nobody fetched, from the first reader on.",
             source="[the rules](scenarios.md#topics-with-a-rate)",
             apart="Of a partition that is added from its first record on.",
         ),
         Invariant(
             name=AFTER_WRITTEN,
             number="RATE",
-            says="Nobody reads what is not written yet, nor commits what it has not read, nor less than where it began.",
+            statement="Nobody reads what is not written yet, nor commits what it has not read, nor less than where it began.",
             source="`SubscriptionState.allConsumed`",
             apart="Not asked of commits where the script names an offset.",
         ),
         Invariant(
             name=HANDED_OVER,
             number="RATE",
-            says="A client reads what `on_partitions_assigned` has handed over and is not revoked or lost, and no other partition; at rest all of it. It reads nothing while it is paused, cut off or in a callback, nothing any more once it is killed, and nothing of a topic that ACLs deny it.",
+            statement="A client reads what `on_partitions_assigned` has handed over and is not revoked or lost, and no other partition; at rest all of it. It reads nothing while it is paused, cut off or in a callback, nothing any more once it is killed, and nothing of a topic that ACLs deny it.",
             source="`ConsumerRebalanceListener`, `SubscriptionState.isFetchable`",
             apart="What a callback threw on, or is to take at the next poll, may be left out at rest.",
         ),
@@ -180,8 +180,8 @@ class ConsumptionChecker(BesideChecker):
                 log.advance(entry.at_ms)
                 began, came = log.reached.get(entry.actor, (0, 0))
                 if not began <= offset <= came <= log.end(entry.at_ms):
-                    says = f"{entry.actor} commits {offset} of {named([partition])}, and has read from {began} to {came}; its log ends at {log.end(entry.at_ms)}"
-                    self._violations.add(AFTER_WRITTEN, says, (entry.sequence,), (entry.actor,), (partition,))
+                    text = f"{entry.actor} commits {offset} of {named([partition])}, and has read from {began} to {came}; its log ends at {log.end(entry.at_ms)}"
+                    self._violations.add(AFTER_WRITTEN, text, (entry.sequence,), (entry.actor,), (partition,))
 
     # What is read.
 

@@ -56,8 +56,8 @@ class Sums:
             return
         for figure in _figures(topic, theirs, number, log, at_ms):
             if figure.differs:
-                says = f"Of {named([partition])} {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
-                self._violations.add(figure.invariant, says, (sequence,), (), (partition,))
+                text = f"Of {named([partition])} {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
+                self._violations.add(figure.invariant, text, (sequence,), (), (partition,))
 
     def compare_all(
         self, told: Consumption, logs: Sequence[ConsumedLog], lag_max: int | None, at_ms: int, sequence: int
@@ -65,8 +65,8 @@ class Sums:
         """Of all partitions together, those of deleted topics among them."""
         for figure in _of_all(told, logs, lag_max, at_ms):
             if figure.differs:
-                says = f"Of all partitions {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
-                self._violations.add(figure.invariant, says, (sequence,), (figure.what,))
+                text = f"Of all partitions {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
+                self._violations.add(figure.invariant, text, (sequence,), (figure.what,))
 
 
 def _figures(

@@ -206,8 +206,8 @@ class GroupChecks(Group):
         if self._unit is None or entry.unit != self._unit.unit:
             self._begin_unit(entry)
         elif entry.batch != self._unit.batch:
-            says = "The records of one request are in two batches"
-            self._violations.add("one_batch", says, (self._unit.sequence, entry.sequence))
+            text = "The records of one request are in two batches"
+            self._violations.add("one_batch", text, (self._unit.sequence, entry.sequence))
         self._take(entry)
         if not entry.settled:
             return False
@@ -259,8 +259,8 @@ class GroupChecks(Group):
 
     def _group_epoch(self, entry: Entry, value: ConsumerGroupMetadataValue | None) -> None:
         if value is not None and value["epoch"] != self.epoch + 1 and self.epoch_wrote:
-            says = f"The group epoch goes from {self.epoch} to {value['epoch']}"
-            self._violations.add("group_epochs", says, (self.epoch_wrote, entry.sequence))
+            text = f"The group epoch goes from {self.epoch} to {value['epoch']}"
+            self._violations.add("group_epochs", text, (self.epoch_wrote, entry.sequence))
         self.new_epoch(entry, value)
 
     def _member(self, entry: Entry, name: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
@@ -283,14 +283,14 @@ class GroupChecks(Group):
 
     def _settle(self, entry: Entry, state: State) -> None:
         if self.epoch < self.targets.epoch:
-            says = f"The assignment epoch {self.targets.epoch} is ahead of the group epoch {self.epoch}"
-            self._violations.add("group_epochs", says, (self.epoch_wrote, self.targets.wrote, entry.sequence))
+            text = f"The assignment epoch {self.targets.epoch} is ahead of the group epoch {self.epoch}"
+            self._violations.add("group_epochs", text, (self.epoch_wrote, self.targets.wrote, entry.sequence))
         self._timers.settled()
         self._steps.look(entry, (self._unit or entry).sequence, self.last_asked, state)
         stable = self.stable_at[self.targets.epoch] == len(self.members)
         if stable != state.consumer.converged:
-            says = f"The group {'is' if stable else 'is not'} Stable by its records, and is counted otherwise"
-            self._violations.add("group_state", says, (self.epoch_wrote, entry.sequence))
+            text = f"The group {'is' if stable else 'is not'} Stable by its records, and is counted otherwise"
+            self._violations.add("group_state", text, (self.epoch_wrote, entry.sequence))
         self.targets.settle(entry, self.members, self.epoch, state)
 
     def _told(self, entry: Entry, who: str, assignment: AssignmentBody) -> None:
@@ -303,8 +303,8 @@ class GroupChecks(Group):
             kept |= listed(part or ()).keys()
         self._timers.told_less(entry, who, self._topics.named(member.assigned.keys() - kept))
 
-    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str) -> None:
-        self._violations.add(invariant, says, proof, (who,))
+    def _add(self, invariant: str, text: str, proof: tuple[int, ...], who: str) -> None:
+        self._violations.add(invariant, text, proof, (who,))
 
 
 def _turned_away(body: AnyAnswer) -> bool:

@@ -92,8 +92,8 @@ class LeftoverChecks:
             return
         strange = [where for where in removed if where[0] in self._topics.ids and where[0] not in self._gone]
         if strange:
-            says = f"Offsets of {named(strange)} are removed, and neither the topic nor the group is deleted"
-            self._violations.add("offsets_go_along", says, (*removed.values(), entry.sequence), (), strange)
+            text = f"Offsets of {named(strange)} are removed, and neither the topic nor the group is deleted"
+            self._violations.add("offsets_go_along", text, (*removed.values(), entry.sequence), (), strange)
         for where in removed:
             if where[0] in self._gone and not any(each[0] == where[0] for each in self._offsets):
                 del self._gone[where[0]]
@@ -102,12 +102,12 @@ class LeftoverChecks:
         used = {member.regex for member in members.values() if member.regex}
         for regex, sequence in self._expressions.items():
             if regex not in used:
-                says = f"The topics of the expression {regex} are kept, and no member has it"
-                self._violations.add("expressions_go_along", says, (sequence, entry.sequence))
+                text = f"The topics of the expression {regex} are kept, and no member has it"
+                self._violations.add("expressions_go_along", text, (sequence, entry.sequence))
 
     def at_rest(self, sequence: int) -> None:
         """Everything had time enough."""
         for name, since in self._gone.items():
             if left := [where for where in self._offsets if where[0] == name]:
-                says = f"The topic {name} is deleted, and offsets of {named(left)} are still there"
-                self._violations.add("offsets_go_along", says, (since, sequence), (), left)
+                text = f"The topic {name} is deleted, and offsets of {named(left)} are still there"
+                self._violations.add("offsets_go_along", text, (since, sequence), (), left)

@@ -237,14 +237,14 @@ class LivenessChecks:
                 continue
             del self._heard[who]
             if who in self._group.members:
-                says = f"{who} is silent for longer than its session timeout, and still a member"
-                self._violations.add("session_timeout", says, (heard[1], sequence), (who,))
+                text = f"{who} is silent for longer than its session timeout, and still a member"
+                self._violations.add("session_timeout", text, (heard[1], sequence), (who,))
         while self._deadlines and self._deadlines[0][0] < at_ms:
             _, since, who = heapq.heappop(self._deadlines)
             waits = self._waits.get(who)
             if waits is not None and waits.sequence == since:
-                says = f"{who} is waited for longer than its rebalance timeout"
-                self._violations.add("rebalance_timeout", says, (since, sequence), (who,))
+                text = f"{who} is waited for longer than its rebalance timeout"
+                self._violations.add("rebalance_timeout", text, (since, sequence), (who,))
         if self._disturbed is None or self._demanded or self.tied or self._is_well:
             return
         bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
@@ -284,14 +284,14 @@ class LivenessChecks:
         since = self._disturbed.sequence if self._disturbed is not None else 0
         if group.members and not group.converged:
             proof = (since, group.epoch_wrote, sequence)
-            says = f"Nothing disturbs the group any more, and it is not Stable at epoch {group.epoch}"
-            self._violations.add("group_converges", says, proof)
+            text = f"Nothing disturbs the group any more, and it is not Stable at epoch {group.epoch}"
+            self._violations.add("group_converges", text, proof)
             late = sorted(who for who, member in group.members.items() if member.epoch != group.epoch)
             if late:
-                says = f"{late[0]} does not reach epoch {group.epoch}"
+                text = f"{late[0]} does not reach epoch {group.epoch}"
                 if len(late) > 1:
-                    says = f"{len(late)} members, {late[0]} among them, do not reach epoch {group.epoch}"
-                self._violations.add("members_converge", says, proof, late)
+                    text = f"{len(late)} members, {late[0]} among them, do not reach epoch {group.epoch}"
+                self._violations.add("members_converge", text, proof, late)
             self._demanded = True
         elif group.members and not group.targets.is_of_now(group.members):
             group.targets.at_rest(sequence, group.members)
@@ -299,16 +299,16 @@ class LivenessChecks:
         elif unheeded := sorted(
             who for who, asked_ms in self._unheeded.items() if before_ms is None or asked_ms <= before_ms
         ):
-            says = f"The records of {unheeded[0]} do not say what its application subscribes to"
-            self._violations.add("application_is_heeded", says, (since, sequence), unheeded)
+            text = f"The records of {unheeded[0]} do not say what its application subscribes to"
+            self._violations.add("application_is_heeded", text, (since, sequence), unheeded)
             self._demanded = True
         elif late := sorted(
             who
             for who, since_ms in self._clients.behind.items()
             if before_ms is None or since_ms <= before_ms
         ):
-            says = f"The client of {late[0]} does not own what is assigned to it"
-            self._violations.add("partitions_processed", says, (since, sequence), late)
+            text = f"The client of {late[0]} does not own what is assigned to it"
+            self._violations.add("partitions_processed", text, (since, sequence), late)
             self._demanded = True
 
 

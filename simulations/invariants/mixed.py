@@ -57,20 +57,20 @@ MIXED_INVARIANTS: Final = {
         Invariant(
             name=ONE_PROTOCOL,
             number="G.1, E.14",
-            says="A group is a classic one or a consumer group: a batch that makes it the one ends the other.",
+            statement="A group is a classic one or a consumer group: a batch that makes it the one ends the other.",
             source="KIP-848, Online Migration; `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGroup`",
         ),
         Invariant(
             name=GIVEN_UP,
             number="G.2 #21",
-            says="A partition is taken from a classic member of a consumer group when its client has given it up.",
+            statement="A partition is taken from a classic member of a consumer group when its client has given it up.",
             source="KIP-848, Online Migration",
             apart="Not of a client that was fenced, or whose process is dead.",
         ),
         Invariant(
             name=ONE_READER,
             number="G.2 #20",
-            says="No two clients that a consumer group has as members read the same partition.",
+            statement="No two clients that a consumer group has as members read the same partition.",
             source="KIP-848, KIP-429",
             apart=(
                 "A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins "
@@ -231,10 +231,10 @@ class MixedChecker:
 
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
-        says = None if self._ties.goes_on or self._round_is_lost else next(self._wrong(), None)
-        if says is not None and (self._is_consumer or not self._rounds.is_unending()):
+        text = None if self._ties.goes_on or self._round_is_lost else next(self._wrong(), None)
+        if text is not None and (self._is_consumer or not self._rounds.is_unending()):
             since = self._disturbed.sequence if self._disturbed is not None else 0
-            self._violations.add(CONVERGES, says, (since, self._last))
+            self._violations.add(CONVERGES, text, (since, self._last))
         return self._violations.take()
 
     @property
@@ -290,8 +290,8 @@ class MixedChecker:
         if both and self._released and not self._group.members:
             self._known = known_faults.FORGOTTEN
         elif both:
-            says = "Records tell of a classic group and of a consumer group at once"
-            self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
+            text = "Records tell of a classic group and of a consumer group at once"
+            self._violations.add(ONE_PROTOCOL, text, (entry.sequence,))
 
     def _forgets(self, at_ms: int) -> None:
         if self._released:
@@ -326,8 +326,8 @@ class MixedChecker:
             if who not in self._classic:
                 self._misread.changed(who, client, gone, self._topics.named(new.held() - old.held()))
             elif kept := gone & client.owned.keys():
-                says = f"{named(kept)} is taken from {who}, which still reads it"
-                self._violations.add(GIVEN_UP, says, (new.wrote, entry.sequence), (who,), kept)
+                text = f"{named(kept)} is taken from {who}, which still reads it"
+                self._violations.add(GIVEN_UP, text, (new.wrote, entry.sequence), (who,), kept)
 
     def _answered(self, entry: Entry) -> None:
         payload, who = entry.payload, str(entry.payload.get("to"))
@@ -400,9 +400,9 @@ class MixedChecker:
             both, excused = self._unwritten.of_others(other, its, members[other], both)
             self._known = self._known or (known_faults.READS_BEYOND if excused else None)
             if both:
-                says = f"{who} begins with {named(both)} while {other} still reads it"
+                text = f"{who} begins with {named(both)} while {other} still reads it"
                 proof = [its.owned[key] for key in both]
-                self._violations.add(ONE_READER, says, (*proof, entry.sequence), (who, other), both)
+                self._violations.add(ONE_READER, text, (*proof, entry.sequence), (who, other), both)
 
     @property
     def _nobody_computes(self) -> bool:

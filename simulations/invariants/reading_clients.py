@@ -92,16 +92,16 @@ class ReadingClients:
         self._stopped(entry.actor, client, entry.at_ms, entry.sequence)
         keeps = PAUSED in client.stopped and KILLED not in client.stopped
         if keeps and (dropped := client.reads - partitions):
-            says = f"{entry.actor} is paused, and does not stay where it is with {named(dropped)}"
-            self._tell(says, (client.told, entry.sequence), entry.actor, dropped)
+            text = f"{entry.actor} is paused, and does not stay where it is with {named(dropped)}"
+            self._tell(text, (client.told, entry.sequence), entry.actor, dropped)
         if begins:
             client.has |= partitions
         client.giving_up = (client.giving_up | client.reads) & client.has - partitions
         client.reads, client.fetches, client.told = frozenset(partitions), payload["fetches"], entry.sequence
         client.denied = frozenset(payload.get("denied") or ())
         if others := partitions - client.has:
-            says = f"{entry.actor} reads {named(others)}, which nobody has handed over to it"
-            self._tell(says, (entry.sequence,), entry.actor, others)
+            text = f"{entry.actor} reads {named(others)}, which nobody has handed over to it"
+            self._tell(text, (entry.sequence,), entry.actor, others)
         self._rights(entry.actor, client, entry.sequence)
 
     def forgotten(self, topic: str) -> None:
@@ -121,8 +121,8 @@ class ReadingClients:
             unread = client.has - client.reads - client.giving_up
             left = {(topic, n) for topic, n in unread if n < len(topics.get(topic, ()))}
             if left and not client.raised:
-                says = f"{who} was handed over {named(left)}, and does not read it"
-                self._tell(says, (client.told, sequence), who, left)
+                text = f"{who} was handed over {named(left)}, and does not read it"
+                self._tell(text, (client.told, sequence), who, left)
 
     def _rights(self, who: str, client: _Client, sequence: int) -> None:
         name = who.partition("~")[0]
@@ -130,9 +130,9 @@ class ReadingClients:
         denied = {topic for topic in topics if any((name, right, topic) in self._denied for right in ("read", "describe"))}  # fmt: skip
         if client.denied & topics != denied:
             words = ", ".join(sorted(client.denied ^ denied))
-            says = f"{who} reads as if its rights on {words} were others than they are"
+            text = f"{who} reads as if its rights on {words} were others than they are"
             self._tell(
-                says, (client.told, sequence), who, {each for each in client.reads if each[0] in denied}
+                text, (client.told, sequence), who, {each for each in client.reads if each[0] in denied}
             )
 
     def _stops_over(self, who: str, why: str, entry: Entry) -> None:
@@ -146,17 +146,17 @@ class ReadingClients:
             return
         for why, since_ms in client.stopped.items():
             if since_ms < at_ms:
-                says = f"{who} {why}, and reads {named(client.reads)}"
-                self._tell(says, (client.told, sequence), who, client.reads)
+                text = f"{who} {why}, and reads {named(client.reads)}"
+                self._tell(text, (client.told, sequence), who, client.reads)
 
     def _client(self, who: str) -> _Client:
         return self._clients.setdefault(who, _Client())
 
     def _tell(
         self,
-        says: str,
+        text: str,
         sequences: tuple[int, ...],
         who: str,
         partitions: set[Partition] | frozenset[Partition],
     ) -> None:
-        self._violations.add(HANDED_OVER, says, sequences, (who,), partitions)
+        self._violations.add(HANDED_OVER, text, sequences, (who,), partitions)

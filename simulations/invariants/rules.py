@@ -47,8 +47,8 @@ def callback_begins(
         return found
     strange = partitions - owned - (revoked if callback == LOST else NONE)
     if strange:
-        says = f"{callback} of {who} names {named(strange)}, which it does not own"
-        found.append(("callbacks", says, strange))
+        text = f"{callback} of {who} names {named(strange)}, which it does not own"
+        found.append(("callbacks", text, strange))
     return found + (loses_for_no_reason(who) if callback == LOST and not thrown_out else [])
 
 
@@ -62,8 +62,8 @@ def begins_with_strange(who: str, partitions: Set[Partition], held: Iterable[Par
     strange = partitions - set(held)
     if not strange:
         return []
-    says = f"{who} begins with {named(strange)}, which the group does not hold for it"
-    return [("owned_is_held", says, strange)]
+    text = f"{who} begins with {named(strange)}, which the group does not hold for it"
+    return [("owned_is_held", text, strange)]
 
 
 def still_owns(who: str, gone: Iterable[Partition], owned: Set[Partition]) -> list[Wrong]:
@@ -116,5 +116,5 @@ def commits_strange(who: str, strange: Set[Partition]) -> list[Wrong]:
     """``who`` commits offsets of partitions that it does not own."""
     if not strange:
         return []
-    says = f"{who} commits offsets of {named(strange)}, which it does not own"
-    return [("given_up_is_left_alone", says, strange)]
+    text = f"{who} commits offsets of {named(strange)}, which it does not own"
+    return [("given_up_is_left_alone", text, strange)]

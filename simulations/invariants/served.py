@@ -33,14 +33,14 @@ SERVED_INVARIANTS: Final = {
     SERVED: Invariant(
         name=SERVED,
         number="KIP-848",
-        says="A ConsumerGroupHeartbeat is answered UNSUPPORTED_VERSION where the broker does not serve the consumer protocol: `group.version` is 0, or its release is older than 4.0. Nowhere else is it.",
+        statement="A ConsumerGroupHeartbeat is answered UNSUPPORTED_VERSION where the broker does not serve the consumer protocol: `group.version` is 0, or its release is older than 4.0. Nowhere else is it.",
         source="`KafkaApis.handleConsumerGroupHeartbeat`",
         apart="Once a broker older than 4.0 takes over a consumer group, this and `lowered` alone are asked.",
     ),
     LOWERED: Invariant(
         name=LOWERED,
         number="KIP-848",
-        says="Lowering `group.version` writes no record: the group stays, and its members until their sessions end.",
+        statement="Lowering `group.version` writes no record: the group stays, and its members until their sessions end.",
         source="`GroupCoordinatorService`, which hears of no feature; KIP-848, Broker Migration",
         apart="In `kip` no consumer group is left where `group.version` is 0.",
     ),
@@ -147,8 +147,8 @@ class ServedChecker(BesideChecker):
         elif off or not (coordinator_serves or code in OF_ANY_BROKER):
             self._add(request, entry, f"is answered {code}, though the consumer protocol is not served")
 
-    def _add(self, request: Entry, entry: Entry, says: str) -> None:
-        told = f"A heartbeat of {request.actor} {says}"
+    def _add(self, request: Entry, entry: Entry, text: str) -> None:
+        told = f"A heartbeat of {request.actor} {text}"
         self._violations.add(SERVED, told, (request.sequence, entry.sequence), (request.actor,))
 
 

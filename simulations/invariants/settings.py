@@ -64,8 +64,8 @@ class SettingsChecks:
         told_ms = body.get("heartbeatIntervalMs")
         if told_ms not in (None, held.heartbeat_interval_ms):
             who = asked.entry.actor
-            says = f"{who} is told to send a heartbeat every {told_ms} ms, and {held.heartbeat_interval_ms} ms are set"
-            self._add("settings_hold", says, (asked.entry.sequence, entry.sequence), who)
+            text = f"{who} is told to send a heartbeat every {told_ms} ms, and {held.heartbeat_interval_ms} ms are set"
+            self._add("settings_hold", text, (asked.entry.sequence, entry.sequence), who)
 
     def failed_over(self) -> None:
         """Timers begin anew at the next coordinator; what the last one was asked is not answered any more."""
@@ -104,8 +104,8 @@ class SettingsChecks:
         if timer == REBALANCE:
             length_ms = member.rebalance_timeout_ms if member is not None else 0
         if deadline_ms - from_ms != length_ms:
-            says = f"The {timer} timer of {who} is started for {deadline_ms - from_ms} ms, and {length_ms} ms are set"
-            self._add("timer_length", says, (entry.cause or 0, entry.sequence), who)
+            text = f"The {timer} timer of {who} is started for {deadline_ms - from_ms} ms, and {length_ms} ms are set"
+            self._add("timer_length", text, (entry.cause or 0, entry.sequence), who)
 
     def _starts(self, timer: str, who: str, from_ms: int, until_ms: int) -> None:
         """What was handled later counts, whichever takes effect first."""
@@ -117,8 +117,8 @@ class SettingsChecks:
         from_ms, until_ms = self._due.pop((timer, who), (0, deadline_ms))
         if min(deadline_ms, entry.at_ms) < until_ms:
             early_ms = until_ms - min(deadline_ms, entry.at_ms)
-            says = f"The {timer} timer of {who}, started at {from_ms}, runs out {early_ms} ms before its time"
-            self._add("timer_length", says, (entry.cause or 0, entry.sequence), who)
+            text = f"The {timer} timer of {who}, started at {from_ms}, runs out {early_ms} ms before its time"
+            self._add("timer_length", text, (entry.cause or 0, entry.sequence), who)
 
-    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str) -> None:
-        self._violations.add(invariant, says, proof, (who,))
+    def _add(self, invariant: str, text: str, proof: tuple[int, ...], who: str) -> None:
+        self._violations.add(invariant, text, proof, (who,))

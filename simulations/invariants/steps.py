@@ -57,16 +57,16 @@ class StepChecks:
                 which, theirs = self._topics.named([held]), self._group.members[other]
                 proof = (theirs.wrote, new.wrote, entry.sequence)
                 who = tuple(sorted((name, other)))
-                says = f"{who[0]} and {who[1]} both hold {named(which)}"
-                self._violations.add("one_holder", says, proof, who, which)
+                text = f"{who[0]} and {who[1]} both hold {named(which)}"
+                self._violations.add("one_holder", text, proof, who, which)
                 if (held in new.pending) != (held in theirs.pending):
-                    says = f"{named(which)} is pending revocation of one and assigned to the other of {who[0]} and {who[1]}"
-                    self._violations.add("pending_is_not_assigned", says, proof, who, which)
+                    text = f"{named(which)} is pending revocation of one and assigned to the other of {who[0]} and {who[1]}"
+                    self._violations.add("pending_is_not_assigned", text, proof, who, which)
         both = new.assigned.keys() & new.pending.keys()
         if both:
             which = self._topics.named(both)
-            says = f"{named(which)} is assigned to {name} and pending its revocation"
-            self._add("pending_is_not_assigned", says, (new.wrote, entry.sequence), name, which)
+            text = f"{named(which)} is assigned to {name} and pending its revocation"
+            self._add("pending_is_not_assigned", text, (new.wrote, entry.sequence), name, which)
 
     def _one_instance(self, entry: Entry, name: str, new: Member) -> None:
         """Who takes an instance over takes it from a member that is away; nobody else has it then."""
@@ -76,48 +76,48 @@ class StepChecks:
         old, still = self._group.touched.get(holder), self._group.members.get(holder)
         proof = ((old or still or new).wrote, new.wrote, entry.sequence)
         if holder != name and still is not None:
-            says = f"{name} has the instance {new.instance}, and so has {holder}"
-            self._violations.add("one_instance", says, proof, (holder, name))
+            text = f"{name} has the instance {new.instance}, and so has {holder}"
+            self._violations.add("one_instance", text, proof, (holder, name))
         elif old is not None and old.epoch != LEFT_FOR_NOW:
-            says = f"{name} takes the instance {new.instance} over from {holder}, which has not left"
-            self._violations.add("one_instance", says, proof, (holder, name))
+            text = f"{name} takes the instance {new.instance} over from {holder}, which has not left"
+            self._violations.add("one_instance", text, proof, (holder, name))
 
     def _epochs(self, entry: Entry, name: str, old: Member | None, new: Member) -> None:
         proof = (old.wrote if old is not None else 0, new.wrote, entry.sequence)
         if new.epoch > self._targets.epoch:
-            says = f"{name} is at epoch {new.epoch}, ahead of the assignment epoch {self._targets.epoch}"
-            self._add("member_epoch", says, (self._targets.wrote, *proof), name)
+            text = f"{name} is at epoch {new.epoch}, ahead of the assignment epoch {self._targets.epoch}"
+            self._add("member_epoch", text, (self._targets.wrote, *proof), name)
         is_away = new.epoch == LEFT_FOR_NOW and new.instance is not None
         if old is not None and new.epoch < old.epoch and not is_away:
             self._add("member_epoch", f"{name} goes back from epoch {old.epoch} to {new.epoch}", proof, name)
         if new.previous > new.epoch and not is_away:
-            says = f"The previous epoch {new.previous} of {name} is above its epoch {new.epoch}"
-            self._add("previous_epoch", says, proof, name)
+            text = f"The previous epoch {new.previous} of {name} is above its epoch {new.epoch}"
+            self._add("previous_epoch", text, proof, name)
         elif new.previous < 0 and new.epoch > 0:
-            says = f"The previous epoch of {name}, which is at epoch {new.epoch}, is {new.previous}"
-            self._add("previous_epoch", says, proof, name)
+            text = f"The previous epoch of {name}, which is at epoch {new.epoch}, is {new.previous}"
+            self._add("previous_epoch", text, proof, name)
 
     def _states(self, entry: Entry, name: str, new: Member, first: int) -> None:
         proof = (new.wrote, self._targets.wrote, entry.sequence)
         if new.state == STABLE and new.pending:
             which = self._topics.named(new.pending)
-            says = f"{name} is STABLE while {named(which)} is pending its revocation"
-            self._add("stable", says, proof, name, which)
+            text = f"{name} is STABLE while {named(which)} is pending its revocation"
+            self._add("stable", text, proof, name, which)
         if new.epoch == LEFT_FOR_NOW:
             if new.pending:
                 which = self._topics.named(new.pending)
-                says = f"{name} has left for now, and {named(which)} is still pending its revocation"
-                self._add("unrevoked", says, proof, name, which)
+                text = f"{name} has left for now, and {named(which)} is still pending its revocation"
+                self._add("unrevoked", text, proof, name, which)
             return
         if new.state == UNREVOKED and not new.pending:
-            says = f"{name} is in UNREVOKED_PARTITIONS with nothing to give up"
-            self._add("unrevoked", says, proof, name)
+            text = f"{name} is in UNREVOKED_PARTITIONS with nothing to give up"
+            self._add("unrevoked", text, proof, name)
         was_written = new.wrote >= first
         if new.state == UNRELEASED and was_written and (new.epoch != self._targets.epoch or new.pending):
-            says = (
+            text = (
                 f"{name} is in UNRELEASED_PARTITIONS at epoch {new.epoch}, with {len(new.pending)} to give up"
             )
-            self._add("unreleased", f"{says}; the assignment epoch is {self._targets.epoch}", proof, name)
+            self._add("unreleased", f"{text}; the assignment epoch is {self._targets.epoch}", proof, name)
 
     def _gains(
         self, entry: Entry, name: str, old: Member | None, new: Member, asked: HandledRequest | None
@@ -129,8 +129,8 @@ class StepChecks:
         proof = (self._targets.wrote_of(name), new.wrote, entry.sequence)
         if strange:
             which = self._topics.named(strange)
-            says = f"{name} gets {named(which)}, which its target does not hold"
-            self._add("gained_from_target", says, proof, name, which)
+            text = f"{name} gets {named(which)}, which its target does not hold"
+            self._add("gained_from_target", text, proof, name, which)
         if not self._kafka:
             return
         kept = old.assigned if old is not None else {}
@@ -143,8 +143,8 @@ class StepChecks:
         ]
         if wrong:
             which = self._topics.named(wrong)
-            says = f"{name} has {named(which)} at another assignment epoch than it got it"
-            self._add("assignment_epochs", says, proof, name, which)
+            text = f"{name} has {named(which)} at another assignment epoch than it got it"
+            self._add("assignment_epochs", text, proof, name, which)
 
     def _gives_up(
         self, entry: Entry, name: str, old: Member | None, new: Member, asked: HandledRequest | None
@@ -160,9 +160,9 @@ class StepChecks:
         kept = gone if owned is None or new.epoch < 0 else gone & listed(owned).keys()
         if kept:
             which = self._topics.named(kept)
-            says = f"{named(which)} is taken from {name}, which has not acknowledged it"
+            text = f"{named(which)} is taken from {name}, which has not acknowledged it"
             sequence = asked.entry.sequence if asked is not None else 0
-            self._add("revoked_by_acknowledgement", says, (old.wrote, sequence, entry.sequence), name, which)
+            self._add("revoked_by_acknowledgement", text, (old.wrote, sequence, entry.sequence), name, which)
 
     def _memory(self, entry: Entry, name: str, old: Member | None, new: Member | None, state: State) -> None:
         memory = state.consumer.members.get(name)
@@ -184,15 +184,15 @@ class StepChecks:
                 wrong.append(held)
         if wrong:
             which = self._topics.named(wrong)
-            says = f"The partition epoch of {named(which)} is not its holder's"
-            self._add("partition_epochs", says, proof, name, which)
+            text = f"The partition epoch of {named(which)} is not its holder's"
+            self._add("partition_epochs", text, proof, name, which)
 
     def _add(
         self,
         invariant: str,
-        says: str,
+        text: str,
         proof: tuple[int, ...],
         who: str,
         which: list[tuple[str, int]] | None = None,
     ) -> None:
-        self._violations.add(invariant, says, proof, (who,), which or ())
+        self._violations.add(invariant, text, proof, (who,), which or ())

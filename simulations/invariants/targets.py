@@ -82,8 +82,8 @@ class TargetChecks:
             self.epoch, self.wrote = self._first, 0
             return
         if value["assignmentEpoch"] <= self.epoch and self.wrote:
-            says = f"The assignment epoch goes from {self.epoch} to {value['assignmentEpoch']}"
-            self._violations.add("group_epochs", says, (self.wrote, entry.sequence))
+            text = f"The assignment epoch goes from {self.epoch} to {value['assignmentEpoch']}"
+            self._violations.add("group_epochs", text, (self.wrote, entry.sequence))
         self.epoch, self.wrote = value["assignmentEpoch"], entry.sequence
         self._is_current = self._is_new = True
         self._rests = None
@@ -128,8 +128,8 @@ class TargetChecks:
             if self._wrote.get(name, 0) == 0:
                 continue
             if flat(state.consumer.target.get(name, {})) != self.of(name):
-                says = f"The target of {name} in memory is not what was written"
-                self._violations.add("target_replayed", says, (self._wrote[name], entry.sequence), (name,))
+                text = f"The target of {name} in memory is not what was written"
+                self._violations.add("target_replayed", text, (self._wrote[name], entry.sequence), (name,))
         if group_epoch != self.epoch:
             return
         for name in self._dirty:
@@ -148,8 +148,8 @@ class TargetChecks:
 
     def at_rest(self, sequence: int, members: Mapping[str, Member]) -> None:
         """The coordinator had time enough to look at the metadata, and at what expressions match."""
-        for says, since in self._behind(members):
-            self._violations.add("current_target", says, (since, self.wrote, sequence))
+        for text, since in self._behind(members):
+            self._violations.add("current_target", text, (since, self.wrote, sequence))
 
     def holds_unknown(self) -> bool:
         """Whether the target holds what the coordinator does not know of: the last one knew more of the metadata."""
@@ -175,8 +175,8 @@ class TargetChecks:
         for regex in sorted(used):
             matched, there = topics.matched.get(regex), topics.matching(regex)
             if (matched is None and there) or (matched is not None and matched & topics.now.keys() != there):
-                says = f"The expression {regex} matches {_listed(there)}, and is taken to match {_listed(matched or ())}"
-                found.append((says, topics.resolved.get(regex, 0)))
+                text = f"The expression {regex} matches {_listed(there)}, and is taken to match {_listed(matched or ())}"
+                found.append((text, topics.resolved.get(regex, 0)))
         if found or not members or self.unjudged(members) is not None:
             return found
         given: Counter[str] = Counter()
@@ -194,8 +194,8 @@ class TargetChecks:
         for name, (_, partitions) in topics.now.items():
             expected = partitions if self._subscribers[name] > 0 else 0
             if given[name] != expected:
-                says = f"The target gives {given[name]} of the {expected} partitions of {name} that there are now"
-                found.append((says, self.wrote))
+                text = f"The target gives {given[name]} of the {expected} partitions of {name} that there are now"
+                found.append((text, self.wrote))
         return found
 
     def is_reached(self, entry: Entry, name: str, member: Member, group_epoch: int) -> None:
@@ -207,9 +207,9 @@ class TargetChecks:
         differs = member.assigned.keys() ^ self.of(name)
         if differs:
             which = self._topics.named(differs)
-            says = f"{name} is STABLE at epoch {self.epoch} without its target: {named(which)}"
+            text = f"{name} is STABLE at epoch {self.epoch} without its target: {named(which)}"
             proof = (self.wrote_of(name), member.wrote, entry.sequence)
-            self._violations.add("stable", says, proof, (name,), which)
+            self._violations.add("stable", text, proof, (name,), which)
 
     def _is_its_own(self, entry: Entry, name: str, members: Mapping[str, Member]) -> None:
         names, topics = self._subscriptions.get(name, frozenset()), self._topics
@@ -218,22 +218,22 @@ class TargetChecks:
             if len(others) > 1:
                 which = topics.named([held])
                 who = tuple(sorted(others))
-                says = f"{named(which)} is in the targets of {' and '.join(who)}"
+                text = f"{named(which)} is in the targets of {' and '.join(who)}"
                 proof = (*(self.wrote_of(other) for other in who), entry.sequence)
-                self._violations.add("whole_target", says, proof, who, which)
+                self._violations.add("whole_target", text, proof, who, which)
         if name not in members and self.of(name):
             which = topics.named(self.of(name))
-            says = f"The target still means {named(which)} for {name}, which is no member"
-            self._violations.add("whole_target", says, (self.wrote_of(name), entry.sequence), (name,), which)
+            text = f"The target still means {named(which)} for {name}, which is no member"
+            self._violations.add("whole_target", text, (self.wrote_of(name), entry.sequence), (name,), which)
         if name not in members or name in self._failed or not self._is_resolved(members[name]):
             return
         known = {held[0] for held in self.of(name)}
         strange = {topic_id for topic_id in known if topics.names.get(topic_id, topic_id) not in names}
         if strange:
             which = topics.named(held for held in self.of(name) if held[0] in strange)
-            says = f"The target of {name} holds {named(which)}, to which it does not subscribe"
+            text = f"The target of {name} holds {named(which)}, to which it does not subscribe"
             proof = (self.wrote_of(name), entry.sequence)
-            self._violations.add("whole_target", says, proof, (name,), which)
+            self._violations.add("whole_target", text, proof, (name,), which)
         self.is_reached(entry, name, members[name], self.epoch)
 
     def _is_resolved(self, member: Member) -> bool:
@@ -250,10 +250,10 @@ class TargetChecks:
             expected = partitions if self._subscribers[name] > 0 else 0
             given = self._count[self._topics.ids[name]]
             if given != expected:
-                says = (
+                text = (
                     f"The target gives {given} of the {expected} partitions of {name} that are subscribed to"
                 )
-                self._violations.add("whole_target", says, (self.wrote, entry.sequence), (), [(name, given)])
+                self._violations.add("whole_target", text, (self.wrote, entry.sequence), (), [(name, given)])
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -93,22 +93,22 @@ class TimerChecks:
             if self._group.members[who].epoch > 0:
                 self._add("unrevoked", f"{who} is to give up, and no rebalance timer runs", entry, who)
         for (timer, who), wrote in self._useless.items():
-            says = f"A {timer} timer runs for {who}, which needs none"
-            self._violations.add("needed_timers", says, (wrote, entry.sequence), (who,))
+            text = f"A {timer} timer runs for {who}, which needs none"
+            self._violations.add("needed_timers", text, (wrote, entry.sequence), (who,))
 
     def told_less(self, entry: Entry, who: str, less: list[tuple[str, int]]) -> None:
         """The proposal keeps no record of it: only the answer tells a member to give something up."""
         waits = who in self._running["rebalance"]
         if less and not waits:
-            says = f"{who} is told to give up {named(less)}, and no rebalance timer runs"
-            self._add("unrevoked", says, entry, who, less)
+            text = f"{who} is told to give up {named(less)}, and no rebalance timer runs"
+            self._add("unrevoked", text, entry, who, less)
         elif waits and not less:
             self._useless["rebalance", who] = self._group.members[who].wrote
         else:
             self._useless.pop(("rebalance", who), None)
 
     def _add(
-        self, invariant: str, says: str, entry: Entry, who: str, which: list[tuple[str, int]] | None = None
+        self, invariant: str, text: str, entry: Entry, who: str, which: list[tuple[str, int]] | None = None
     ) -> None:
         proof = (self._group.members[who].wrote, entry.sequence)
-        self._violations.add(invariant, says, proof, (who,), which or ())
+        self._violations.add(invariant, text, proof, (who,), which or ())

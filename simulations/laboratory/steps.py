@@ -77,7 +77,7 @@ class _Telling:
             for column, (old, new) in enumerate(zip(answer.before, answer.after, strict=True))
             if old != new
         }
-        self.says = _renaming(case)
+        self._renamed = _renaming(case)
 
     def tell(self, group: Sequence[Step]) -> Iterator[StepSheet]:
         """Several steps of one kind as one where there are words for them together."""
@@ -89,7 +89,7 @@ class _Telling:
             yield self._step(f"{together(members, partitions)}{reason and ': '}{reason}", group)
         else:
             for step in group:
-                yield self._step(self.says(str(step["says"])), [step])
+                yield self._step(self._renamed(str(step["says"])), [step])
 
     def closing(self) -> StepSheet:
         """How it ends, the same words for all six."""

@@ -46,7 +46,7 @@ def _unknown_words(lesson: Lesson, words: Collection[str]) -> Iterator[Problem]:
 def _texts(lesson: Lesson) -> Iterator[Text]:
     yield lesson.goal
     if lesson.table is not None:
-        yield from (row.says for row in lesson.table.rows)
+        yield from (row.text for row in lesson.table.rows)
         if lesson.table.slip is not None:
             yield lesson.table.slip
     for beat in lesson.beats:
@@ -57,6 +57,6 @@ def _texts(lesson: Lesson) -> Iterator[Text]:
             yield from (text for text in (ask.hint, ask.then) if text is not None)
             yield from ask.because.values()
             for option in ask.options:
-                yield option.says
+                yield option.text
                 if option.because is not None:
                     yield option.because

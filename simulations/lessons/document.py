@@ -60,7 +60,7 @@ class Fact:
 class Option:
     """An answer to choose: right where all its ``facts`` hold; ``because`` is told to who chose it, and it is wrong."""
 
-    says: Text
+    text: Text
     facts: tuple[Fact, ...]
     because: Text | None
     line: int
@@ -111,7 +111,7 @@ class Row:
     """A row of a proposal's table: the moment it tells, its event, and a cell for each member (``21 {0,1,2}``)."""
 
     at: Place
-    says: Text
+    text: Text
     cells: Mapping[str, str]
     line: int
     field: str

@@ -106,7 +106,7 @@ def _chosen(option: Option, place: int, reveal: int, filler: Filler) -> OptionSh
         )
     return {
         "key": option.field.rpartition("[")[2].rstrip("]"),
-        "says": filler.fill(option.says, place),
+        "says": filler.fill(option.text, place),
         "right": right,
         "why": filler.fill(option.because, reveal) if option.because is not None else [],
     }

@@ -210,7 +210,7 @@ def _option(node: Node) -> Option:
     if not facts:
         raise found["if"].wrong("an option needs at least one fact that makes it right")
     return Option(
-        says=_text(found["says"]),
+        text=_text(found["says"]),
         facts=facts,
         because=_text(found["because"]) if "because" in found else None,
         line=node.line,
@@ -238,7 +238,7 @@ def _row(node: Node) -> Row:
             raise node.wrong(f"a row needs {key}")
     return Row(
         at=read_place(found["at"]),
-        says=_text(found["says"]),
+        text=_text(found["says"]),
         cells={name: value.text() for name, value in found["cells"].mapping().items()},
         line=node.line,
         field=node.field,

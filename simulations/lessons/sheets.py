@@ -230,7 +230,7 @@ def _table(table: Table, filler: RunFilling) -> TableSheet:
         rows.append(
             {
                 "sequence": filler.sequence(index),
-                "says": filler.fill(row.says, index),
+                "says": filler.fill(row.text, index),
                 "cells": cells,
                 "same": [before is not None and before[place] == cell for place, cell in enumerate(cells)],
             }

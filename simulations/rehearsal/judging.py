@@ -265,7 +265,7 @@ def _way(question: Question, played: Played) -> WaySheet:
                 ],
                 "violations": [
                     {
-                        "says": each.says,
+                        "says": each.sentence,
                         "sequence": each.sequence,
                         "at_ms": each.at_ms,
                         "proof": list(each.proof),

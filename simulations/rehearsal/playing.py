@@ -45,7 +45,7 @@ class Refusal:
 class Violation:
     """Two clients of one generation processed one partition; ``proof`` are the sequences that show it."""
 
-    says: str
+    sentence: str
     sequence: int
     at_ms: int
     proof: tuple[int, ...]
@@ -295,7 +295,7 @@ class _Watcher:
         payload = entry.payload
         self._stage.violations.append(
             Violation(
-                says=payload["says"],
+                sentence=payload["says"],
                 sequence=entry.sequence,
                 at_ms=entry.at_ms,
                 proof=tuple(payload.get("sequences") or ()),

@@ -170,7 +170,7 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
         message = f": “{refusal.message}”" if refusal.message else ""
         known.append(f"{refusal.member} is refused with {refusal.error}{message}")
     for violation in stage.violations[:1]:
-        known.append(violation.says)
+        known.append(violation.sentence)
     if stage.stopped:
         each = [f"{name} {_times(count)}" for name, count in list(stage.stopped.items())[:4]]
         more = f" and {len(stage.stopped) - 4} more" if len(stage.stopped) > 4 else ""

@@ -28,8 +28,8 @@ class Warned(TypedDict):
     source: str
 
 
-def warned(code: str, level: Level, says: str, do: str = "", source: str = "") -> Warned:
-    return {"code": code, "level": str(level), "says": says, "do": do, "source": source}
+def warned(code: str, level: Level, text: str, do: str = "", source: str = "") -> Warned:
+    return {"code": code, "level": str(level), "says": text, "do": do, "source": source}
 
 
 def names_of(names: Iterable[str]) -> str:

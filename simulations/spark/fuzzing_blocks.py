@@ -63,7 +63,7 @@ def told(answer: Answer) -> dict[str, Any]:
                 "semantics": each.semantics,
                 "protocols": each.groups,
                 "invariant": each.broken.invariant,
-                "says": each.broken.says,
+                "says": each.broken.sentence,
                 "sequence": each.broken.sequence,
             }
             for each in answer.found

@@ -25,7 +25,7 @@ def test_the_test_of_a_connection_names_the_releases_that_a_broker_can_be(
 ) -> None:
     async def steps(bootstrap: str) -> list[str]:
         return [
-            step.says async for step in check({"bootstrap.servers": bootstrap}) if step.name == "versions"
+            step.text async for step in check({"bootstrap.servers": bootstrap}) if step.name == "versions"
         ]
 
     with running(tmp_path / "node", release=release) as node:

@@ -26,7 +26,7 @@ from groups.wire.inspection import (
     guess,
     inspect,
     kinds,
-    says,
+    sentence_of,
 )
 from groups.wire.inspection.nodes import REST, TAG_COUNT
 from groups.wire.inspection.printed import BadText
@@ -122,7 +122,7 @@ def check_edit(kind: Kind, data: bytes) -> None:
 def check_told(kind: Kind, data: bytes) -> None:
     """What is said of bytes in a sentence, and what clients of every age read of them."""
     listing = inspect(kind.name, data)
-    parts = says(listing)
+    parts = sentence_of(listing)
     expect("\n" not in as_text(parts), "says more than a sentence", parts)
     seen = clients(kind.name, data)
     orjson.dumps([parts, seen])

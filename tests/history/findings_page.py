@@ -61,7 +61,8 @@ def _findings(section: Section) -> str:
     }
     columns = heads.get(section, ("kind", "what it says"))
     cells = [
-        [", ".join(f"`{kind}`" for kind in row.kinds), row.says, row.needs][: len(columns)] for row in chosen
+        [", ".join(f"`{kind}`" for kind in row.kinds), row.meaning, row.needs][: len(columns)]
+        for row in chosen
     ]
     return _table(columns, cells)
 

@@ -35,7 +35,7 @@ def moment(
 
 def told(*moments: Moment) -> list[tuple[int, int, int, str]]:
     """Of each line its first and last moment, their number, and what it says."""
-    return [(line.first, line.last, line.count, line.says) for line in collapsed(moments)]
+    return [(line.first, line.last, line.count, line.text) for line in collapsed(moments)]
 
 
 def test_a_moment_by_itself_is_told_as_it_is() -> None:
@@ -48,7 +48,7 @@ def test_a_moment_by_itself_is_told_as_it_is() -> None:
         shape="join",
         epoch=2,
         actor="A",
-        says="A: join",
+        text="A: join",
         cause=1,
         problem=False,
         alone=False,
@@ -70,7 +70,7 @@ def test_what_is_alike_is_one_line_though_something_else_happens_in_between() ->
         (4, 4, 20, 20, 1),
     ]
     crowd = lines[0]
-    assert (crowd.says, crowd.actor, crowd.epoch, crowd.cause) == ("3 members join", None, None, None)
+    assert (crowd.text, crowd.actor, crowd.epoch, crowd.cause) == ("3 members join", None, None, None)
 
 
 def test_who_and_when_are_told_of_several_where_they_are_one_and_the_same() -> None:

@@ -79,7 +79,7 @@ from groups.history.findings.finding import Finding, finding
 def found_toys(facts: Facts) -> list[Finding]:
     return [finding("toy", "A toy", [1])]
 
-FINDER: Final = Declared(place=999, find=found_toys, rows=(Row(kinds=("toy",), says="a toy"),))
+FINDER: Final = Declared(place=999, find=found_toys, rows=(Row(kinds=("toy",), meaning="a toy"),))
 """
 
 PROGRAM = """

@@ -13,5 +13,5 @@ def as_table(invariants: Iterable[Invariant] = tuple(INVARIANTS.values())) -> st
         "| # | Name | Invariant | Source | Exceptions, and where `kip` and `kafka` differ |",
         "|---|---|---|---|---|",
     ]
-    rows += [f"| {i.number} | `{i.name}` | {i.says} | {i.source} | {i.apart} |" for i in invariants]
+    rows += [f"| {i.number} | `{i.name}` | {i.statement} | {i.source} | {i.apart} |" for i in invariants]
     return "\n".join(rows) + "\n"

@@ -182,7 +182,7 @@ IN_BOTH = (
 def test_every_case_study_reaches_all_its_steps_and_comes_to_rest(name: str, semantics: str) -> None:
     scenario = studies.load(name)
     frames = step_frames(name, semantics)
-    assert [frame["says"] for frame in frames] == [step.says for step in scenario.steps]
+    assert [frame["says"] for frame in frames] == [step.narration for step in scenario.steps]
     rests = ("Stable", "Empty", *(("Reconciling", "CompletingRebalance") if name in UNFINISHED else ()))
     assert frames[-1]["state"] in rests
 

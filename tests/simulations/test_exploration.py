@@ -195,7 +195,7 @@ def test_a_mistake_is_found_with_a_shortest_way_to_it(
     worlds = ConsumerWorlds(Plan(small_scenarios.load(name), KAFKA), budgets)
     report = Search(worlds, ENOUGH).run()
     found = {violated.invariant: violated for violated in report.violations}
-    entries = timeline(worlds, found[invariant].trace, invariant, found[invariant].says)
+    entries = timeline(worlds, found[invariant].trace, invariant, found[invariant].sentence)
     assert entries[-1].payload["invariant"] == invariant
     assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
     state = initial_state("g", KAFKA)
@@ -268,7 +268,7 @@ def test_a_run_is_judged_as_an_exploration_where_a_client_begins_with_what_was_t
     worlds = search.worlds
     for violated in report.violations:
         state, checker = initial_state(worlds.plan.scenario.group, KAFKA), Checker(KAFKA)
-        for entry in timeline(worlds, violated.trace, violated.invariant, violated.says):
+        for entry in timeline(worlds, violated.trace, violated.invariant, violated.sentence):
             state = replay(state, entry)
             assert checker.see(entry, state) == []
 

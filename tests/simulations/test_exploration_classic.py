@@ -103,7 +103,7 @@ def test_the_upgrade_in_one_bounce_is_unsafe_and_the_trace_is_a_shortest_one(
     assert report.complete
     assert broken(report) == ["one_processor_of_a_generation"]
     (violated,) = report.violations
-    assert violated.says.startswith("C and B~2 both process orders-1 in generation 5")
+    assert violated.sentence.startswith("C and B~2 both process orders-1 in generation 5")
     assert len(violated.trace) == UNSAFE_STEPS
     # It can be taken step by step, and breaks the rule with the last one alone.
     world = worlds.first()
@@ -121,7 +121,7 @@ def test_the_trace_is_a_timeline_in_which_the_checker_of_runs_finds_the_same(
 ) -> None:
     report, worlds = unsafe
     (violated,) = report.violations
-    entries = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    entries = timeline(worlds, violated.trace, violated.invariant, violated.sentence)
     assert found_in(UNSAFE, entries) == {violated.invariant}
     state = initial_state(worlds.plan.scenario.group, KAFKA)
     for entry in entries:

@@ -221,7 +221,7 @@ def test_progress_is_told_of_what_was_seen_so_far() -> None:
 
 def test_nobody_is_said_to_begin_with_what_it_has_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Processes, "may_begin", lambda *_: 0)
-    (says,) = (each.says for each in taken_back()[0].violations if each.invariant == "one_processor")
+    (says,) = (each.sentence for each in taken_back()[0].violations if each.invariant == "one_processor")
     assert says in {f"{who} begins with foo-1 while {other} still has it" for who, other in ("AB", "BA")}
 
 

@@ -108,7 +108,7 @@ def test_a_failure_is_shrunk_to_what_breaks_the_same_invariant(hating: int) -> N
 
 def test_shrinking_stops_when_its_runs_are_used_up(hating: int) -> None:
     document = document_of(hating, "kafka")
-    broken = Broken(invariant="session", says="", sequence=1)
+    broken = Broken(invariant="session", sentence="", sequence=1)
     less, more = (len(as_yaml(shrunk(document, "kafka", broken, runs=runs))) for runs in (3, 100))
     assert less >= more
 
@@ -121,7 +121,7 @@ def test_an_error_of_the_simulator_itself_is_found_too(monkeypatch: pytest.Monke
     broken = answering.judged(1, "kip").broken
     assert broken is not None
     assert broken.invariant == CRASHED
-    assert broken.says.startswith("RuntimeError: lost my way (fails, line ")
+    assert broken.sentence.startswith("RuntimeError: lost my way (fails, line ")
 
 
 def fuzz(*arguments: str) -> tuple[dict[str, Any], str]:

@@ -53,7 +53,7 @@ def group_epochs(name: str) -> list[int]:
 
 @pytest.mark.parametrize("name", INCIDENTS)
 def test_an_incident_says_what_is_seen_what_to_look_for_and_why(name: str) -> None:
-    said = " ".join(step.says for step in studies.load(name).steps)
+    said = " ".join(step.narration for step in studies.load(name).steps)
     assert "look for" in said or "mark of this incident" in said or "you see" in said
 
 

@@ -80,7 +80,7 @@ def test_refusing_that_sync_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> N
     text = GROUP.format(script=CLASSIC_FIRST, assignor="cooperative-sticky", config="{}")
     broken = verdict_on(load(text), Semantics.KIP).broken
     assert broken is not None
-    assert (broken.invariant, broken.says) == (
+    assert (broken.invariant, broken.sentence) == (
         "classic_member_answered",
         "A SyncGroup of C is answered 27, not 0",
     )

@@ -51,7 +51,7 @@ def emptied(release: str, more: str = "") -> Bounds:
 def test_a_group_that_empties_shows_which_release_wrote_it(release: Release) -> None:
     shown = emptied(release)
     assert shown.release is release
-    assert release_by(shown) == (release, shown.says)
+    assert release_by(shown) == (release, shown.reason)
 
 
 def test_a_log_of_two_releases_says_so_and_is_judged_as_neither_by_itself() -> None:
@@ -59,7 +59,7 @@ def test_a_log_of_two_releases_says_so_and_is_judged_as_neither_by_itself() -> N
     shown = emptied("4.3.1", roll)
     assert shown.contradict
     assert shown.release is None
-    assert shown.says.startswith("records of two releases: 4.4 or later, as when a group emptied")
+    assert shown.reason.startswith("records of two releases: 4.4 or later, as when a group emptied")
     assert release_by(shown)[0] is Release.V4_3_1
 
 

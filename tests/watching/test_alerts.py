@@ -328,7 +328,7 @@ def test_every_rule_within_its_bounds_is_taken_said_in_words_and_stored_whole(da
         limits["finding"] = data.draw(st.sampled_from(FINDINGS))
     group = "" if kind in OF_CLUSTER else "g"
     rule = rule_of({"kind": kind.value, "group": group, **limits})
-    assert rule.says
+    assert rule.text
     assert rule_of({"kind": kind.value, "group": group, **rule.limits}) == rule
 
 

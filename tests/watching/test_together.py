@@ -36,7 +36,7 @@ def test_groups_that_lose_members_seconds_apart_are_one_event_and_few_or_distant
     one = losses(*[(name, 1_000 + 100 * number) for number, name in enumerate(NAMES)]).last
     assert one is not None
     assert (len(one.groups), one.from_ms, one.to_ms) == (20, 1_000, 2_900)
-    assert one.says.replace("\u202f", " ").startswith("20 groups lost members within 1.9 s (app-00, app-01")
+    assert one.text.replace("\u202f", " ").startswith("20 groups lost members within 1.9 s (app-00, app-01")
     assert losses(*[(name, 1_000) for name in NAMES[: GROUPS_LEAST - 1]]).last is None
     assert losses(*[(name, (APART_MS + 1) * number) for number, name in enumerate(NAMES)]).last is None
 

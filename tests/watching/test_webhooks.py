@@ -60,7 +60,7 @@ def test_a_private_address_is_refused_before_anything_is_sent_and_the_refusal_na
             answer = sent(made.url(host), also=())
             assert not answer.ok
             assert not answer.again
-            assert "WEBHOOK_NETWORKS" in answer.says
+            assert "WEBHOOK_NETWORKS" in answer.text
     assert made.requests == []
 
 
@@ -82,7 +82,7 @@ def test_the_connection_goes_to_the_address_that_was_looked_at(monkeypatch: pyte
 def test_a_message_arrives_whole() -> None:
     body = json.dumps({"says": "ä" * 5000}).encode()
     with receiver() as made:
-        assert sent(made.url(path="/hooks/x?y=1"), body) == Answer(ok=True, says="200 OK")
+        assert sent(made.url(path="/hooks/x?y=1"), body) == Answer(ok=True, text="200 OK")
     head, _, got = made.requests[0].partition(b"\r\n\r\n")
     assert head.startswith(b"POST /hooks/x?y=1 HTTP/1.1\r\n")
     assert b"Content-Type: application/json" in head
@@ -107,13 +107,13 @@ def test_what_is_no_yes_is_said_in_a_line(given_: bytes | None, says: str, again
     with receiver(given_) as made:
         answer = sent(made.url(), whole_s=0.3 if given_ is None else 10.0)
     assert (answer.ok, answer.again) == (False, again)
-    assert says in answer.says
+    assert says in answer.text
     assert len(made.requests) == 1
 
 
 def test_names_and_ports_that_lead_nowhere_are_said() -> None:
-    assert "not known" in sent("http://no-such-host.invalid/").says
-    assert "failed" in sent("http://127.0.0.1:1/").says
+    assert "not known" in sent("http://no-such-host.invalid/").text
+    assert "failed" in sent("http://127.0.0.1:1/").text
 
 
 def test_tls_is_checked_against_the_name_of_the_url(tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_tls_is_checked_against_the_name_of_the_url(tmp_path: Path) -> None:
         assert sent(made.url("localhost", scheme="https"), trust=ca.pem).ok
         wrong = sent(made.url("localhost", scheme="https"), trust=stranger.pem)
         other = sent(made.url("127.0.0.1", scheme="https"), trust=ca.pem)
-    assert "certificate is not accepted" in wrong.says
-    assert "certificate is not accepted" in other.says
+    assert "certificate is not accepted" in wrong.text
+    assert "certificate is not accepted" in other.text
     assert len(made.requests) == 1
 
 
@@ -197,7 +197,7 @@ def test_what_waits_for_its_next_try_is_not_due(hook: Any) -> None:
 
 @given(st.integers(1, TRIES_MOST), st.one_of(st.none(), st.integers(0, 3600)))
 def test_tries_come_later_and_later_within_bounds(tries: int, wanted_s: int | None) -> None:
-    length_s = retry_after_s(tries, Answer(ok=False, says="", after_s=wanted_s))
+    length_s = retry_after_s(tries, Answer(ok=False, text="", after_s=wanted_s))
     assert length_s >= max(RETRY_LEAST_S * 0.75 * 2 ** (tries - 1), wanted_s or 0)
     assert length_s <= max(RETRY_MOST_S * 1.25, wanted_s or 0)
 

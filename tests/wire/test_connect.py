@@ -16,7 +16,7 @@ from groups.wire.embedded.connect_protocol import (
 )
 from groups.wire.errors import TruncatedError
 from groups.wire.inspection import inspect
-from groups.wire.inspection.sentences import as_text, says
+from groups.wire.inspection.sentences import as_text, sentence_of
 from groups.wire.records import encode_record
 
 URL = "http://w-1:8083/"
@@ -128,6 +128,6 @@ def test_the_inspector_opens_a_connect_groups_members() -> None:
 
 
 def test_the_inspector_says_what_the_bytes_are() -> None:
-    assert as_text(says(inspect("connect-assignment", GIVEN_V1))) == (
+    assert as_text(sentence_of(inspect("connect-assignment", GIVEN_V1))) == (
         "A Connect worker is given sink and its task 1, stops task 0 of sink and joins again after 300,000 ms. The leader is w-1."
     )

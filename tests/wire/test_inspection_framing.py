@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from groups.wire.errors import RecordError
-from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, says
+from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, sentence_of
 from groups.wire.inspection import walk as walking
 from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.rpc import APIS, encode_request, encode_response
@@ -61,14 +61,14 @@ def test_records_and_batches_are_called_by_their_offset_and_key():
 
 def test_a_batch_and_a_segment_are_told_in_a_sentence():
     raw = write_batch(batch())
-    assert as_text(says(inspect("batch", raw))) == (
+    assert as_text(sentence_of(inspect("batch", raw))) == (
         "A batch of 2 records from offset 18402 to 18403, written 2026-11-21 01:26:15.134 UTC; not compressed."
     )
-    assert as_text(says(inspect("segment", raw + raw[:30]))) == (
+    assert as_text(sentence_of(inspect("segment", raw + raw[:30]))) == (
         "A segment of 1 batch, from offset 18402 on; the last begins at 18402."
     )
     record = raw[61 : 61 + 443]
-    assert as_text(says(inspect("record", record))) == (
+    assert as_text(sentence_of(inspect("record", record))) == (
         "The key of GROUP_METADATA: group orders. A classic group at generation 7, with 2 members and "
         "cooperative-sticky. c-117 came with orders-0, 1, 2 and is given orders-0, 1."
     )
@@ -103,7 +103,7 @@ def test_a_wrong_checksum_is_a_fault_and_the_fields_are_listed_all_the_same():
     assert done.problem.path == "crc"
     assert done.problem.offset == 17
     assert find(done.fields, "records.0.key.group") is not None
-    assert "Something is wrong: the CRC-32C is " in as_text(says(done))
+    assert "Something is wrong: the CRC-32C is " in as_text(sentence_of(done))
     with pytest.raises(RecordError, match="bytes that cannot be read are not edited"):
         edit("batch", None, bytes(damaged), "baseOffset", 0)
 
@@ -160,7 +160,7 @@ def test_a_request_tells_what_it_is_and_its_blobs_are_opened():
     assert (first.kind, first.version, first.whole) == ("request", 9, True)
     for raw in (data, len(data).to_bytes(4) + data):
         done = inspect("request", raw)
-        assert as_text(says(done)) == "A request of JoinGroup, version 9, of c-117, group orders."
+        assert as_text(sentence_of(done)) == "A request of JoinGroup, version 9, of c-117, group orders."
         owned = find(done.fields, "body.protocols.0.metadata.ownedPartitions.0.partitions")
         generation = find(done.fields, "body.protocols.0.metadata.userData.generation")
         assert owned is not None
@@ -193,4 +193,4 @@ def test_an_answer_needs_its_name_and_is_read_with_its_header_or_without():
         error = find(done.fields, path)
         assert error is not None
         assert error.meaning == "UNKNOWN_MEMBER_ID"
-        assert as_text(says(done)) == "Heartbeat response, version 4: UNKNOWN_MEMBER_ID."
+        assert as_text(sentence_of(done)) == "Heartbeat response, version 4: UNKNOWN_MEMBER_ID."

@@ -22,8 +22,8 @@ from groups.wire.inspection import (
     inspect,
     inspect_record,
     kinds,
-    says,
     seen_by,
+    sentence_of,
 )
 from groups.wire.inspection.kinds import kebab
 from groups.wire.inspection.printed import BadText
@@ -133,7 +133,7 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
 
 
 def test_the_sentence_on_top_stands_on_its_fields():
-    parts = says(inspect("group-metadata-value", RECORD))
+    parts = sentence_of(inspect("group-metadata-value", RECORD))
     assert as_text(parts) == (
         "A classic group at generation 7, with 2 members and cooperative-sticky. "
         "c-117 came with orders-0, 1, 2 and is given orders-0, 1."
@@ -213,18 +213,18 @@ def test_the_sentence_on_top_stands_on_its_fields():
     ],
 )  # fmt: skip
 def test_every_kind_has_its_sentence(kind: str, data: bytes, sentence: str):
-    assert as_text(says(inspect(kind, data))) == sentence
+    assert as_text(sentence_of(inspect(kind, data))) == sentence
 
 
 def test_of_what_cannot_be_read_to_its_end_nothing_is_told():
     cut = inspect_record(bytes.fromhex("0008 0001 67 0001 6d"), bytes.fromhex("0000 00000003"))
-    assert as_text(says(cut)) == (
+    assert as_text(sentence_of(cut)) == (
         "The key of CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: group g, member m. "
         "Something is wrong: int32 needs 4 bytes, 0 are left."
     )
     broken = edit("group-metadata-value", None, RECORD, "members.0.assignment", "AAAAAAAB")
     broken = edit("group-metadata-value", None, broken, "members.0.subscription", "AAEAAAAA/////wAAAAE=")
-    assert as_text(says(inspect("group-metadata-value", broken))).startswith(
+    assert as_text(sentence_of(inspect("group-metadata-value", broken))).startswith(
         "A classic group at generation 7, with 2 members and cooperative-sticky. c-042 came with orders-3, 4, 5"
     )
 
@@ -324,7 +324,7 @@ def test_bytes_that_were_cut_off_are_guessed_as_what_reads_most_of_them(left: fl
 def test_what_there_was_only_ever_one_of_has_no_version():
     done = inspect("cooperative-sticky-user-data", bytes.fromhex("00000006"))
     assert (done.version, done.problem) == (None, None)
-    assert as_text(says(done, perhaps=True)).startswith("User data of cooperative-sticky, perhaps: ")
+    assert as_text(sentence_of(done, perhaps=True)).startswith("User data of cooperative-sticky, perhaps: ")
 
 
 def test_every_value_that_a_broker_wrote_into_the_sample_is_guessed():

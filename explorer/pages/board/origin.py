@@ -13,7 +13,7 @@ from groups.models import Timeline
 class Origin:
     """``says`` stands in the tag, ``strong`` behind it in bold, ``title`` explains."""
 
-    says: str
+    text: str
     strong: str = ""
     title: str = ""
 
@@ -23,13 +23,13 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
     if timeline.source == Timeline.Source.CASE_STUDY:
         if not timeline.id.startswith("kip"):
             return Origin(
-                says="Kafka as released",
+                text="Kafka as released",
                 title="Run by the simulator; a test compares it with what a real broker wrote.",
             )
         rows = _rows(chunk)
         if not timeline.id.startswith("kip848-"):
             return Origin(
-                says=f"After {timeline.id.partition('-')[0].upper().replace('KIP', 'KIP-')}",
+                text=f"After {timeline.id.partition('-')[0].upper().replace('KIP', 'KIP-')}",
                 strong=f"{rows} rows" if rows else "",
                 title=(
                     "What the proposal tells, played by the simulator by the rules of released clients and brokers; "
@@ -37,29 +37,29 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
                 ),
             )
         return Origin(
-            says="From the KIP text",
+            text="From the KIP text",
             strong=f"{rows} rows" if rows else "",
             title="The proposal's own example, run by the simulator; a test compares every row with its table.",
         )
     if timeline.source == Timeline.Source.SIMULATION:
         seed = f"seed {timeline.seed}" if timeline.seed is not None else ""
-        return Origin(says="Simulated", strong=seed, title="The same scenario and seed give the same run.")
+        return Origin(text="Simulated", strong=seed, title="The same scenario and seed give the same run.")
     if timeline.source == Timeline.Source.IMPORT and timeline.semantics:
         return Origin(
-            says="Added as entries",
+            text="Added as entries",
             title="Stored by timeline add: entries of a run, or of a recording that was judged.",
         )
     if timeline.source == Timeline.Source.IMPORT:
         return Origin(
-            says="From a log", title="What the records hold. A dot that is open marks what is inferred."
+            text="From a log", title="What the records hold. A dot that is open marks what is inferred."
         )
     if timeline.provenance == "recorded":
         return Origin(
-            says="Followed live" if timeline.status == Timeline.Status.RUNNING else "Followed",
+            text="Followed live" if timeline.status == Timeline.Status.RUNNING else "Followed",
             title="Every record of the group in the log of a live cluster, read-only, as the broker wrote it.",
         )
     return Origin(
-        says="Polled live" if timeline.status == Timeline.Status.RUNNING else "Polled",
+        text="Polled live" if timeline.status == Timeline.Status.RUNNING else "Polled",
         title="Described by a live cluster's coordinator, read-only, every few moments. What happened between two polls is "
         "inferred.",
     )

@@ -59,4 +59,4 @@ def _steps(request: HttpRequest, properties: dict[str, str]) -> list[dict[str, A
             return steps
     except (ChildFailed, ParentStops) as error:
         problem = f"The test ended before its time: {error}"
-    return [*steps, to_plain(Step(name="rights", state="failed", says=problem))]
+    return [*steps, to_plain(Step(name="rights", state="failed", text=problem))]

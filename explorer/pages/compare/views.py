@@ -45,7 +45,7 @@ PRESETS: Final = (
 class Refused:
     """Why these cannot be compared: one sentence, and the status of the answer."""
 
-    says: str
+    text: str
     status: int = 400
 
 
@@ -63,7 +63,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context = {"presets": PRESETS, "asked": asked}
     if isinstance(found, Refused):
         return render(
-            request, "compare/compare.html", {**context, "refused": found.says}, status=found.status
+            request, "compare/compare.html", {**context, "refused": found.text}, status=found.status
         )
     if any(timeline.status == Timeline.Status.RUNNING for timeline in found):
         waits = [storage.why_it_waits(each.status, each.source, each.lease_owner) for each in found]
@@ -78,7 +78,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "compare/compare.html", {**context, "refused": str(error)}, status=503)
     if (too_large := too_large_of(found, details)) is not None:
         return render(
-            request, "compare/compare.html", {**context, "refused": too_large.says}, status=too_large.status
+            request, "compare/compare.html", {**context, "refused": too_large.text}, status=too_large.status
         )
     return render(
         request,

@@ -17,7 +17,7 @@ from groups.wire.errors import RecordError
 from groups.wire.inspection import Inspection, differences, edit, guess, inspect, kind_named
 from groups.wire.inspection.clients import clients
 from groups.wire.inspection.nodes import call_topics
-from groups.wire.inspection.sentences import says
+from groups.wire.inspection.sentences import sentence_of
 
 BYTES_MOST: Final = 256 * 1024
 """Bytes that one request may ask about: the largest records of groups that were seen are a tenth of it, and a page
@@ -91,7 +91,7 @@ def answer_of(inspection: Inspection, data: bytes, *, perhaps: bool = False) -> 
     return {
         **inspection.to_json(),
         "bytes": to_base64(data),
-        "says": says(inspection, perhaps=perhaps),
+        "says": sentence_of(inspection, perhaps=perhaps),
         "guesses": [],
         # Values of records are written and read by brokers; what members hand each other may only grow.
         "clients": clients(inspection.kind, data) if kind_named(inspection.kind).layout.appends else [],

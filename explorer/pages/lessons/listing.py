@@ -40,7 +40,7 @@ def listed() -> list[CourseLine]:
             {
                 "id": course.id,
                 "title": course.title,
-                "says": course.says,
+                "says": course.text,
                 "minutes": sum(line["minutes"] for line in lines),
                 "lessons": lines,
             }

@@ -241,7 +241,7 @@ def _event(event: EventGroup) -> Event:
         "shape": event.shape,
         "epoch": event.epoch,
         "actor": event.actor,
-        "says": event.says,
+        "says": event.text,
         "cause": event.cause,
         "problem": event.problem,
     }

@@ -74,7 +74,7 @@ class Collapsing:
         held.epoch = held.epoch if held.epoch == event.epoch else None
         held.actor = held.actor if held.actor == event.actor else None
         held.cause = None
-        held.says = TOGETHER[held.shape].format(n=f"{held.count:,}", epoch=held.epoch)
+        held.text = TOGETHER[held.shape].format(n=f"{held.count:,}", epoch=held.epoch)
 
 
 def event_of(moment: Moment) -> EventGroup:
@@ -88,7 +88,7 @@ def event_of(moment: Moment) -> EventGroup:
         shape=moment["shape"],
         epoch=moment["epoch"],
         actor=moment["actor"],
-        says=moment["says"],
+        text=moment["says"],
         cause=moment["cause"],
         problem=moment["shape"] in PROBLEMS,
         alone=moment["shape"] not in TOGETHER or moment.get("step") is not None,

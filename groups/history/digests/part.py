@@ -91,7 +91,7 @@ class EventGroup:
     shape: str
     epoch: int | None
     actor: str | None
-    says: str
+    text: str
     cause: int | None
     problem: bool
     alone: bool

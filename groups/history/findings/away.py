@@ -21,14 +21,14 @@ def found_away(facts: Facts) -> list[Finding]:
         name, places = facts.process(one.member), facts.partitions(one.places)
         to_ms = one.to_ms if one.to_ms is not None else facts.last_ms
         is_open = one.to_ms is None
-        says = f"{name} {'has been' if is_open else 'was'} away{lasting(to_ms - one.from_ms)}"
+        text = f"{name} {'has been' if is_open else 'was'} away{lasting(to_ms - one.from_ms)}"
         if places:
             stay = ("stays" if len(places) == 1 else "stay") if is_open else "stayed"
-            says += f"; {listed_partitions(places)} {stay} assigned to it"
+            text += f"; {listed_partitions(places)} {stay} assigned to it"
         found.append(
             finding(
                 "away",
-                says,
+                text,
                 [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
                 member=one.member,
                 name=name,
@@ -50,7 +50,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("away",),
-            says="a static member that left for now (member epoch −2): its partitions stay assigned, and none of its clients runs",
+            meaning="a static member that left for now (member epoch −2): its partitions stay assigned, and none of its clients runs",
             needs="records",
             incident=True,
         ),

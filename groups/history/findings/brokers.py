@@ -81,18 +81,18 @@ def _features(facts: Facts, levels: list[Level]) -> list[Finding]:
         ]
         serves = "served" if level else "did not serve"
         if before is None:
-            says = f"{feature} was {level}: brokers {serves} the consumer protocol"
+            sentence = f"{feature} was {level}: brokers {serves} the consumer protocol"
         else:
             way = "upgraded" if level > before else "downgraded"
-            says = f"{feature} was {way} from {before} to {level}: from then on brokers {serves} the consumer protocol"
+            sentence = f"{feature} was {way} from {before} to {level}: from then on brokers {serves} the consumer protocol"
         names = sorted({facts.name(member_of(one)) for one in refused})
         if names and not level:
-            says += f", and {listed(names, NAMED_MAX)} {was_or_were(names)} refused"
+            sentence += f", and {listed(names, NAMED_MAX)} {was_or_were(names)} refused"
         steps = [sequence, *(one["sequence"] for one in refused)]
         found.append(
             finding(
                 "feature",
-                says,
+                sentence,
                 steps,
                 needs=["notes", *(["requests"] if refused else [])],
                 at_ms=at_ms,
@@ -143,13 +143,13 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("feature",),
-            says="`group.version` was upgraded or downgraded: whether brokers serve the consumer protocol from then on, and who was `refused`",
+            meaning="`group.version` was upgraded or downgraded: whether brokers serve the consumer protocol from then on, and who was `refused`",
             incident=True,
             section=Section.LOG,
         ),
         Row(
             kinds=("rolled",),
-            says="`brokers` of a simulation that were stopped and came back, with which `release`",
+            meaning="`brokers` of a simulation that were stopped and came back, with which `release`",
             section=Section.LOG,
         ),
     ),

@@ -24,9 +24,9 @@ def found_came(facts: Facts) -> list[Finding]:
         who = list(dict.fromkeys(facts.process(member_id) for member_id in began["members"]))
         count = began["count"]
         whom = listed(who) if count == len(began["members"]) else counted(count, "member")
-        says = f"{whom} {'was already a member' if count == 1 else 'were already members'}"
+        text = f"{whom} {'was already a member' if count == 1 else 'were already members'}"
         found.append(
-            finding("began", says, [began["sequence"]], members=began["members"], names=who, count=count)
+            finding("began", text, [began["sequence"]], members=began["members"], names=who, count=count)
         )
     forming = lives.forming
     if forming is not None:
@@ -36,11 +36,11 @@ def found_came(facts: Facts) -> list[Finding]:
         starts = [start for start in facts.epochs.starts if lives.is_forming(start["sequence"])]
         joined = len(names) if len(lives.comings) == lives.comings_count else max(len(names), forming.joined)
         whom = listed(names) if joined == len(names) else counted(joined, "member")
-        says = f"The group formed with {whom}{lasting(took, ' in ')}"
+        text = f"The group formed with {whom}{lasting(took, ' in ')}"
         found.append(
             finding(
                 "formed",
-                says,
+                text,
                 [forming.sequence],
                 names=names,
                 joined=joined,
@@ -79,12 +79,12 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("midway", "began", "formed"),
-            says="the log begins in the middle; who was already a member; with whom the group formed",
+            meaning="the log begins in the middle; who was already a member; with whom the group formed",
             needs="records",
         ),
         Row(
             kinds=("joined",),
-            says="who, when; `again` is the ordinal among the joins of the same process",
+            meaning="who, when; `again` is the ordinal among the joins of the same process",
             needs="records",
         ),
     ),

@@ -174,12 +174,12 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("group_type", "leader_changed"),
-            says="a classic group whose `protocol_type` is not `consumer`, as of Kafka Connect's workers, and who leads it; who leads it from then on",
+            meaning="a classic group whose `protocol_type` is not `consumer`, as of Kafka Connect's workers, and who leads it; who leads it from then on",
             needs="records",
         ),
         Row(
             kinds=("strategy_changed",),
-            says="the assignor that a classic group chose became another one, from `before` to `after`; `names` joined then",
+            meaning="the assignor that a classic group chose became another one, from `before` to `after`; `names` joined then",
             needs="records",
             incident=True,
         ),

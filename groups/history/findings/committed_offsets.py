@@ -94,28 +94,28 @@ def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
     places = facts.partitions({(one.topic, one.partition) for one in some})
     name = facts.process(most.holder) if most.holder is not None else None
     giver = facts.process(most.giver) if most.giver is not None else None
-    says = _fell(facts, places, most.topic, most.partition, most.before, most.offset)
+    text = _fell(facts, places, most.topic, most.partition, most.before, most.offset)
     cannot_know = "whether the records in between were read twice"
     match most.why:
         case "handover":
-            says += f": {name} took over from {giver} and began behind its commits"
+            text += f": {name} took over from {giver} and began behind its commits"
             cannot_know = f"where {name} began to read, and why not at the committed offset"
         case "deleted":
-            says += ": the offset was deleted in between"
-            says += f", and {name} began again" if name is not None else ""
+            text += ": the offset was deleted in between"
+            text += f", and {name} began again" if name is not None else ""
             cannot_know = "whether it expired or somebody deleted it"
         case "owner":
-            says += f": {name} held it all the time"
+            text += f": {name} held it all the time"
             cannot_know = "whether it sought back, committed out of order, or somebody else committed"
         case _:
-            says += "; the log does not say by whom"
+            text += "; the log does not say by whom"
     look_at = [each.format(name=name or "the owner") for each in BACK_LOOK_AT.get(most.why, ())]
     # It begins with the commit that went back; what proves it was before.
     steps = sorted({one.sequence for one in some})
     proof = [*steps, most.before_sequence, *([most.since] if most.since else [])]
     return finding(
         "offset_back",
-        says,
+        text,
         proof,
         needs=NEEDS,
         severity="warning",
@@ -213,16 +213,16 @@ def _deleted(burst: Burst, facts: Facts) -> Finding:
             None,
         )
         how_long = f" for {duration(burst.at_ms - since.from_ms)}" if since is not None else ""
-        says = f"{did} while the group was empty{how_long}: they expired, or somebody deleted them"
+        text = f"{did} while the group was empty{how_long}: they expired, or somebody deleted them"
     elif all(_is_whole(topic, facts) for topic in topics):
         why = "topic"
-        says = f"{did}, all of {' and '.join(topics)}, while the group had members: the topic was deleted, or nobody subscribes to it and they expired"
+        text = f"{did}, all of {' and '.join(topics)}, while the group had members: the topic was deleted, or nobody subscribes to it and they expired"
     else:
         why = "members"
-        says = f"{did} while the group had members: they expired, as nobody subscribes to the topic, or somebody deleted them"
+        text = f"{did} while the group had members: they expired, as nobody subscribes to the topic, or somebody deleted them"
     return finding(
         "offsets_deleted",
-        says,
+        text,
         sorted({burst.sequence, burst.last_sequence}),
         needs=NEEDS,
         why=why,
@@ -324,19 +324,19 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("offset_back",),
-            says="a committed offset went back; `why` is `handover` (to `name`, from `giver`), `owner`, `deleted` or `unknown`; `from_offset`, `to_offset`",
+            meaning="a committed offset went back; `why` is `handover` (to `name`, from `giver`), `owner`, `deleted` or `unknown`; `from_offset`, `to_offset`",
             needs="commits",
             incident=True,
         ),
         Row(
             kinds=("offsets_set", "offsets_deleted"),
-            says="offsets were committed while the group had no member; were deleted, with what explains it (`why`)",
+            meaning="offsets were committed while the group had no member; were deleted, with what explains it (`why`)",
             needs="commits",
             incident=True,
         ),
         Row(
             kinds=("two_writers", "unowned_commits"),
-            says="a partition whose offset goes back repeatedly under one owner; partitions that are committed though no member holds them",
+            meaning="a partition whose offset goes back repeatedly under one owner; partitions that are committed though no member holds them",
             needs="commits",
             incident=True,
         ),

@@ -39,7 +39,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("coordinator_moved",),
-            says="the leader epoch of the group's partition of `__consumer_offsets` rose",
+            meaning="the leader epoch of the group's partition of `__consumer_offsets` rose",
             needs="batch headers",
             incident=True,
         ),

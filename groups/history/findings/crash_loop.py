@@ -52,10 +52,10 @@ def _loop(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     name = facts.process(lane)
     comings = [one.at_ms for one in facts.lives.comings if one.lane == lane]
     every_ms = usual_ms(comings if len(comings) > 2 else [going.at_ms for going in goings])
-    says = f"{name} {_what_happened(facts, goings)} {several(len(goings))}, about every {about(every_ms)}"
+    text = f"{name} {_what_happened(facts, goings)} {several(len(goings))}, about every {about(every_ms)}"
     return finding(
         "crash_loop",
-        says,
+        text,
         spans(going.sequence for going in goings),
         certain=False,
         name=name,
@@ -95,12 +95,12 @@ def _left_and_back(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     until_ms = goings[-1].back_ms or goings[-1].at_ms
     sure = any(guess is not None and guess.looks_like == "poll_overrun" for guess in _guesses(facts, goings))
     verb = "left" if sure else "was removed"
-    says = f"{name} {verb} and came back {several(returned)}{lasting(until_ms - goings[0].at_ms, ' in ')}"
+    text = f"{name} {verb} and came back {several(returned)}{lasting(until_ms - goings[0].at_ms, ' in ')}"
     if moves and facts.ownership.followed.get(lane) == moves:
-        says += f"; all {moves:,} moves follow {name}"
+        text += f"; all {moves:,} moves follow {name}"
     return finding(
         "left_and_back",
-        says,
+        text,
         spans(going.sequence for going in goings),
         certain=False,
         name=name,
@@ -136,13 +136,13 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("crash_loop",),
-            says="the same process was removed three times or more, at most 15 min apart, and came back as a new one each time",
+            meaning="the same process was removed three times or more, at most 15 min apart, and came back as a new one each time",
             incident=True,
             section=Section.PATTERNS,
         ),
         Row(
             kinds=("left_and_back",),
-            says="the same, where most of the removals look like `max.poll.interval.ms` exceeded",
+            meaning="the same, where most of the removals look like `max.poll.interval.ms` exceeded",
             incident=True,
             section=Section.PATTERNS,
         ),

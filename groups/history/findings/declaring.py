@@ -34,7 +34,7 @@ class Row:
     """
 
     kinds: tuple[str, ...]
-    says: str
+    meaning: str
     needs: str = ""
     incident: bool = False
     section: Section = Section.HAPPENED

@@ -23,13 +23,13 @@ def found_eager(facts: Facts) -> list[Finding]:
         return []
     assignors = sorted({one.assignor for one in told})
     every = "each" if len(told) > 1 else "it"
-    says = (
+    text = (
         f"{counted(len(told), 'eager rebalance')} ({', '.join(assignors)}): every member stopped for {every}"
     )
     return [
         finding(
             "eager_rebalance",
-            says,
+            text,
             [one.sequence for one in told],
             certain=False,
             at_ms=told[0].at_ms,
@@ -49,14 +49,14 @@ def _stop(stop: GroupStop, facts: Facts) -> Finding:
     generation, length_ms = stop.generation, stop.to_ms - stop.from_ms
     names = sorted({facts.process(one.member) for one in stop.silences})
     places = facts.partitions({(each.topic, each.partition) for one in stop.silences for each in one.stops})
-    says = (
+    text = (
         f"The whole group stopped for {duration(length_ms)} for generation {generation.generation:,} "
         f"({generation.assignor}): {listed(names)} committed nothing of {listed_partitions(places)}"
     )
     first = max(stop.silences, key=lambda one: one.from_ms).from_sequence
     return finding(
         "group_stopped",
-        says,
+        text,
         [first, generation.sequence],
         certain=False,
         names=names,
@@ -79,13 +79,13 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("group_stopped",),
-            says="a time in which no member of a classic group committed, as all of them joined again for an eager rebalance; no member's `silent` contains it",
+            meaning="a time in which no member of a classic group committed, as all of them joined again for an eager rebalance; no member's `silent` contains it",
             needs="records and commits",
             incident=True,
         ),
         Row(
             kinds=("eager_rebalance",),
-            says="rebalances of a classic group whose assignor is `range`, `roundrobin` or `sticky`: every member stopped, inferred",
+            meaning="rebalances of a classic group whose assignor is `range`, `roundrobin` or `sticky`: every member stopped, inferred",
             needs="records",
             incident=True,
         ),

@@ -78,7 +78,7 @@ class Finding(BasicFinding, total=False):
 
 def finding(
     kind: str,
-    says: str,
+    text: str,
     sequences: list[int],
     *,
     needs: list[str] | None = None,
@@ -89,7 +89,7 @@ def finding(
     """A finding; ``data`` are fields that its kind has beside those that all have, ``more`` those that are named otherwise."""
     made = {
         "kind": kind,
-        "says": says,
+        "says": text,
         "sequences": sequences,
         "needs": needs or ["records"],
         "certain": certain,

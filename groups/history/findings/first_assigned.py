@@ -147,7 +147,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("first_assigned",),
-            says="who got `partitions` that no member had before, after the group had formed: its topic grew, or is new to the group",
+            meaning="who got `partitions` that no member had before, after the group had formed: its topic grew, or is new to the group",
             needs="records",
             incident=True,
         ),

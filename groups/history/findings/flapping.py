@@ -43,11 +43,11 @@ def found_flapping(facts: Facts) -> list[Finding]:
     places = facts.partitions(flapping)
     moves = sum(len(steps[key]) for key in flapping)
     told = spans(sequence for key in flapping for sequence in steps[key])
-    says = f"{listed_partitions(places)} moved back and forth, {moves:,} moves"
+    text = f"{listed_partitions(places)} moved back and forth, {moves:,} moves"
     return [
         finding(
             "flapping",
-            says,
+            text,
             told,
             partitions=places,
             count=len(places),
@@ -65,7 +65,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("flapping",),
-            says="partitions that came back twice or more to a process that had had them",
+            meaning="partitions that came back twice or more to a process that had had them",
             incident=True,
             section=Section.PATTERNS,
         ),

@@ -38,12 +38,12 @@ def _still(facts: Facts) -> list[Finding]:
     why = ""
     if len(facts.members) > shared:
         why = f" ({len(facts.members):,} members share {counted(shared, noun)})"
-    says = f"{listed(names)} {is_or_are(names)} idle{why}: no {noun} for {duration(facts.last_ms - latest)}"
+    text = f"{listed(names)} {is_or_are(names)} idle{why}: no {noun} for {duration(facts.last_ms - latest)}"
     steps = sorted({sequence for _, sequence in idle.values()})
     return [
         finding(
             "idle_members",
-            says,
+            text,
             steps,
             members=sorted(idle),
             names=names,
@@ -100,7 +100,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("idle_members",),
-            says="members without a partition for 20 s while the group is stable; `open` at the log's end, or until they got partitions or were gone",
+            meaning="members without a partition for 20 s while the group is stable; `open` at the log's end, or until they got partitions or were gone",
             incident=True,
             section=Section.PATTERNS,
         ),

@@ -47,11 +47,11 @@ def found_end(facts: Facts) -> list[Finding]:
     found = []
     for one in facts.lives.emptied:
         length = (facts.last_ms if one.to_ms is None else one.to_ms) - one.from_ms
-        says = "The group is empty" if one.to_ms is None else f"The group was empty{lasting(length)}"
+        text = "The group is empty" if one.to_ms is None else f"The group was empty{lasting(length)}"
         found.append(
             finding(
                 "emptied",
-                says,
+                text,
                 [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
                 from_ms=one.from_ms,
                 to_ms=one.to_ms,
@@ -134,25 +134,27 @@ FINDER: Final = Declared(
     place=900,
     find=found_log,
     rows=(
-        Row(kinds=("emptied", "deleted"), says="times without any member; the group's end", needs="records"),
+        Row(
+            kinds=("emptied", "deleted"), meaning="times without any member; the group's end", needs="records"
+        ),
         Row(
             kinds=("two_clients",),
-            says="a client began with partitions that another one still had, since it did not know of its removal",
+            meaning="a client began with partitions that another one still had, since it did not know of its removal",
             section=Section.LOG,
         ),
         Row(
             kinds=("epochs", "commits"),
-            says="how many; `generations` of a classic group are counted apart",
+            meaning="how many; `generations` of a classic group are counted apart",
             section=Section.LOG,
         ),
         Row(
             kinds=("anomaly",),
-            says="a rule that an entry broke: `two_owners`, `overtaken`, `epoch_jump`, `epoch_back`, `unknown_member`, …",
+            meaning="a rule that an entry broke: `two_owners`, `overtaken`, `epoch_jump`, `epoch_back`, `unknown_member`, …",
             section=Section.LOG,
         ),
         Row(
             kinds=("gap",),
-            says="offsets that are missing; with `compacted`, how many (`missing`) of the partition's `offsets` compaction took",
+            meaning="offsets that are missing; with `compacted`, how many (`missing`) of the partition's `offsets` compaction took",
             section=Section.LOG,
         ),
     ),

@@ -18,11 +18,11 @@ def found_migrations(facts: Facts) -> list[Finding]:
     found = []
     for number, one in enumerate(facts.lives.passages):
         how = "online" if one.online else "while it was empty"
-        says = f"Moved to the {one.to} protocol, {how}"
+        text = f"Moved to the {one.to} protocol, {how}"
         found.append(
             finding(
                 "migrated",
-                says,
+                text,
                 [one.sequence],
                 at_ms=one.at_ms,
                 to=one.to,
@@ -40,7 +40,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("migrated",),
-            says="to which protocol, whether `online`; `back` where it returns",
+            meaning="to which protocol, whether `online`; `back` where it returns",
             needs="records",
             incident=True,
         ),

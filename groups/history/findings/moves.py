@@ -21,19 +21,19 @@ def found_moves(facts: Facts) -> list[Finding]:
         return []
     count = own.moves_count
     noun = facts.wording.noun
-    says = f"{counted(count, noun)} moved"
+    text = f"{counted(count, noun)} moved"
     after = own.moved_count
     # A topic's name may be known only since some of them had moved.
     distinct = len({(facts.topic_names.get(topic, topic), number) for topic, number in own.moved})
     if after and after != distinct:
-        says = f"{counted(after, 'move')} of {counted(distinct, noun)}"
+        text = f"{counted(after, 'move')} of {counted(distinct, noun)}"
     elif after:
-        says = f"{counted(after, noun)} moved"
+        text = f"{counted(after, noun)} moved"
     follows = [lane for lane, moves in own.followed.items() if moves == after] if after else []
     told = [move for move in own.moves if not facts.lives.is_forming(move[5])]
     total = finding(
         "moves",
-        says,
+        text,
         [own.moves_last_sequence],
         count=count,
         after_forming=after,
@@ -46,12 +46,12 @@ def found_moves(facts: Facts) -> list[Finding]:
     found = [total]
     for topic, partition, before, to, released, taken, at_ms in own.moves:
         name = facts.partition(topic, partition)
-        says = f"{name} moved from {facts.name(before)} to {facts.name(to)}"
+        text = f"{name} moved from {facts.name(before)} to {facts.name(to)}"
         sequences = [released, taken] if released != taken else [taken]
         found.append(
             finding(
                 "moved",
-                says,
+                text,
                 sequences,
                 partition=name,
                 at_ms=at_ms,
@@ -68,7 +68,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("moves", "moved"),
-            says="how many moves of how many partitions (`distinct`) after forming, whose coming and going they follow; each move",
+            meaning="how many moves of how many partitions (`distinct`) after forming, whose coming and going they follow; each move",
             needs="records",
         ),
     ),

@@ -75,7 +75,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("passed_over",),
-            says="a partition whose committed offset has not moved since `from_ms` under several owners (`names`), while others of its topic moved",
+            meaning="a partition whose committed offset has not moved since `from_ms` under several owners (`names`), while others of its topic moved",
             needs="commits",
             incident=True,
         ),

@@ -104,7 +104,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("release_changed",),
-            says="the releases of brokers that the records show from there on and before (`release`, `before`), and by what",
+            meaning="the releases of brokers that the records show from there on and before (`release`, `before`), and by what",
             needs="records",
         ),
     ),

@@ -53,7 +53,7 @@ class Guess(NamedTuple):
     """``looks_like`` is one of the module's; ``because`` its evidence, ``short`` the part of it that a verdict has room for."""
 
     looks_like: str
-    says: str
+    text: str
     because: str
     short: str = ""
 
@@ -65,16 +65,16 @@ def found_removed(facts: Facts) -> list[Finding]:
         name = facts.process(going.member) if facts.name(going.member) else going.member
         timeout_ms = _timeout_ms(going)
         guess = guessed(facts, going) if going.why is None else None
-        says = (
+        text = (
             f"{name} {reason_words(going.why, polled=facts.is_polled)}{timeout_words(going.why, timeout_ms)}"
         )
         if guess is not None:
-            says = f"{name} was removed. Looks like {guess.says}: {guess.because}"
+            text = f"{name} was removed. Looks like {guess.text}: {guess.because}"
         silence = facts.silence_of(going)
         found.append(
             finding(
                 "removed",
-                says,
+                text,
                 [going.sequence] if silence is None else [silence.from_sequence, going.sequence],
                 needs=going.needs,
                 certain=guess is None,
@@ -84,9 +84,9 @@ def found_removed(facts: Facts) -> list[Finding]:
                 why=going.why,
                 polled=facts.is_polled,
                 looks_like=guess.looks_like if guess is not None else None,
-                looks=guess.says if guess is not None else None,
+                looks=guess.text if guess is not None else None,
                 because=guess.because if guess is not None else "",
-                short=f"{guess.says}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
+                short=f"{guess.text}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
                 timeout_ms=timeout_ms,
                 killed_ms=going.killed_ms,
                 killed_sequence=going.killed_sequence,
@@ -108,8 +108,8 @@ def found_removed(facts: Facts) -> list[Finding]:
 
 def reason_words(why: str | None, *, several: bool = False, polled: bool = False) -> str:
     """``was removed when its session expired``; if nothing gives the reason, that is stated."""
-    says = REASONS[why][several]
-    return says if why is not None else f"{says}; {unknown_words(polled=polled)}"
+    text = REASONS[why][several]
+    return text if why is not None else f"{text}; {unknown_words(polled=polled)}"
 
 
 def unknown_words(*, polled: bool) -> str:
@@ -164,8 +164,8 @@ def _fitting(facts: Facts, going: Going) -> Guess | None:
     overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
     if overrun and expired and going.classic:
         because = f"{since}, which fits both (session timeout {_told(session)}; poll interval {_told(poll)})"
-        says = "its session expired or max.poll.interval.ms was exceeded"
-        return Guess("stalled", says, because, f"{duration(quiet_ms)} after its last commit")
+        text = "its session expired or max.poll.interval.ms was exceeded"
+        return Guess("stalled", text, because, f"{duration(quiet_ms)} after its last commit")
     if overrun and (going.back_same_id or not expired or quiet_ms < session.length_ms):
         because = f"{since} ({_told(poll)})"
         return Guess("poll_overrun", "max.poll.interval.ms exceeded", because, _told(poll))
@@ -244,7 +244,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("removed",),
-            says="who, when. `why` is `left`, `session_expired` or `rebalance_timeout` where a request or a timer tells it; else `looks_like`, with `because`. Nothing is said where the session's length is assumed and a shorter one would explain it as well as a leave. `timeout_ms` is how long the timeout was that removed it, `killed_ms` when its process ended, where the log tells",
+            meaning="who, when. `why` is `left`, `session_expired` or `rebalance_timeout` where a request or a timer tells it; else `looks_like`, with `because`. Nothing is said where the session's length is assumed and a shorter one would explain it as well as a leave. `timeout_ms` is how long the timeout was that removed it, `killed_ms` when its process ended, where the log tells",
             needs="records",
             incident=True,
         ),

@@ -118,7 +118,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("rolling_restart",),
-            says="two processes or more that each went and came back once, one after the other; `round` of `rounds` where every member was restarted two or three times so",
+            meaning="two processes or more that each went and came back once, one after the other; `round` of `rounds` where every member was restarted two or three times so",
             incident=True,
             section=Section.PATTERNS,
         ),

@@ -83,12 +83,12 @@ def _silent(one: Silence, facts: Facts, count: int) -> Finding:
     places = facts.partitions((stop.topic, stop.partition) for stop in one.stops)
     what = listed_partitions(places)
     if one.ended == "open":
-        says = f"{name} is assigned {what} and has been silent for {duration(one.length_ms)}"
+        text = f"{name} is assigned {what} and has been silent for {duration(one.length_ms)}"
     else:
-        says = f"{name} was assigned {what} and silent for {duration(one.length_ms)}, {ENDS[one.ended]}"
+        text = f"{name} was assigned {what} and silent for {duration(one.length_ms)}, {ENDS[one.ended]}"
     return finding(
         "silent",
-        says,
+        text,
         [one.from_sequence] if one.ended == "open" else [one.from_sequence, one.to_sequence],
         certain=False,
         member=one.member,
@@ -154,13 +154,13 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("silent",),
-            says="a member that was assigned `partitions` and committed none of them; `ended` is `resumed`, `removed`, `replaced` or `open`",
+            meaning="a member that was assigned `partitions` and committed none of them; `ended` is `resumed`, `removed`, `replaced` or `open`",
             needs="commits",
             incident=True,
         ),
         Row(
             kinds=("stopped",),
-            says="a partition that was not committed for longer than its rhythm allows, though records had come",
+            meaning="a partition that was not committed for longer than its rhythm allows, though records had come",
             needs="commits",
             incident=True,
         ),

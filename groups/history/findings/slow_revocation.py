@@ -55,13 +55,13 @@ def found_waits(facts: Facts) -> list[Finding]:
             continue
         places = facts.partitions(one.places)
         who, whom, what = facts.name(one.waiter), facts.name(one.holder), listed_partitions(places)
-        says = f"{who} waited {duration(one.length_ms)} for {whom} to release {what}"
+        text = f"{who} waited {duration(one.length_ms)} for {whom} to release {what}"
         if not one.given_up:
-            says = f"{who} waited {duration(one.length_ms)} for {what}, until {whom} was removed"
+            text = f"{who} waited {duration(one.length_ms)} for {what}, until {whom} was removed"
         found.append(
             finding(
                 "waited_for",
-                says,
+                text,
                 [one.from_sequence, one.to_sequence],
                 member=one.holder,
                 name=whom,
@@ -87,7 +87,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("waited_for",),
-            says="who waited for whom to release what, each wait by itself; `slow` from 10 s on",
+            meaning="who waited for whom to release what, each wait by itself; `slow` from 10 s on",
             needs="records",
         ),
     ),

@@ -28,11 +28,11 @@ def found_stable(facts: Facts) -> list[Finding]:
         return []
     nothing = lives.is_forming(lives.changed_sequence) and not lives.goings and not facts.silences
     nothing = nothing and not facts.notes.aborted and not facts.notes.transactions
-    says = f"Stable for {duration(length)}{', nothing changed' if nothing else ', to the end of the log'}"
+    text = f"Stable for {duration(length)}{', nothing changed' if nothing else ', to the end of the log'}"
     return [
         finding(
             "stable",
-            says,
+            text,
             [lives.changed_sequence],
             from_ms=since_ms,
             to_ms=facts.last_ms,
@@ -48,7 +48,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("stable",),
-            says="nothing changed since then; `throughout` where nothing happened at all after forming",
+            meaning="nothing changed since then; `throughout` where nothing happened at all after forming",
             needs="records",
         ),
     ),

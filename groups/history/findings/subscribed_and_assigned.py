@@ -76,14 +76,14 @@ def _topic(
     facts: Facts, topic: str, members: list[str], count: int | None, changed_ms: int
 ) -> Finding | None:
     names = sorted({facts.name(each) for each in members})
-    says = f"Nobody was given a partition of {topic}, to which {listed(names)} subscribe{'s' if len(names) == 1 else ''}"
+    text = f"Nobody was given a partition of {topic}, to which {listed(names)} subscribe{'s' if len(names) == 1 else ''}"
     left_open, needs = "", ["records", "notes"]
     if count == 0:
         return None
     if any(one["topic"] == topic for one in facts.troubles.kept["topics_deleted"]) and count is None:
-        says += ", and which was deleted"
+        text += ", and which was deleted"
     elif count is not None:
-        says += f", though it has {counted(count, 'partition')}"
+        text += f", though it has {counted(count, 'partition')}"
     elif facts.frame["protocol"] == Protocol.CLASSIC:
         needs = ["records"]
         left_open = "whether the topic exists: either the leader's client knew no such topic, or its assignor left it out"
@@ -93,7 +93,7 @@ def _topic(
     return _finding(
         facts,
         "topic_not_assigned",
-        says,
+        text,
         [facts.lives.changed_sequence],
         changed_ms,
         needs=needs,
@@ -109,23 +109,23 @@ def _partitions(facts: Facts, topic: str, missing: list[Key], count: int, change
     grown = [one for one in facts.notes.grown if one["topic"] == topic and one["after"] == count]
     since_ms, sequences = changed_ms, [facts.lives.changed_sequence]
     named = listed_partitions([facts.partition(*place) for place in missing])
-    says = f"{topic} has {counted(count, 'partition')}, and nobody was given {named}"
+    text = f"{topic} has {counted(count, 'partition')}, and nobody was given {named}"
     if grown and grown[-1]["sequence"] > facts.lives.changed_sequence:
         growth = grown[-1]
         since_ms, sequences = growth["at_ms"], [growth["sequence"]]
         if facts.last_ms - since_ms < REST_LEAST_MS:
             return None
         classic = facts.frame["protocol"] == Protocol.CLASSIC
-        says = (
+        text = (
             f"The group has not noticed that {topic} grew from {growth['before']} to {counted(count, 'partition')}: {named} "
             f"{is_or_are(missing)} nobody's, and no {'generation' if classic else 'group epoch'} followed"
         )
         if classic:
-            says += f" ({CLASSIC_LOOKS})"
+            text += f" ({CLASSIC_LOOKS})"
     return _finding(
         facts,
         "partitions_not_assigned",
-        says,
+        text,
         sequences,
         since_ms,
         needs=["records", "notes"],
@@ -173,7 +173,7 @@ def _unsubscribed(facts: Facts, changed_ms: int) -> Iterator[Finding]:
 def _finding(
     facts: Facts,
     kind: str,
-    says: str,
+    text: str,
     sequences: list[int],
     since_ms: int,
     *,
@@ -190,7 +190,7 @@ def _finding(
     more = {"cannot_know": left_open} if left_open else {}
     return finding(
         kind,
-        f"{says}{lasting(length_ms, ', for ')}"
+        f"{text}{lasting(length_ms, ', for ')}"
         + (f" (the log cannot show {left_open})" if left_open else ""),
         sequences,
         needs=needs,
@@ -220,20 +220,20 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("topic_not_assigned",),
-            says="a topic that members of a stable group subscribe to and of which nobody was given a partition",
+            meaning="a topic that members of a stable group subscribe to and of which nobody was given a partition",
             incident=True,
             section=Section.PATTERNS,
         ),
         Row(
             kinds=("partitions_not_assigned",),
-            says="partitions of a subscribed topic that nobody of a stable group was given, such as those of a topic that grew",
+            meaning="partitions of a subscribed topic that nobody of a stable group was given, such as those of a topic that grew",
             needs="the number of the topic's partitions",
             incident=True,
             section=Section.PATTERNS,
         ),
         Row(
             kinds=("assigned_unsubscribed",),
-            says="a member of a stable group that has partitions of a topic to which it does not subscribe",
+            meaning="a member of a stable group that has partitions of a topic to which it does not subscribe",
             incident=True,
             section=Section.PATTERNS,
         ),

@@ -18,11 +18,11 @@ def found_grown(facts: Facts) -> list[Finding]:
     """``partitions_added``: each time."""
     found = []
     for one in facts.notes.grown:
-        says = f"{one['topic']} grew from {one['before']} to {counted(one['after'], 'partition')}"
+        text = f"{one['topic']} grew from {one['before']} to {counted(one['after'], 'partition')}"
         found.append(
             finding(
                 "partitions_added",
-                says,
+                text,
                 [one["sequence"]],
                 needs=["notes"],
                 topic=one["topic"],
@@ -40,7 +40,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("partitions_added", "topics_deleted", "topics_remade"),
-            says="a topic grew, is gone, is there again under another id",
+            meaning="a topic grew, is gone, is there again under another id",
             needs="the metadata log",
             incident=True,
         ),

@@ -138,13 +138,13 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("open_transaction",),
-            says="a `producer` holds `partitions` in an open transaction from `from_ms` to `to_ms` (null: still `open`); `committed` has the offsets",
+            meaning="a `producer` holds `partitions` in an open transaction from `from_ms` to `to_ms` (null: still `open`); `committed` has the offsets",
             needs="the markers of transactions",
             incident=True,
         ),
         Row(
             kinds=("aborted_transactions",),
-            says="commits of a `producer` that were aborted with their transactions, `count` requests: never in force",
+            meaning="commits of a `producer` that were aborted with their transactions, `count` requests: never in force",
             needs="the markers of transactions",
             incident=True,
         ),

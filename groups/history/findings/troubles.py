@@ -26,7 +26,7 @@ TOPICS_NAMED_MAX = 6
 class Told:
     """What is said of a trouble, what of the log that needs, and the facts that the sentence is made of."""
 
-    says: str
+    text: str
     needs: list[str] | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ def found_incidents(facts: Facts) -> list[Finding]:
             found.append(
                 finding(
                     kind,
-                    told.says,
+                    told.text,
                     sequences,
                     needs=told.needs,
                     more={**told.facts, **when, "count": count, "steps": steps},
@@ -126,8 +126,8 @@ def _replaced(one: Incident, cast: DisplayNames) -> Told:
 
 
 def _matched(one: Incident, cast: DisplayNames) -> Told:
-    says = f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}"
-    return Told(says, facts={"regex": one["regex"], "topics": one["topics"]})
+    text = f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}"
+    return Told(text, facts={"regex": one["regex"], "topics": one["topics"]})
 
 
 def _topic(verb: str) -> Callable[[Incident, DisplayNames], Told]:
@@ -163,38 +163,38 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("violation",),
-            says="a broken [invariant](invariants.md): which, what, its `members` and `partitions`; it opens the verdict",
+            meaning="a broken [invariant](invariants.md): which, what, its `members` and `partitions`; it opens the verdict",
             section=Section.LOG,
         ),
         Row(
             kinds=("difference",),
-            says="where the simulated coordinator would have answered or written otherwise (`conform`)",
+            meaning="where the simulated coordinator would have answered or written otherwise (`conform`)",
             section=Section.LOG,
         ),
         Row(
             kinds=("fenced", "refused"),
-            says="who was fenced, whose heartbeat was refused otherwise, by which error",
+            meaning="who was fenced, whose heartbeat was refused otherwise, by which error",
             section=Section.LOG,
         ),
         Row(
             kinds=("stood_still", "cut_off"),
-            says="a process that was paused, or that no message reached; `length_ms` is null if it still is so at the end",
+            meaning="a process that was paused, or that no message reached; `length_ms` is null if it still is so at the end",
             section=Section.LOG,
         ),
         Row(
             kinds=("failed_over", "lost_batch"),
-            says="a new coordinator in a simulation, how long it loaded; records that were never replicated",
+            meaning="a new coordinator in a simulation, how long it loaded; records that were never replicated",
             section=Section.LOG,
         ),
         Row(
             kinds=("replaced",),
-            says="a static member that another process replaced",
+            meaning="a static member that another process replaced",
             incident=True,
             section=Section.LOG,
         ),
         Row(
             kinds=("matched",),
-            says="what a regular expression resolved to, each time that changed",
+            meaning="what a regular expression resolved to, each time that changed",
             section=Section.LOG,
         ),
     ),

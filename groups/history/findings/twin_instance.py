@@ -62,7 +62,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("twin_instance",),
-            says="one `group.instance.id` that changed hands three times within 5 min, or went to another client while its holder still committed",
+            meaning="one `group.instance.id` that changed hands three times within 5 min, or went to another client while its holder still committed",
             incident=True,
             section=Section.PATTERNS,
         ),

@@ -80,7 +80,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("no_owner",),
-            says="how long a partition, or a task (`noun`), was unassigned; `open` if it still is; `first` where it waited for its first owner, from the join, the subscription or the growth of its topic on",
+            meaning="how long a partition, or a task (`noun`), was unassigned; `open` if it still is; `first` where it waited for its first owner, from the join, the subscription or the growth of its topic on",
             needs="records",
         ),
     ),

@@ -76,7 +76,7 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("unread",),
-            says="how long nobody read a partition, since the process that should was `killed` or `paused` (`why`): from the fault until the next owner's `on_partitions_assigned` has ended, or the pause has",
+            meaning="how long nobody read a partition, since the process that should was `killed` or `paused` (`why`): from the fault until the next owner's `on_partitions_assigned` has ended, or the pause has",
             needs="faults and callbacks, so simulated runs alone",
         ),
     ),

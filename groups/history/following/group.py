@@ -224,10 +224,10 @@ class FollowedGroup:
         self.settings |= changed
         return self._note(self.at_ms, settings_note(changed)) if changed else []
 
-    def gap(self, says: str, at_ms: int) -> list[Entry]:
+    def gap(self, text: str, at_ms: int) -> list[Entry]:
         """What could not be seen, in a sentence."""
         known = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
-        return self._note(at_ms, {**known, "says": says})
+        return self._note(at_ms, {**known, "says": text})
 
     def name(self, topics: Topics, at_ms: int) -> list[Entry]:
         """A note of topics that the group speaks of and that were not told so yet; empty where all is told."""

@@ -110,9 +110,9 @@ class PolledGroup:
         """Whether the cluster reports other settings of the group than its timeline contains."""
         return self.last is not None and bool(changed_settings(self.settings, settings or {}))
 
-    def interrupted(self, at_ms: int, says: str) -> list[Entry]:
+    def interrupted(self, at_ms: int, text: str) -> list[Entry]:
         """Says that nobody watched until now."""
-        return [self._note(at_ms, says)]
+        return [self._note(at_ms, text)]
 
     def _taken(self, known: Told, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
         if isinstance(known, Undescribed):

@@ -229,11 +229,11 @@ class State:
             return self
         return replace(self, protocol=Protocol.CLASSIC, deleted=False)
 
-    def note(self, kind: str, says: str, *, member: str | None = None) -> State:
+    def note(self, kind: str, text: str, *, member: str | None = None) -> State:
         """The state with one more anomaly of this entry; beyond the bound it is dropped."""
         if len(self.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
             return self
-        return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=says, member=member)))
+        return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=text, member=member)))
 
 
 def wording(protocol: str | None, protocol_type: str | None) -> Wording:

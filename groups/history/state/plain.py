@@ -55,9 +55,9 @@ _Value = Any
 class PlainError(ValueError):
     """JSON that is not what a class writes: ``at`` which field, by its path, and what is wrong there."""
 
-    def __init__(self, says: str, *at: str) -> None:
-        super().__init__(f"{'.'.join(at)}: {says}" if at else says)
-        self.says, self.at = says, at
+    def __init__(self, text: str, *at: str) -> None:
+        super().__init__(f"{'.'.join(at)}: {text}" if at else text)
+        self.text, self.at = text, at
 
 
 def to_plain(value: object) -> _Value:
@@ -72,7 +72,7 @@ def from_plain(of: type[T], data: object) -> T:
     try:
         made: T = _codec(declared).read(data)
     except PlainError as error:
-        raise PlainError(error.says, of.__name__, *error.at) from error
+        raise PlainError(error.text, of.__name__, *error.at) from error
     return made
 
 
@@ -367,7 +367,7 @@ def _misfit(known: object, parts: Sequence[_Part]) -> PlainError:
         try:
             part.codec.read(known[part.name])
         except PlainError as error:
-            return PlainError(error.says, part.name, *error.at)
+            return PlainError(error.text, part.name, *error.at)
         except _MISFITS:
             return PlainError(f"{known[part.name]!r:.60} does not fit", part.name)
     return PlainError("these do not fit together")

@@ -80,7 +80,7 @@ class EntryGroup:
             "at_ms": step.after.at_ms,
             "actor": sentence.actor,
             "shape": sentence.shape,
-            "says": sentence.says,
+            "says": sentence.text,
             "epoch": _known_epoch(self.steps[-1].after),
             "cause": explicit if explicit is not None and explicit < self.first else None,
             "step": None,
@@ -93,7 +93,7 @@ class EntryGroup:
 
     def _sentence(self, cast: DisplayNames, known: list[Sentence]) -> Sentence | None:
         if known:
-            return Sentence(known[0].shape, known[0].actor, joined([said.says for said in known]))
+            return Sentence(known[0].shape, known[0].actor, joined([said.text for said in known]))
         if not self._notes:
             return None
         if self.request is not None and self.request.payload.get("api") in HEARTBEAT_APIS:

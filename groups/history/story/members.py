@@ -26,7 +26,7 @@ def tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence |
         return None
     if len(sentences) > 3:
         return Sentence("advance", COORDINATOR, f"{len(sentences)} members change")
-    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(known.says for known in sentences))
+    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(known.text for known in sentences))
 
 
 def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:

@@ -64,13 +64,13 @@ def _tell_records(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
         if known is None:
             known = Sentence("note", COORDINATOR, text)
         elif contradiction.kind == UNKNOWN_MEMBER:
-            known = Sentence("remove", COORDINATOR, joined([text, known.says]))
+            known = Sentence("remove", COORDINATOR, joined([text, known.text]))
         else:
-            known = Sentence(known.shape, known.actor, joined([known.says, text]))
+            known = Sentence(known.shape, known.actor, joined([known.text, text]))
     if known is None and step.anomalies:
         return Sentence("note", COORDINATOR, step.anomalies[0].says)
     if known is not None and _is_beginning(step.before) and begins_midway(step):
-        text = known.says[0].lower() + known.says[1:] if known.says.startswith(LOWERED) else known.says
+        text = known.text[0].lower() + known.text[1:] if known.text.startswith(LOWERED) else known.text
         return Sentence(known.shape, known.actor, f"{BEGINS_MIDWAY}: {text}")
     return known
 
@@ -107,7 +107,7 @@ def _tell_group_records(
     sentences = [sentence for sentence in (known, *also) if sentence is not None]
     if not sentences:
         return None
-    return Sentence(sentences[0].shape, sentences[0].actor, joined([sentence.says for sentence in sentences]))
+    return Sentence(sentences[0].shape, sentences[0].actor, joined([sentence.text for sentence in sentences]))
 
 
 def begins_midway(step: Step) -> bool:
@@ -147,7 +147,7 @@ def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
         text += f", with {in_words(step.after, held)}" if held else ""
         text += f", revoking {in_words(step.after, pending)}" if pending else ""
     also = _tell_joined(step, cast)
-    return Sentence("state", step.found[0], joined([text, also.says]) if also else text)
+    return Sentence("state", step.found[0], joined([text, also.text]) if also else text)
 
 
 def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
@@ -219,7 +219,7 @@ def _tell_target(step: Step, cast: DisplayNames, holders: Holders) -> Sentence |
     if _topics_changed(step):
         known.insert(0, TOPICS_CHANGED)
     member = tell_members(step, cast, holders)
-    return Sentence("target", COORDINATOR, joined([*known, member.says] if member else known))
+    return Sentence("target", COORDINATOR, joined([*known, member.text] if member else known))
 
 
 def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
@@ -228,7 +228,7 @@ def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Senten
     if known is None:
         return None
     also = _tell_target(step, cast, holders) or tell_members(step, cast, holders)
-    return Sentence(known.shape, known.actor, joined([known.says, also.says])) if also else known
+    return Sentence(known.shape, known.actor, joined([known.text, also.text])) if also else known
 
 
 def _tell_subscription(step: Step, cast: DisplayNames) -> Sentence | None:

@@ -28,7 +28,7 @@ class Sentence:
 
     shape: MomentShape
     actor: str
-    says: str
+    text: str
 
 
 def joined(sentences: Sequence[str]) -> str:

@@ -29,8 +29,8 @@ from groups.wire.inspection import (
     inspect,
     inspect_record,
     kinds,
-    says,
     seen_by,
+    sentence_of,
 )
 from groups.wire.logs.batches import BatchProblem, read_placed_batches
 
@@ -144,7 +144,7 @@ class Command(TerminalCommand):
             self.against(done, options)
             return
         perhaps = not any(each["likely"] for each in extra.get("guesses", [{"likely": True}])[:1])
-        self.tell({**done.to_json(), "says": as_text(says(done, perhaps=perhaps)), **extra})
+        self.tell({**done.to_json(), "says": as_text(sentence_of(done, perhaps=perhaps)), **extra})
         if done.problem is not None:
             raise usage(f"{done.kind}: {done.problem}.")
         if extra.get("guesses") == []:
@@ -189,7 +189,7 @@ class Command(TerminalCommand):
                         damage = damage or f"{file}, byte {position}: {outcome.reason}."
                 else:
                     done = inspect("batch", bytes(data[position : position + length]))
-                    self.tell({"position": position, **done.to_json(), "says": as_text(says(done))})
+                    self.tell({"position": position, **done.to_json(), "says": as_text(sentence_of(done))})
         if damage:
             raise usage(damage)
 

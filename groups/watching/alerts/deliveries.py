@@ -67,7 +67,7 @@ def enqueue(rule: AlertRule, alert: Alert | None, status: str, text: str) -> Del
     )
 
 
-def message_of(rule: AlertRule, alert: Alert | None, status: str, says: str) -> dict[str, Any]:
+def message_of(rule: AlertRule, alert: Alert | None, status: str, text: str) -> dict[str, Any]:
     """What a webhook is sent. ``text`` is what chat tools show."""
     cluster = rule.cluster.name
     moment = None if alert is None else registry.moment_of(alert)
@@ -80,11 +80,11 @@ def message_of(rule: AlertRule, alert: Alert | None, status: str, says: str) -> 
         "cluster": cluster,
         "group": "" if alert is None else alert.group,
         "rule": {name: about[name] for name in ("id", "kind", "group", "limits", "says")},
-        "says": says,
+        "says": text,
         "headline": ""
         if alert is None or alert.timeline is None
         else headline_text(alert.timeline.in_short()),
-        "text": page_text(f"[{cluster}] {says}") + (f" {url}" if url else ""),
+        "text": page_text(f"[{cluster}] {text}") + (f" {url}" if url else ""),
         "since_ms": None if alert is None else alert.since_ms,
         "at_ms": None if alert is None else alert.at_ms,
         "ended_ms": None if alert is None else alert.ended_ms,
@@ -132,18 +132,18 @@ class Sender:
     async def _post(self, row: Delivery, url: str) -> Answer:
         if not url:
             problem = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
-            return Answer(ok=False, says=problem, again=False)
+            return Answer(ok=False, text=problem, again=False)
         also = networks(settings.WEBHOOK_NETWORKS)
         return await post(url, orjson.dumps(row.message), also=also)
 
     def _take(self, row: Delivery, answer: Answer) -> None:
         row.tries += 1
-        row.answer = answer.says[:300]
+        row.answer = answer.text[:300]
         if answer.ok:
             row.state = Delivery.State.DELIVERED
         elif not answer.again or row.tries >= TRIES_MOST:
             row.state = Delivery.State.FAILED
-            log.warning("A message of an alert was not delivered: %s", answer.says)
+            log.warning("A message of an alert was not delivered: %s", answer.text)
         else:
             row.next_try = timezone.now() + timedelta(seconds=retry_after_s(row.tries, answer))
         # Its rule may have been removed meanwhile, and the message with it.

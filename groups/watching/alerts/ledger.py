@@ -78,7 +78,7 @@ class Ledger:
 
         Of alerts with one cause (``together``) one message is sent.
         """
-        text = held.says if together is None else f"{held.says}. {together.says}"
+        text = held.text if together is None else f"{held.text}. {together.text}"
         alert = Alert.objects.create(
             id=storage.new_id(),
             rule=row,
@@ -110,8 +110,8 @@ class Ledger:
             self._numbers.setdefault(place, held.number)
             return False
         self._numbers[place] = held.number
-        self.open[place].says = held.says
-        return bool(Alert.objects.filter(pk=self.open[place].pk).update(says=held.says))
+        self.open[place].says = held.text
+        return bool(Alert.objects.filter(pk=self.open[place].pk).update(says=held.text))
 
     def end(self, place: Place, at_ms: int, why: str) -> list[Alert]:
         """End the alert of a place; empty where none holds there, or somebody ended it."""

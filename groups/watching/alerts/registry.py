@@ -154,7 +154,7 @@ def webhook(row: AlertRule) -> str:
 def shown_rule(row: AlertRule) -> ShownRule:
     try:
         rule = values(row)
-        text, blocked = rule.says, _blocked(row.cluster, rule)
+        text, blocked = rule.text, _blocked(row.cluster, rule)
     except BadRule:
         text, blocked = row.kind, "It cannot fire: another version of this program stored it."
     url = webhook(row)

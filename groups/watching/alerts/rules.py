@@ -114,7 +114,7 @@ class Rule:
     finding: str = ""
 
     @property
-    def says(self) -> str:
+    def text(self) -> str:
         """The rule in words, as lists and messages name it."""
         length = _length(self.for_s)
         match self.kind:
@@ -222,7 +222,7 @@ class Look:
 class Held:
     """That a rule holds: what it says of the group, since when, and the entry that shows it."""
 
-    says: str
+    text: str
     since_ms: int
     sequence: int | None
     key: str = ""
@@ -240,7 +240,7 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
         if look.is_seen:
             return None
         text = f"{shown_name(look.group)} has not been seen for {duration(look.at_ms - begun)}"
-        return Held(says=text, since_ms=begun, sequence=look.last)
+        return Held(text=text, since_ms=begun, sequence=look.last)
     if not look.is_seen:
         return None
     match rule.kind:
@@ -251,24 +251,24 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             text = f"{free.name} has been unassigned for {length}"
             if free.count > 1:
                 text = f"{free.count} partitions are unassigned in {shown_name(look.group)}, {free.name} for {length}"
-            return Held(says=text, since_ms=since_ms, sequence=free.sequence, number=free.count)
+            return Held(text=text, since_ms=since_ms, sequence=free.sequence, number=free.count)
         case Kind.STUCK if look.rebalancing_since_ms is not None:
             length = duration(look.at_ms - look.rebalancing_since_ms)
             text = f"{shown_name(look.group)} has been rebalancing for {length}; it is {look.state}"
-            return Held(says=text, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
+            return Held(text=text, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
         case Kind.STORM:
             recent = [at for at in look.rebalanced_ms if at > look.at_ms - rule.within_s * 1000]
             if len(recent) > rule.count:
                 text = f"{shown_name(look.group)} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
-                return Held(says=text, since_ms=recent[0], sequence=look.epoch_began or look.last)
+                return Held(text=text, since_ms=recent[0], sequence=look.epoch_began or look.last)
         case Kind.CAUSELESS:
             return _causeless(look, begun)
         case Kind.EMPTY if look.members == 0:
             text = f"{shown_name(look.group)} has had no member for {duration(look.at_ms - begun)}"
-            return Held(says=text, since_ms=begun, sequence=look.last)
+            return Held(text=text, since_ms=begun, sequence=look.last)
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
             text = f"{shown_name(look.group)} lags by {look.lag:,} records"
-            return Held(says=text, since_ms=begun, sequence=look.last, number=look.lag)
+            return Held(text=text, since_ms=begun, sequence=look.last, number=look.lag)
     return None
 
 
@@ -280,7 +280,7 @@ def _causeless(look: Look, begun_ms: int) -> Held | None:
             if last_ms is None or look.at_ms - last_ms > quiet_ms:
                 return None
             return Held(
-                says=f"{shown_name(look.group)}: {finding['says']}",
+                text=f"{shown_name(look.group)}: {finding['says']}",
                 since_ms=begun_ms,
                 sequence=look.epoch_began or look.last,
                 number=finding.get("count"),
@@ -314,7 +314,7 @@ def found(rule: Rule, look: Look, after_ms: int) -> list[Held]:
         key = f"{rule.finding} {first} {finding.get('partition') or finding.get('name') or ''}"[:150]
         helds.append(
             Held(
-                says=f"{shown_name(look.group)}: {finding['says']}",
+                text=f"{shown_name(look.group)}: {finding['says']}",
                 since_ms=look.at_ms if at_ms is None else at_ms,
                 sequence=first,
                 key=key,

@@ -40,7 +40,7 @@ class Answer:
     """What a try came to. ``again``: whether another one may do better; ``after_s``: when the receiver wants it."""
 
     ok: bool
-    says: str
+    text: str
     again: bool = True
     after_s: int | None = None
 
@@ -89,19 +89,19 @@ async def post(
     try:
         parts = checked(url)
     except BadUrl as error:
-        return Answer(ok=False, says=str(error), again=False)
+        return Answer(ok=False, text=str(error), again=False)
     try:
         async with asyncio.timeout(whole_s):
             return await _post(parts, body, also, trust)
     except TimeoutError:
-        return Answer(ok=False, says=f"No answer within {whole_s:g} s")
+        return Answer(ok=False, text=f"No answer within {whole_s:g} s")
     except socket.gaierror:
-        return Answer(ok=False, says=f"The name {parts.hostname} is not known")
+        return Answer(ok=False, text=f"The name {parts.hostname} is not known")
     except ssl.SSLCertVerificationError as error:
-        return Answer(ok=False, says=f"The certificate is not accepted: {error.verify_message}"[:300])
+        return Answer(ok=False, text=f"The certificate is not accepted: {error.verify_message}"[:300])
     except (OSError, EOFError, ValueError) as error:
         problem = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        return Answer(ok=False, says=f"The connection failed: {problem}"[:300])
+        return Answer(ok=False, text=f"The connection failed: {problem}"[:300])
 
 
 async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust: str | None) -> Answer:
@@ -112,7 +112,7 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
     if not allowed:
         where = addresses[0] if addresses else host
         problem = f"{where} is no public address; WEBHOOK_NETWORKS names the others that may be reached"
-        return Answer(ok=False, says=problem, again=False)
+        return Answer(ok=False, text=problem, again=False)
     context = ssl.create_default_context(cadata=trust) if tls else None
     reader, writer = await asyncio.open_connection(
         allowed[0], port, ssl=context, server_hostname=host if tls else None, limit=HEAD_BYTES_MOST
@@ -122,12 +122,12 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
         await writer.drain()
         return _answer(await reader.readuntil(b"\r\n\r\n"))
     except asyncio.LimitOverrunError:
-        return Answer(ok=False, says="The answer's headers are too long")
+        return Answer(ok=False, text="The answer's headers are too long")
     except asyncio.IncompleteReadError as error:
         problem = (
             "The connection was closed without an answer" if not error.partial else "The answer is no HTTP"
         )
-        return Answer(ok=False, says=problem)
+        return Answer(ok=False, text=problem)
     finally:
         writer.close()
         with contextlib.suppress(OSError, TimeoutError):
@@ -150,14 +150,14 @@ def _answer(head: bytes) -> Answer:
     lines = head.decode("latin-1").split("\r\n")
     status = re.fullmatch(r"HTTP/1\.[01] (\d{3})(?: (.*))?", lines[0])
     if status is None:
-        return Answer(ok=False, says="The answer is no HTTP")
+        return Answer(ok=False, text="The answer is no HTTP")
     code = int(status[1])
     said = f"{code} {status[2] or ''}".strip()[:100]
     if 200 <= code < 300:
-        return Answer(ok=True, says=said)
+        return Answer(ok=True, text=said)
     if 300 <= code < 400:
-        return Answer(ok=False, says=f"{said}: redirects are not followed; give the final URL", again=False)
-    return Answer(ok=False, says=said, again=code not in GIVEN_UP, after_s=_retry_after(lines))
+        return Answer(ok=False, text=f"{said}: redirects are not followed; give the final URL", again=False)
+    return Answer(ok=False, text=said, again=code not in GIVEN_UP, after_s=_retry_after(lines))
 
 
 def _retry_after(lines: Sequence[str]) -> int | None:

@@ -10,7 +10,7 @@ module                what it is for
 ``differences``       ``differences``: two listings matched by name
 ``clients``           ``seen_by``: what a reader of an older version makes of bytes
 ``meanings``          what each field means, in a few words (``words`` has values in words)
-``sentences``         ``says``: the sentence on top, each clause with the field that it stands on; what each kind
+``sentences``         ``sentence_of``: the sentence on top, each clause with the field that it stands on; what each kind
                       says is in ``value_sentences``
 ``record_names``      what the records of a batch and the batches of a segment are called
 ``text``              ``bytes_from_text``: hex, dumps, base64; bytes as languages print them are in ``printed``
@@ -33,7 +33,7 @@ from groups.wire.inspection.inspecting import Inspection, inspect, inspect_recor
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
 from groups.wire.inspection.printed import BadText
-from groups.wire.inspection.sentences import as_text, says
+from groups.wire.inspection.sentences import as_text, sentence_of
 from groups.wire.inspection.text import bytes_from_base64, bytes_from_hex, bytes_from_text
 from groups.wire.inspection.walk import MOST_BYTES
 
@@ -59,6 +59,6 @@ __all__ = [
     "inspect_record",
     "kind_named",
     "kinds",
-    "says",
     "seen_by",
+    "sentence_of",
 ]

@@ -1,6 +1,6 @@
 """One sentence or two on top of a listing: what the bytes say, each clause with the field that it stands on.
 
-``says(inspection)`` gives parts, ``{"text": "generation 7", "path": "generation"}``; a part without a path is glue.
+``sentence_of(inspection)`` gives parts, ``{"text": "generation 7", "path": "generation"}``; a part without a path is glue.
 A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others are told by title, version and length.
 """
 
@@ -16,7 +16,7 @@ from groups.wire.inspection.words import counted, number, text
 Part = dict[str, str]
 
 
-def says(inspection: Inspection, *, perhaps: bool = False) -> list[Part]:
+def sentence_of(inspection: Inspection, *, perhaps: bool = False) -> list[Part]:
     """The sentence's parts in their order; joined they read as text.
 
     ``perhaps``: the kind was guessed, and nothing speaks for it.

@@ -68,6 +68,6 @@ def _compared(difference: Difference) -> list[dict[str, Any]]:
         sides = {str(semantics): dict(both[semantics][number]) for semantics in Semantics}
         for side in sides.values():
             del side["operation"]
-        steps.append({"step": number + 1, "operation": operation.says, **sides})
+        steps.append({"step": number + 1, "operation": operation.text, **sides})
     found = {str(semantics): case.look(both[semantics]) for semantics in Semantics}
     return [*steps, {"looks_at": case.looks_at, **found}]

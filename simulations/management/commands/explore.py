@@ -117,7 +117,7 @@ class Command(TerminalCommand):
                     path.write_text("".join(dumped(e) + "\n" for e in entries(worlds, violated)), "utf-8")
         if report.violations:
             first = report.violations[0]
-            summary = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.says}"
+            summary = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.sentence}"
             raise CommandError(summary)
         if not report.complete:
             summary = f"not complete: more than {states_max:,} states; give it fewer faults, or --max-states"
@@ -140,7 +140,7 @@ def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
         "violations": [
             {
                 "invariant": each.invariant,
-                "says": each.says,
+                "says": each.sentence,
                 "trace": in_words(worlds, each),
                 "loop": each.loop,
             }
@@ -174,7 +174,7 @@ def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
 def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:
     from simulations.proof.exploration.trace import timeline
 
-    trace_lines = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    trace_lines = timeline(worlds, violated.trace, violated.invariant, violated.sentence)
     return [entry.to_json() for entry in trace_lines]
 
 

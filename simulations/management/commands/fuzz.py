@@ -80,7 +80,7 @@ class Command(TerminalCommand):
                 total.add(answer)
                 for found in answer.found:
                     text = f"Seed {found.seed} in {called(found)} breaks {found.broken.invariant}"
-                    self.stderr.write(f"{text}: {found.broken.says}")
+                    self.stderr.write(f"{text}: {found.broken.sentence}")
                 if time.monotonic() - told_s >= 1 or total.runs == wanted:
                     told_s = time.monotonic()
                     self.stderr.write(progress(total, wanted, told_s - begun_s))
@@ -151,7 +151,9 @@ class Command(TerminalCommand):
                                 semantics=each["semantics"],
                                 groups=each["protocols"],
                                 broken=Broken(
-                                    invariant=each["invariant"], says=each["says"], sequence=each["sequence"]
+                                    invariant=each["invariant"],
+                                    sentence=each["says"],
+                                    sequence=each["sequence"],
                                 ),
                             )
                             for each in message["found"]
@@ -177,7 +179,7 @@ class Command(TerminalCommand):
                 "protocols": found.groups,
                 "invariant": found.broken.invariant,
                 "sequence": found.broken.sequence,
-                "says": found.broken.says,
+                "says": found.broken.sentence,
                 "scenario": smallest.get((found.seed, called(found))),
             }
             for found in total.found
@@ -207,7 +209,7 @@ class Command(TerminalCommand):
         chosen = [*first_of.values(), *(each for each in found if each not in first_of.values())]
         texts: dict[tuple[int, str], str] = {}
         for each in chosen[:SHRUNK_MOST]:
-            self.stderr.write(f"Shrinking seed {each.seed} in {called(each)}: {each.broken.says}")
+            self.stderr.write(f"Shrinking seed {each.seed} in {called(each)}: {each.broken.sentence}")
             document = document_of(each.seed, each.semantics, self.presets, each.groups, self.release)
             small = as_yaml(shrunk(document, each.semantics, each.broken))
             texts[each.seed, called(each)] = small

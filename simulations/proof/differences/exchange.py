@@ -123,7 +123,7 @@ class Operation:
     fields: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def says(self) -> str:
+    def text(self) -> str:
         known = ", ".join(f"{name} {_shown(value)}" for name, value in self.fields.items())
         return " ".join(part for part in (self.who, self.verb, f"({known})" if known else "") if part)
 
@@ -323,7 +323,7 @@ class Exchange:
         self.log += outcome.records
         group = self.shard.state.consumer
         return {
-            "operation": operation.says,
+            "operation": operation.text,
             # Of whichever API: what one has not is absent, as ``Answer`` has it.
             "answer": cast(Answer, outcome.answer.body()) if outcome.answer is not None else None,
             "records": list(outcome.records),

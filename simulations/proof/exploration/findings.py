@@ -49,7 +49,7 @@ class Violated:
     """
 
     invariant: str
-    says: str
+    sentence: str
     trace: tuple[Step, ...]
     loop: int = 0
 
@@ -94,7 +94,7 @@ class Findings:
 
     def report(self, *, transitions: int, depth: int, complete: bool, loop_of: LoopOf) -> Report:
         violations = [
-            Violated(invariant=invariant, says=text, trace=(*self.way(number), step))
+            Violated(invariant=invariant, sentence=text, trace=(*self.way(number), step))
             for invariant, (number, step, text) in self.broken.items()
         ]
         left: set[int] = set()
@@ -117,7 +117,7 @@ class Findings:
     def _never_rests(self, stuck: int) -> Violated:
         return Violated(
             invariant="group_converges",
-            says="From here on the group cannot come to rest, whatever happens but faults",
+            sentence="From here on the group cannot come to rest, whatever happens but faults",
             trace=self.way(stuck),
         )
 
@@ -137,7 +137,7 @@ class Findings:
         last = "the last step leads" if len(loop) == 1 else f"the last {len(loop)} steps lead"
         return Violated(
             invariant="group_converges",
-            says="The group comes to rest and does not stay there: without any fault its epoch rises, and "
+            sentence="The group comes to rest and does not stay there: without any fault its epoch rises, and "
             f"{last} back to where it was",
             trace=(*stem, *loop),
             loop=len(loop),

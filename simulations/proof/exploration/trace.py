@@ -30,7 +30,7 @@ STEP_MS: Final = 100
 FAULTS: Final[dict[Verb, str]] = {Verb.KILL: "kill", Verb.PAUSE: "pause", Verb.RESUME: "resume"}
 
 
-def timeline(worlds: AnyWorlds, trace: Sequence[Step], invariant: str, says: str) -> list[Entry]:
+def timeline(worlds: AnyWorlds, trace: Sequence[Step], invariant: str, text: str) -> list[Entry]:
     """The entries of a trace, walked once more, and at its end the invariant that it breaks."""
     telling = _Telling(worlds)
     world = worlds.first()
@@ -44,7 +44,7 @@ def timeline(worlds: AnyWorlds, trace: Sequence[Step], invariant: str, says: str
         "fault": INVARIANT_FAULT,
         "member": None,
         "invariant": invariant,
-        "says": says,
+        "says": text,
         "sequences": [last],
         "members": [],
         "partitions": {},

@@ -47,7 +47,7 @@ class Broken:
     """The first invariant that a run broke, in a sentence, and the entry that broke it."""
 
     invariant: str
-    says: str
+    sentence: str
     sequence: int
 
 
@@ -87,18 +87,20 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
                 payload["invariant"] not in CONVERGENCE or can_rest(scenario)
             ):
                 return Verdict(
-                    broken=Broken(invariant=payload["invariant"], says=payload["says"], sequence=last)
+                    broken=Broken(invariant=payload["invariant"], sentence=payload["says"], sequence=last)
                 )
             if last > ENTRIES_MOST:
                 return Verdict(
-                    broken=Broken(invariant=ENDLESS, says=f"More than {ENTRIES_MOST} entries", sequence=last)
+                    broken=Broken(
+                        invariant=ENDLESS, sentence=f"More than {ENTRIES_MOST} entries", sequence=last
+                    )
                 )
             if entry.at_ms > over_ms and checker.has_rested(entry.at_ms, rest_ms):
                 return _rested(checker, last)
     except Exception as error:  # Whatever the machines raise is what this looks for.
         place = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
-        return Verdict(broken=Broken(invariant=CRASHED, says=text, sequence=last))
+        return Verdict(broken=Broken(invariant=CRASHED, sentence=text, sequence=last))
     violations = checker.end(scenario.start_ms + scenario.until_ms)
     if not can_rest(scenario):
         violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
@@ -125,4 +127,4 @@ def last_ms(scenario: Scenario) -> int:
 
 
 def _told(violation: Violation, sequence: int) -> Broken:
-    return Broken(invariant=violation.invariant, says=violation.sentence, sequence=sequence)
+    return Broken(invariant=violation.invariant, sentence=violation.sentence, sequence=sequence)

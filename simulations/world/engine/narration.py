@@ -64,7 +64,7 @@ class Narration:
                 return
             events.remove(waited)
             self._next += 1
-            payload = {"note": "step", "step": self._next, "says": step.says}
+            payload = {"note": "step", "step": self._next, "says": step.narration}
             self._log.write(Kind.NOTE, COORDINATOR, at_ms, payload, cause=self._log.last)
 
     def _watch(self, entry: Entry) -> None:

@@ -51,7 +51,7 @@ def _step(node: Node, topics: Collection[str], members: Mapping[str, Member]) ->
         if event not in WITHOUT_WHO:
             what = "topic, such as {%s: foo}" if event in OF_TOPICS else "member, such as {%s: A}"
             raise after.wrong(f"{event} needs its {what % event}")
-        return NarratedStep(event=event, who=None, says=text)
+        return NarratedStep(event=event, who=None, narration=text)
     pairs = after.mapping(tuple(Event))
     if len(pairs) != 1:
         raise after.wrong("expected one event, such as {join: A}")
@@ -60,11 +60,11 @@ def _step(node: Node, topics: Collection[str], members: Mapping[str, Member]) ->
     if event in WITHOUT_WHO:
         raise value.wrong(f"{event} stands alone: after: {event}")
     if event in OF_TOPICS:
-        return NarratedStep(event=event, who=value.choice(tuple(topics), "topic"), says=text)
+        return NarratedStep(event=event, who=value.choice(tuple(topics), "topic"), narration=text)
     who = value.text()
     if event in OF_ENDS and who in (COORDINATOR, EVERYTHING):
-        return NarratedStep(event=event, who=who, says=text)
+        return NarratedStep(event=event, who=who, narration=text)
     # A restarted process is named after its member: A~2.
     if who.partition("~")[0] not in members:
         value.choice(tuple(members), "member")
-    return NarratedStep(event=event, who=who, says=text)
+    return NarratedStep(event=event, who=who, narration=text)

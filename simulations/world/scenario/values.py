@@ -89,7 +89,7 @@ class NarratedStep:
 
     event: Event
     who: str | None
-    says: str
+    narration: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

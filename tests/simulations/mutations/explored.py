@@ -91,7 +91,7 @@ def _explored(name: str, place: str) -> dict[str, Any] | None:
             return {
                 "place": number,
                 "invariant": first.invariant,
-                "says": first.says,
+                "says": first.sentence,
                 "steps": len(first.trace),
             }
     return None

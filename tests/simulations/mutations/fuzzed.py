@@ -79,7 +79,7 @@ def _hunted(name: str, first: int, last: int) -> dict[str, Any] | None:
     for seed in range(first, last + 1):
         broken = judged(seed, "kafka", groups=kind).broken
         if broken is not None:
-            told = {"invariant": broken.invariant, "says": broken.says}
+            told = {"invariant": broken.invariant, "says": broken.sentence}
             return {"seed": seed, "protocols": kind, **told}
     return None
 

@@ -74,7 +74,12 @@ def main(name: str, first: str, last: str, *semantics: str) -> None:
         for rules in semantics:
             broken = judged(seed, rules).broken
             if broken is not None:
-                found = {"seed": seed, "semantics": rules, "invariant": broken.invariant, "says": broken.says}
+                found = {
+                    "seed": seed,
+                    "semantics": rules,
+                    "invariant": broken.invariant,
+                    "says": broken.sentence,
+                }
                 sys.stdout.write(json.dumps(found))
                 return
     sys.stdout.write("null")

@@ -82,7 +82,7 @@ def _hunted(name: str, first: int, last: int, kind: str, semantics: str) -> dict
     for seed in range(first, last + 1):
         broken = judged(seed, semantics, [ROLLING], groups=kind).broken
         if broken is not None:
-            told = {"invariant": broken.invariant, "says": broken.says}
+            told = {"invariant": broken.invariant, "says": broken.sentence}
             return {"seed": seed, "protocols": kind, "semantics": semantics, **told}
     return None
 

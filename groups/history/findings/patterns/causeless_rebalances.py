@@ -213,23 +213,23 @@ def found_causeless(facts: Facts) -> list[Finding]:
     period = f"every {duration(every_ms)}" if steady else f"about every {about(every_ms)}"
     word = "generation" if watch.classic else "group epoch"
     same = "members and subscriptions" if watch.moving else "members, subscriptions and assignment"
-    says = f"{counted(watch.count, word)} ({watch.first:,}–{watch.last:,}) {period}, with the same {same} each time"
+    text = f"{counted(watch.count, word)} ({watch.first:,}–{watch.last:,}) {period}, with the same {same} each time"
     names = list(dict.fromkeys(facts.process(one) for one in watch.asked))
     needs, certain = [RECORDS], watch.by_request
     if watch.tied:
-        says += f"; {_tie_words(watch.tied, facts)}"
+        text += f"; {_tie_words(watch.tied, facts)}"
     elif names:
-        says += f"; {listed(names)} {'joins' if len(names) == 1 else 'join'} again"
+        text += f"; {listed(names)} {'joins' if len(names) == 1 else 'join'} again"
         if watch.by_request:
             needs.append(REQUESTS)
         else:
-            says += " (inferred: of an unchanged group only a JoinGroup of its leader, or of a changed member, begins a rebalance)"
+            text += " (inferred: of an unchanged group only a JoinGroup of its leader, or of a changed member, begins a rebalance)"
     else:
-        says += "; the records do not show who asked for them"
+        text += "; the records do not show who asked for them"
     steps = [sequence for _, sequence in watch.kept]
     return [
         PATTERN.found(
-            says,
+            text,
             [steps[0], steps[-1]],
             needs=needs,
             names=names,

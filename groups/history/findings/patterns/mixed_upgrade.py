@@ -40,10 +40,10 @@ def found_mixed(facts: Facts) -> list[Finding]:
         owners, takers = ([facts.name(each) for each in some] for some in (one.owners, one.takers))
         places = facts.partitions(one.places)
         what, whom = listed_partitions(places), listed(takers)
-        says = f"in generation {one.generation} {what} {is_or_are(places)} kept by {listed(owners)} and given to {whom} by {facts.name(one.leader)}"
+        text = f"in generation {one.generation} {what} {is_or_are(places)} kept by {listed(owners)} and given to {whom} by {facts.name(one.leader)}"
         found.append(
             PATTERN.found(
-                says,
+                text,
                 [one.sequence],
                 needs=[RECORDS],
                 members=[*one.owners, *one.takers],

@@ -73,7 +73,7 @@ class Pattern:
         needs = " or ".join(" and ".join(each) for each in self.sources)
         return Row(
             kinds=(self.kind,),
-            says=f"{self.look_for} ({self.severity})",
+            meaning=f"{self.look_for} ({self.severity})",
             needs=needs,
             incident=self.severity is not Severity.HARMLESS,
             section=Section.PATTERNS,

@@ -72,28 +72,28 @@ def found_churn(facts: Facts) -> list[Finding]:
     ]
     twins = found_twins(facts)
     refused = [one for one in facts.troubles.kept["refused"] if one["code"] == UNRELEASED_CODE]
-    says, steps, needs = list[str](), list[int](), [RECORDS]
+    text, steps, needs = list[str](), list[int](), [RECORDS]
     if late:
         names = list(dict.fromkeys(facts.process(going.lane) for going in late))
-        says.append(
+        text.append(
             f"{listed(names)} came back after {'its session' if len(names) == 1 else 'their sessions'} had expired"
         )
         steps += [going.sequence for going in late]
     for twin in twins:
-        says.append(f"{twin['name']} changed hands {several(twin['count'])}")
+        text.append(f"{twin['name']} changed hands {several(twin['count'])}")
         steps += twin["steps"]
-    if len(refused) >= REFUSED_LEAST or (refused and says):
+    if len(refused) >= REFUSED_LEAST or (refused and text):
         names = list(dict.fromkeys(facts.name(member_of(one)) for one in refused))
-        says.append(f"{listed(names)} {was_or_were(names)} refused {several(len(refused))} ({UNRELEASED})")
+        text.append(f"{listed(names)} {was_or_were(names)} refused {several(len(refused))} ({UNRELEASED})")
         steps += [one["sequence"] for one in refused]
         needs.append(REQUESTS)
-    if not says:
+    if not text:
         return []
     times = [going.at_ms for going in late] + [one["from_ms"] for one in twins if one["from_ms"] is not None]
     times += [one["at_ms"] for one in refused]
     return [
         PATTERN.found(
-            "; ".join(says),
+            "; ".join(text),
             steps,
             needs=needs,
             certain=bool(late) or REQUESTS in needs,

@@ -42,11 +42,11 @@ def found_stuck(facts: Facts) -> list[Finding]:
         name, length = facts.name(one.member), duration(one.length_ms(facts.last_ms))
         what = listed_partitions(facts.partitions(one.places))
         ends = " and was removed" if one.removed else ""
-        says = f"{name} sent {counted(one.heartbeats, 'heartbeat')} in {length}, and did not release {what}{ends}"
+        text = f"{name} sent {counted(one.heartbeats, 'heartbeat')} in {length}, and did not release {what}{ends}"
         who = waiters(facts, one)
         found.append(
             PATTERN.found(
-                f"{says}; {listed(who)} waited" if who else says,
+                f"{text}; {listed(who)} waited" if who else text,
                 proof(one),
                 needs=[RECORDS, REQUESTS, *([CALLBACKS] if one.called else [])],
                 certain=one.called,

@@ -79,8 +79,8 @@ def _told(facts: Facts, both: Both, places: list[str], from_ms: int, to_ms: int 
         "steps": steps,
     }
     if gap:
-        says = f"{later} got {what}, and the log has no release by {earlier}: records are missing before it, which can explain that"
-        return finding("release_missing", says, steps, certain=False, more=fields)
+        text = f"{later} got {what}, and the log has no release by {earlier}: records are missing before it, which can explain that"
+        return finding("release_missing", text, steps, certain=False, more=fields)
     had = f"{later} got {what} while {earlier} still had {them}"
     found = PATTERN.found(f"{had}{lasting(length_ms, ', for ')}", steps, needs=[RECORDS])
     return cast(Finding, {**found, **fields})
@@ -93,7 +93,7 @@ FINDER: Final = DeclaredPattern(
         PATTERN.row(),
         Row(
             kinds=("release_missing",),
-            says="a member is given a partition that another one has in the log, where the record of its release may be missing",
+            meaning="a member is given a partition that another one has in the log, where the record of its release may be missing",
             needs="records",
             section=Section.LOG,
         ),
