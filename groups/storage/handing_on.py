@@ -270,8 +270,16 @@ def _within(known: Mapping[str, Any], pieces: Sequence[Piece]) -> dict[str, Any]
             first_ms=first_ms,
             last_ms=last_ms,
             size=Size(partitions=partitions_most(known) or None),
+            releases=_one_release(known),
         ),
     }
+
+
+def _one_release(known: Mapping[str, Any]) -> list[str]:
+    """The brokers' release, where all records are of one: of several the stretch may have any."""
+    headline = (known.get("verdict") or {}).get("headline") or {}
+    releases = (headline.get("figures") or {}).get("releases") or []
+    return releases if len(releases) == 1 else []
 
 
 def _cast_within(cast: Sequence[Mapping[str, Any]], pieces: Sequence[Piece]) -> list[Mapping[str, Any]]:

@@ -468,6 +468,11 @@ export interface Figures {
   longest: string | null;
   /** Null where the log cannot show it, and where nothing is wrong. */
   still: boolean | null;
+  /**
+   * Of the brokers that wrote the records, as far as these show them: `4.3`, `4.4 or later`; several, by time, where
+   * brokers were rolled. Absent of verdicts from before it was kept.
+   */
+  releases?: string[];
 }
 
 /** A problem: the entry with which it begins, when that was, and what its gravest finding says. */

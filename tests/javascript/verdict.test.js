@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { nextStep } from '../../static/js/panels/verdict.js';
+import { nextStep, releasesText } from '../../static/js/panels/verdict.js';
 
 test('a clause that counts several things leads from each to the next, and round again', () => {
   const told = [];
@@ -17,4 +17,13 @@ test('a clause that counts several things leads from each to the next, and round
     [5, '1 of 3'],
     [9, '2 of 3'],
   ]);
+});
+
+test('releases that records show are named, of a run only where they change', () => {
+  const [old, since] = ['4.3', '4.4 or later'];
+  assert.equal(releasesText([]), '');
+  assert.equal(releasesText([since]), '4.4 or later');
+  assert.equal(releasesText([since], '4.4.0'), '');
+  assert.equal(releasesText([old, since], '4.3.1'), '4.3, then 4.4 or later');
+  assert.equal(releasesText([old, since, old, since, old]), '4.3, then 4.4 or later, then 4.3, then 2 more');
 });

@@ -22,6 +22,7 @@ from groups.history.findings.following import follow_aborted, follow_commits, fo
 from groups.history.findings.log_notes import LogNotes
 from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders
+from groups.history.findings.release_changed import releases_shown
 from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.replay.commit_runs import CommitRun, run_of
@@ -356,6 +357,10 @@ class Finder:
     def silences(self) -> list[SilentSpan]:
         """Where members were assigned and silent, for drawing: as far as the evidence goes, by time."""
         return silent_spans(self._facts(NO_FRAME))
+
+    def releases(self) -> list[str]:
+        """What the records show of the releases of the brokers that wrote them, by time."""
+        return releases_shown(self._facts(NO_FRAME))
 
     def _facts(self, frame: Frame) -> Facts:
         return Facts(

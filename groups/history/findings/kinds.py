@@ -319,6 +319,7 @@ class ByKind(TypedDict, total=False):
     partitions_not_assigned: list[Steps]
     passed_over: list[OffsetSeries]
     refused: list[Fenced]
+    release_changed: list[Happened]
     removed: list[Removed]
     replaced: list[Happened]
     rolled: list[Happened]

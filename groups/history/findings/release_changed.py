@@ -87,15 +87,21 @@ def found_release_changes(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "release_changed",
-                f"Records of Kafka {stretch.bounds.named} follow those of {last.bounds.named}: {'; '.join(signs)}",
+                f"Kafka's release changed ({last.bounds.named}, then {stretch.bounds.named}): {'; '.join(signs)}",
                 [stretch.sequence],
                 at_ms=stretch.at_ms,
                 before=last.bounds.named,
                 release=stretch.bounds.named,
+                steps=[each.sequence for each in watch.stretches[1:]],
                 count=watch.count - 1,
             )
         )
     return found
+
+
+def releases_shown(facts: Facts) -> list[str]:
+    """What the records show of the releases that wrote them, one after the other; nothing where they show none."""
+    return [each.bounds.named for each in facts.watch(ReleaseStretches).stretches]
 
 
 FINDER: Final = Declared(

@@ -72,6 +72,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
             first_ms=first_ms,
             last_ms=shown["at_ms"],
             size=Size(members=len(shown["members"]), partitions=most or None),
+            releases=finder.releases(),
         ),
     }
     if "consumption" in shown:

@@ -30,9 +30,15 @@ UNKNOWN: Final = "Unknown: the log tells nothing of members"
 
 
 def verdict(
-    findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0, size: Size = UNKNOWN_SIZE
+    findings: Sequence[Finding],
+    *,
+    first_ms: int | None = None,
+    last_ms: int = 0,
+    size: Size = UNKNOWN_SIZE,
+    releases: Sequence[str] = (),
 ) -> Verdict:
-    """Of the findings of a timeline, whose first and last entries are of these times; ``size`` is that of the group at its end."""
+    """Of the findings of a timeline, whose first and last entries are of these times; ``size`` is that of the group at its end,
+    ``releases`` are those of the brokers, as far as the records show them."""
     found_of: dict[str, list[Finding]] = {}
     for finding in findings:
         found_of.setdefault(finding["kind"], []).append(finding)
@@ -70,7 +76,7 @@ def verdict(
         text=text_of(text.clauses),
         clauses=text.clauses,
         worst=_worst(found, by_kind),
-        headline=headline(findings, by_kind, log, size),
+        headline=headline(findings, by_kind, log, size, releases),
     )
 
 

@@ -43,6 +43,7 @@ def others(by_kind: ByKind, known: set[int]) -> list[Event]:
         *_replaced(by_kind, known),
         *_each(by_kind, by_kind.get("failed_over", ()), "", "the coordinator failed over {:,} times"),
         *_each(by_kind, by_kind.get("coordinator_moved", ()), "", "the coordinator moved {:,} times"),
+        *_each(by_kind, by_kind.get("release_changed", ()), "", "the brokers' release changed {:,} times"),
         *_each(by_kind, by_kind.get("lost_batch", ()), "", "batches were lost {:,} times"),
         *_each(by_kind, by_kind.get("strategy_changed", ()), "", "the group's assignor changed {:,} times"),
         *_each(by_kind, by_kind.get("leader_changed", ()), "", "the leader changed {:,} times"),

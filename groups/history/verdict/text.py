@@ -46,6 +46,9 @@ class Figures(TypedDict):
     longest: str | None
     still: bool | None
     """Null where the log cannot show it, and where nothing is wrong."""
+    releases: NotRequired[list[str]]
+    """Of the brokers that wrote the records, as far as these show them: ``4.3``, ``4.4 or later``; several, by time, where brokers
+    were rolled. Absent of verdicts from before it was kept."""
 
 
 class Headline(TypedDict):

@@ -342,7 +342,7 @@ function follow(from) {
 
 /** The headline, the story, and what else was found. */
 function showFound() {
-  showVerdict(part, meta.summary);
+  showVerdict(part, meta.summary, meta.release);
   showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
 }
 

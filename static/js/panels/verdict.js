@@ -19,12 +19,13 @@ const WORDS_MOST = 90;
 /**
  * @param {(id: string) => HTMLElement} part
  * @param {Summary} summary one of an earlier fold has no headline: its story is shown in full
+ * @param {string | undefined} release of a run: its brokers follow the rules of this one
  */
-export function showVerdict(part, { verdict }) {
+export function showVerdict(part, { verdict }, release = '') {
   if (!verdict?.clauses.length) return;
   const { headline, clauses } = verdict;
   part('headline').replaceChildren(...(headline?.clauses ?? clauses).flatMap(shown));
-  part('figures').replaceChildren(...(headline ? figuresOf(headline.figures, headline.clauses) : []));
+  part('figures').replaceChildren(...(headline ? figuresOf(headline.figures, headline.clauses, release) : []));
   const story = part('verdict');
   const brief = briefOf(clauses);
   const more = () => story.classList.add('all');
@@ -73,14 +74,31 @@ export function briefOf(clauses) {
   return brief;
 }
 
-/** @param {Figures} figures @param {Clause[]} clauses */
-function figuresOf({ unread, partitions, longest_ms: ms, longest, still }, clauses) {
+/** Releases of one log that are named: brokers are rolled once, or there and back. */
+const RELEASES_MOST = 3;
+
+/**
+ * The releases of the brokers that the records show. A run states its own, so there only a change is news.
+ *
+ * @param {string[]} releases @param {string} [ofRun]
+ */
+export function releasesText(releases, ofRun) {
+  if (!releases.length || (ofRun && releases.length === 1)) return '';
+  const rest = releases.length - RELEASES_MOST;
+  return releases.slice(0, RELEASES_MOST).join(', then ') + (rest > 0 ? `, then ${rest} more` : '');
+}
+
+/** @param {Figures} figures @param {Clause[]} clauses @param {string} [release] */
+function figuresOf({ unread, partitions, longest_ms: ms, longest, still, releases = [] }, clauses, release) {
+  const kafka = releasesText(releases, release);
   const since = clauses.find(({ at_ms: at }) => at !== undefined);
   return [
     since && figure(still ? 'Since' : 'From', shown(since)),
     unread && figure('Unread', partitions ? `${unread} of ${partitions}` : `${unread}`, '.bad'),
     ms && figure('Longest wait', duration(ms), still ? '.bad' : '', longest ?? ''),
     still !== null && figure('Still so', still ? 'yes' : 'no'),
+    kafka &&
+      figure('Kafka', kafka, '', 'Releases of the brokers that wrote these records, as far as the records show them'),
   ].filter((one) => one instanceof Node);
 }
 

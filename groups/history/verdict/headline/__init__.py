@@ -41,7 +41,9 @@ class Size(NamedTuple):
     partitions: int | None = None
 
 
-def headline(findings: Sequence[Finding], by_kind: ByKind, log: Span, size: Size) -> Headline:
+def headline(
+    findings: Sequence[Finding], by_kind: ByKind, log: Span, size: Size, releases: Sequence[str]
+) -> Headline:
     found = subjects(findings, by_kind, log)
     worst = max(found, key=lambda one: one.urgency, default=None)
     stable = by_kind.get("stable", ())
@@ -83,7 +85,7 @@ def headline(findings: Sequence[Finding], by_kind: ByKind, log: Span, size: Size
         clauses=clauses,
         severity=SEVERITIES[worst.level],
         certain=worst.certain,
-        figures=_figures(worst, since_ms, by_kind, size),
+        figures=_figures(worst, since_ms, by_kind, size, releases),
     )
 
 
@@ -100,7 +102,9 @@ def _sizes(size: Size) -> list[str]:
     return [*(f": {each}" for each in dict.fromkeys(forms) if each), ""]
 
 
-def _figures(worst: Subject, since_ms: int | None, by_kind: ByKind, size: Size) -> Figures:
+def _figures(
+    worst: Subject, since_ms: int | None, by_kind: ByKind, size: Size, releases: Sequence[str]
+) -> Figures:
     free = {one["partition"]: one["count"] for one in by_kind.get("no_owner", ()) if one["open"]}
     silent = {place for one in by_kind.get("silent", ()) if one["open"] for place in one["partitions"]}
     unread = {one["partition"] for one in by_kind.get("unread", ()) if one["open"]}
@@ -112,4 +116,5 @@ def _figures(worst: Subject, since_ms: int | None, by_kind: ByKind, size: Size) 
         longest_ms=(worst.harm.length_ms or None) if worst.harm else worst.length_ms,
         longest=worst.harm.partition or None if worst.harm else None,
         still=worst.still,
+        releases=list(releases),
     )

@@ -49,6 +49,7 @@ NEWS: Final[Mapping[str, int]] = {
             "removed",
             "coordinator_moved",
             "failed_over",
+            "release_changed",
             "strategy_changed",
             "rolling_restart",
             "migrated",
@@ -74,6 +75,7 @@ EXPLAINED: Final[Mapping[str, str]] = {
     "two_writers": ": ",
     "idle_members": ", without",
     "offset_back": ": ",
+    "release_changed": ": ",
 }
 """Events whose words explain themselves behind these."""
 
