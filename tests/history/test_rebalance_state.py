@@ -65,7 +65,13 @@ def test_records_show_that_it_has_to_join_again_and_not_whether_it_is_synced() -
 def test_requests_show_how_far_it_is() -> None:
     log = mixed()
     log.write(R.epoch(23), R.target("A", 0, 2), R.target("C", 1), R.target_epoch(23))
+    request = log._add(Kind.REQUEST, "C", {"api": "JoinGroup", "version": 5, "body": {}})
+    assert of_c(log) == "PreparingRebalance"
     log.write(R.current("C", 23, 22, STABLE, {1: 22}))
+    assert of_c(log) == "CompletingRebalance", "from when its JoinGroup was received"
+    refused = {"api": "JoinGroup", "to": "C", "body": {"errorCode": 79}}
+    log._add(Kind.RESPONSE, "coordinator", refused, cause=request)
+    assert of_c(log) is None
     asks(log, "JoinGroup")
     assert of_c(log) == "CompletingRebalance"
     asks(log, "SyncGroup")

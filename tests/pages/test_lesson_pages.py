@@ -107,6 +107,9 @@ def test_every_case_study_of_a_proposal_leads_to_a_lesson_and_the_lesson_back(
     assert without == {
         "kip848-streams",
         "kip848-migration",
+        "kip848-migration-back",
+        "kip848-client-migration",
+        "kip848-streams-migration",
         "released-brokers-roll",
         "released-feature-lowered",
         "released-unresolved-regex",

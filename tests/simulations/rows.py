@@ -1,4 +1,7 @@
-"""Shows runs as the tables of proposals do: ``A@1 {0,1} gives{2} waits{}``, a line for each narrated step."""
+"""Shows runs as the tables of proposals do: ``A@1 {0,1} gives{2} waits{}``, a line for each narrated step.
+
+A classic member of a consumer group also has its state, as in ``C@22 PreparingRebalance {2,5}``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,11 @@ def rows(name: str, semantics: str | None = None, seed: int | None = None) -> li
 
 
 def row(frame: dict[str, Any]) -> str:
+    """Of a classic group: ``step | its state and generation | members``, with a star at the leader."""
+    if frame["protocol"] == "classic":
+        leader, named = frame["leader"], sorted(frame["members"].items())
+        has = [f"{name}{'*' * (name == leader)} {shown(member['assigned'])}" for name, member in named]
+        return f"{frame['step']} | {frame['state']} {frame['generation']} | {' '.join(has)}"
     target = " ".join(member + shown(owned) for member, owned in sorted(frame["target"].items())) or "-"
     members = " ".join(_member(name, member) for name, member in sorted(frame["members"].items())) or "-"
     return f"{frame['step']} | {frame['group_epoch']} {frame['assignment_epoch']} | {target} | {members}"
@@ -37,7 +45,8 @@ def shown(partitions: dict[str, list[int]]) -> str:
 
 def _member(name: str, member: dict[str, Any]) -> str:
     gives, waits = member["pending_revocation"], member["pending_assignment"]
-    told = f"{name}@{member['epoch']} {shown(member['assigned'])}"
+    rejoins = f" {member['rebalance_state']}" if member.get("rebalance_state") else ""
+    told = f"{name}@{member['epoch']}{rejoins} {shown(member['assigned'])}"
     return told + (f" gives{shown(gives)}" if gives else "") + (f" waits{shown(waits)}" if waits else "")
 
 

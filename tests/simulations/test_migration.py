@@ -15,6 +15,7 @@ from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from groups.wire.embedded.consumer_protocol import decode_assignment
+from groups.wire.embedded.streams_user_data import read_assignment_info
 from simulations.world import studies
 from simulations.world.engine import run
 from simulations.world.scenario import load
@@ -27,18 +28,18 @@ MIGRATION = table(
     """
     1  | 22 22 | A~2{0,1} B{3,4} C{2,5}     | A~2@22 {0,1} B@22 {3,4} C@22 {2,5}
     2  | 23 22 | A~2{0,1} B{3,4} C{2,5}     | A~2@22 {0,1} C@22 {2,5}
-    3  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@22 {0,1} C@22 {2,5}
-    4  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@22 {0,1} C@23 {2,4,5}
-    5  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} C@23 {2,4,5}
-    6  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} C@23 {2,4,5}
-    7  | 24 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} B~2@0 {} C@23 {2,4,5}
-    8  | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@0 {} C@23 {2,4,5}
-    9  | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@0 {} C@23 {2,4,5}
-    10 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {} waits{3,4} C@24 {2,5}
-    11 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {4} waits{3} C@24 {2,5}
-    12 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {4} waits{3} C@24 {2,5}
-    13 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@24 {0,1} B~2@24 {4} waits{3} C@24 {2,5}
-    14 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@24 {0,1} B~2@24 {3,4} C@24 {2,5}
+    3  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@22 {0,1} C@22 PreparingRebalance {2,5}
+    4  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@22 {0,1} C@23 CompletingRebalance {2,4,5}
+    5  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} C@23 CompletingRebalance {2,4,5}
+    6  | 23 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} C@23 Stable {2,4,5}
+    7  | 24 23 | A~2{0,1,3} C{2,4,5}        | A~2@23 {0,1,3} B~2@0 {} C@23 Stable {2,4,5}
+    8  | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@0 {} C@23 PreparingRebalance {2,4,5}
+    9  | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@0 {} C@23 PreparingRebalance {2,4,5}
+    10 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {} waits{3,4} C@24 CompletingRebalance {2,5}
+    11 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {4} waits{3} C@24 CompletingRebalance {2,5}
+    12 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@23 {0,1,3} B~2@24 {4} waits{3} C@24 Stable {2,5}
+    13 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@24 {0,1} B~2@24 {4} waits{3} C@24 Stable {2,5}
+    14 | 24 24 | A~2{0,1} B~2{3,4} C{2,5}   | A~2@24 {0,1} B~2@24 {3,4} C@24 Stable {2,5}
     """
 )
 
@@ -61,6 +62,132 @@ def test_the_classic_member_of_the_table_stops_twice_and_the_upgraded_ones_not_a
     generations = [a.payload["body"]["generationId"] for a in answers(log, "JoinGroup", "C")]
     assert generations == [23, 24], "its member epoch is its generation"
     assert all(not a.payload["body"]["leader"] for a in answers(log, "JoinGroup", "C"))
+
+
+# -- what the text has in words alone: the way back, a client-side assignor, Kafka Streams. A classic group's rows have its
+# state and generation instead of the epochs.
+
+BACK_AGAIN = table(
+    """
+    1 | 25 24 | A{0,1,2} B{3,4,5} | B@24 {3,4,5}
+    2 | 25 25 | B{0,1,2,3,4,5} | B@24 {3,4,5}
+    3 | 25 25 | B{0,1,2,3,4,5} | B@25 {0,1,2,3,4,5}
+    4 | 26 25 | B{0,1,2,3,4,5} | A~2@0 CompletingRebalance {} B@25 {0,1,2,3,4,5}
+    5 | 26 25 | B{0,1,2,3,4,5} | A~2@0 Stable {} B@25 {0,1,2,3,4,5}
+    6 | 26 26 | A~2{0,1,2} B{3,4,5} | A~2@0 PreparingRebalance {} B@25 {0,1,2,3,4,5}
+    7 | 26 26 | A~2{0,1,2} B{3,4,5} | A~2@0 PreparingRebalance {} B@25 {0,1,2,3,4,5}
+    8 | 26 26 | A~2{0,1,2} B{3,4,5} | A~2@0 PreparingRebalance {} B@26 {3,4,5}
+    9 | 26 26 | A~2{0,1,2} B{3,4,5} | A~2@26 CompletingRebalance {0,1,2} B@26 {3,4,5}
+    10 | 26 26 | A~2{0,1,2} B{3,4,5} | A~2@26 Stable {0,1,2} B@26 {3,4,5}
+    11 | Stable 26 | A~2* {0,1,2}
+    12 | CompletingRebalance 26 | A~2* {0,1,2}
+    13 | Stable 27 | A~2* {0,1,2,3,4,5}
+    14 | PreparingRebalance 27 | A~2* {0,1,2,3,4,5} B~2 {}
+    15 | Stable 28 | A~2* {0,1,2} B~2 {3,4,5}
+    """
+)
+
+CLIENT_SIDE = table(
+    """
+    1 | Stable 22 | A* {0,1,2} B {3,4,5}
+    2 | Stable 23 | A* {0,1,2} B {3,4,5}
+    3 | 24 23 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@23 Stable {3,4,5}
+    4 | 24 23 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@23 Stable {3,4,5}
+    5 | 24 23 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@23 Stable {3,4,5}
+    6 | 24 24 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@23 PreparingRebalance {3,4,5}
+    7 | 24 24 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@24 CompletingRebalance {3,4,5}
+    8 | 24 24 | A~2{0,1,2} B{3,4,5} | A~2@23 {0,1,2} B@24 Stable {3,4,5}
+    9 | 24 24 | A~2{0,1,2} B{3,4,5} | A~2@24 {0,1,2} B@24 Stable {3,4,5}
+    10 | 25 24 | A~2{0,1,2} B{3,4,5} | A~2@24 {0,1,2}
+    11 | 25 25 | A~2{0,1,2,3,4,5} | A~2@24 {0,1,2}
+    12 | 25 25 | A~2{0,1,2,3,4,5} | A~2@25 {0,1,2,3,4,5}
+    13 | 26 25 | A~2{0,1,2,3,4,5} | A~2@25 {0,1,2,3,4,5} B~2@0 {}
+    14 | 26 26 | A~2{0,1,2} B~2{3,4,5} | A~2@25 {0,1,2,3,4,5} B~2@0 {}
+    15 | 26 26 | A~2{0,1,2} B~2{3,4,5} | A~2@26 {0,1,2} B~2@26 {} waits{3,4,5}
+    16 | 26 26 | A~2{0,1,2} B~2{3,4,5} | A~2@26 {0,1,2} B~2@26 {3,4,5}
+    """
+)
+
+STREAMS = table(
+    """
+    1 | Stable 3 | A* {0,1,2} B {3,4,5}
+    2 | 4 3 | A~2{0,1,2} B{3,4,5} | A~2@3 {0,1,2} B@3 Stable {3,4,5}
+    3 | 4 3 | A~2{0,1,2} B{3,4,5} | A~2@3 {0,1,2} B@3 Stable {3,4,5}
+    4 | 4 4 | A~2{0,1,2} B{3,4,5} | A~2@3 {0,1,2} B@3 PreparingRebalance {3,4,5}
+    5 | 4 4 | A~2{0,1,2} B{3,4,5} | A~2@3 {0,1,2} B@4 CompletingRebalance {3,4,5}
+    6 | 4 4 | A~2{0,1,2} B{3,4,5} | A~2@3 {0,1,2} B@4 Stable {3,4,5}
+    7 | 4 4 | A~2{0,1,2} B{3,4,5} | A~2@4 {0,1,2} B@4 Stable {3,4,5}
+    8 | 5 4 | A~2{0,1,2} B~2{3,4,5} | A~2@4 {0,1,2} B~2@4 {3,4,5}
+    9 | 5 5 | A~2{0,1,2} B~2{3,4,5} | A~2@4 {0,1,2} B~2@4 {3,4,5}
+    10 | 5 5 | A~2{0,1,2} B~2{3,4,5} | A~2@5 {0,1,2} B~2@5 {3,4,5}
+    11 | 6 5 | A~2{0,1,2} B~3{3,4,5} | A~2@5 {0,1,2} B~3@5 CompletingRebalance {3,4,5}
+    12 | 6 6 | A~2{0,1,2} B~3{3,4,5} | A~2@5 {0,1,2} B~3@5 PreparingRebalance {3,4,5}
+    13 | 6 6 | A~2{0,1,2} B~3{3,4,5} | A~2@5 {0,1,2} B~3@5 PreparingRebalance {3,4,5}
+    14 | 6 6 | A~2{0,1,2} B~3{3,4,5} | A~2@6 {0,1,2} B~3@6 Stable {3,4,5}
+    15 | Stable 6 | A~3 {0,1,2} B~3* {3,4,5}
+    16 | Stable 7 | A~3 {0,1,2} B~3* {3,4,5}
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("study", "expected"),
+    [
+        ("kip848-migration-back", BACK_AGAIN),
+        ("kip848-client-migration", CLIENT_SIDE),
+        ("kip848-streams-migration", STREAMS),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 17])
+def test_the_other_migrations_are_played_row_by_row(study: str, expected: list[str], seed: int) -> None:
+    assert rows(study, "kip", seed) == expected
+
+
+def metadata_of(log: list[Entry], who: str) -> list[tuple[int, bytes]]:
+    """Version and bytes of what the assignor wrote for a member, target by target."""
+    values = [
+        entry.payload["value"]
+        for entry in log
+        if entry.kind is Kind.RECORD
+        and entry.payload["type"] == 7
+        and entry.payload["key"]["memberId"] == who
+    ]
+    return [
+        (value.get("metadataVersion", 0), base64.b64decode(value.get("metadataBytes", "")))
+        for value in values
+        if value is not None
+    ]
+
+
+def test_streams_writes_to_each_instance_in_the_format_that_it_reads() -> None:
+    """KIP-848, "Client Side Assignor" of the migration plan: the new assignor serializes for the old members, too."""
+    log = list(run(studies.load("kip848-streams-migration")))
+    assert violations(log) == []
+    version, info = metadata_of(log, "B")[-1]
+    read, _ = read_assignment_info(info)
+    tasks = [[task["partition"] for task in read[kind]] for kind in ("activeTasks", "standbyTasks")]
+    assert (version, tasks) == (-1, [[3, 4, 5], [0, 1, 2]])
+    (synced, *_) = [a for a in answers(log, "SyncGroup", "B") if a.at_ms > 40_000]
+    given = decode_assignment(base64.b64decode(synced.payload["body"]["assignment"]))
+    assert base64.b64decode(given["userData"]) == info, "it is what SyncGroup brings"
+    assert metadata_of(log, "B~2")[-1] == (2, b'{"active":[3,4,5],"standby":[0,1,2]}')
+    back = metadata_of(log, "B~3")
+    assert [each[0] for each in back] == [2, -1], "who goes back cannot read what its new predecessor had"
+    assert back[-1][1] == info
+
+
+def test_a_static_member_that_comes_back_has_the_metadata_of_its_target_at_once() -> None:
+    log = list(run(studies.load("kip848-streams-migration")))
+    joined = answers(log, "ConsumerGroupHeartbeat", "B~2")[0].payload["body"]["assignment"]
+    assert joined["metadataVersion"] == -1
+    assert joined["metadataBytes"]
+
+
+def test_an_assignor_that_does_not_read_version_minus_one_is_refused_and_the_group_stays_classic() -> None:
+    log = list(run(studies.load("kip848-client-migration")))
+    assert violations(log) == []
+    assert refusal_of(log, "C")["errorCode"] == 42
+    assert protocols(settled_of(log, "kip848-client-migration")) == ["classic", "consumer"]
 
 
 # -- both semantics
@@ -105,7 +232,11 @@ def log_of(
 
 def settled(log: list[Entry], semantics: str = "kafka") -> list[State]:
     """The states that there were, each settled."""
-    state, states = initial_state("orders", Semantics(semantics)), []
+    return settled_of(log, "orders", semantics)
+
+
+def settled_of(log: list[Entry], group: str, semantics: str = "kip") -> list[State]:
+    state, states = initial_state(group, Semantics(semantics)), []
     for entry in log:
         state = replay(state, entry)
         assert not state.anomalies, (entry.sequence, state.anomalies)

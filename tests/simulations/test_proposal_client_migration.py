@@ -105,7 +105,7 @@ def test_a_joiner_whose_versions_lack_minus_one_is_refused_where_there_are_metad
     log = log_of("sticky", "streams")
     refused = answers(log, "ConsumerGroupHeartbeat", "A~2")[0]
     assert refused["errorCode"] == 42
-    assert "streams does not support version -1" in refused["errorMessage"]
+    assert "stream does not support version -1" in refused["errorMessage"]
     assert values(log, 5, "B") == []
 
 

@@ -57,7 +57,7 @@ def epochs_named_too_early(log: list[Entry]) -> list[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.parametrize("study", ["kip848-migration", "kip848-client-side"])
+@pytest.mark.parametrize("study", ["kip848-migration", "kip848-client-side", "kip848-streams-migration"])
 def test_the_members_records_of_the_case_studies_name_epochs_that_there_are(study: str) -> None:
     """Records, ConsumerGroupMemberMetadataValue: "the GroupEpoch is always the latest epoch of the group"."""
     log = list(run(studies.load(study), Semantics.KIP))
@@ -86,6 +86,6 @@ def test_a_static_member_that_is_back_keeps_its_assignors_and_what_they_told() -
         for record in records
         if record["key"].get("memberId") == "A~2" and record["value"] is not None
     }
-    assert [row["name"] for row in own[5]["assignors"]] == ["streams"]
+    assert [row["name"] for row in own[5]["assignors"]] == ["stream"]
     assert own[7]["metadataBytes"] == own[8]["metadataBytes"] != ""
     assert violations(log) == []

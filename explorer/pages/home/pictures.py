@@ -60,7 +60,8 @@ KINDS: Final = {
         "kip792-leader-goes-on", "incident-zombie-member",
     ),
     "Upgrades": (
-        "kip848-migration", "kip429-upgrade", "kip429-streams-upgrade", "kip429-one-bounce",
+        "kip848-migration", "kip848-migration-back", "kip848-client-migration", "kip848-streams-migration",
+        "kip429-upgrade", "kip429-streams-upgrade", "kip429-one-bounce",
         "released-brokers-roll", "released-feature-lowered",
     ),
     "Topics change": (

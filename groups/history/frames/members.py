@@ -9,7 +9,7 @@ from groups.history.frames.shapes import MemberFrame, Partitions
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumer import STABLE, STATE_NAMES, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.epochs import UNKNOWN_STATE_NAME, ModernMember
-from groups.history.state.group import Protocol, State
+from groups.history.state.group import Protocol, Semantics, State
 from groups.history.state.share import ShareMember
 from groups.history.state.streams import StreamsMember
 
@@ -49,7 +49,9 @@ def rebalance_state(state: State, member: ConsumerMember) -> str | None:
     group = state.consumer
     if _is_unknown(state, member) or (state.partial and not group.target_epoch_recorded):
         return None
-    if member.epoch < group.assignment_epoch:
+    # By the proposal's text, a member that joined after the last target has nothing to join again for.
+    has_target = state.semantics is not Semantics.KIP or member.member_id in group.target
+    if member.epoch < group.assignment_epoch and has_target:
         return PREPARING_REBALANCE
     client = (state.clients or {}).get(member.member_id)
     if client is not None and client.rejoined == "JoinGroup":

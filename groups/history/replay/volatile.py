@@ -82,9 +82,10 @@ def replay_request(state: State, entry: Entry) -> State:
         client = replace(client, computing=False)
     if api == "JoinGroup" and client.fenced:
         client = replace(client, fenced=None)
-    if api == "JoinGroup" and state.protocol is Protocol.CONSUMER and client.revoking and not client.calling:
-        # A classic member of a converted group tells in it what it owns: what it gave up is taken note of.
-        client = replace(client, revoking={})
+    if api == "JoinGroup" and state.protocol is Protocol.CONSUMER:
+        # In it a classic member of a converted group names what it owns: what it gave up is no longer its to revoke.
+        revoking = client.revoking if client.calling else {}
+        client = replace(client, revoking=revoking, rejoined=api)
     state = replace(state, clients=put(clients, member_id, client))
     return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
 

@@ -124,7 +124,10 @@ class Client:
     computing: bool = False
     """Whether it was asked to run its assignor for the group (KIP-848's client-side assignors)."""
     rejoined: str | None = None
-    """Of the classic protocol: the last of ``JoinGroup`` and ``SyncGroup`` that was answered without an error."""
+    """Of the classic protocol: the last of ``JoinGroup`` and ``SyncGroup`` that was answered without an error.
+
+    In a consumer group a ``JoinGroup`` counts as soon as the coordinator has it (KIP-848, "Member States").
+    """
 
 
 ANYBODY: Final = "anybody"

@@ -16,7 +16,11 @@ A task stands for one partition number of all its source topics: who has it is a
 tasks are told in the metadata alone, which may name what the member was not given yet: its partitions are the truth.
 The metadata's bytes are JSON here; what Streams writes is its own affair.
 
-Source: KIP-848, "Kafka Streams", "Assignment Metadata Errors".
+While an application is upgraded its instances of the classic protocol have metadata of version -1: the ``AssignmentInfo`` that
+Streams wrote. An instance that reads that version (``minimum_version`` -1) computes for them, too, and takes the topology
+for its own, since the old format does not name it.
+
+Source: KIP-848, "Kafka Streams", "Assignment Metadata Errors", "Kafka Streams Migration".
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypedDict
 
+from simulations.protocol.assignors.classic.custom import STREAM, assignment_info
 from simulations.protocol.assignors.client_side import (
+    FROM_CLASSIC,
     ClientAnswer,
     ClientAssignor,
     ClientGroup,
@@ -40,7 +46,11 @@ from simulations.protocol.assignors.client_side import (
 STANDBY_VERSION: Final = 2
 """From this version of the metadata on an instance reads which standby tasks it has."""
 
+OLDEST_VERSION: Final = 1
+"""Of the metadata that an instance writes; one that is used in an upgrade also reads ``FROM_CLASSIC``."""
+
 STREAMS_LIKE: Final = "streams"
+"""By this name a scenario brings it; on the wire it has the name of the classic assignor, so that both can be of one group."""
 
 
 class StreamsError(IntEnum):
@@ -71,11 +81,11 @@ class StreamsLike(ClientAssignor):
     topology: str
     topics: tuple[str, ...]
     maximum_version: int = STANDBY_VERSION
-    minimum_version: int = 1
+    minimum_version: int = OLDEST_VERSION
     standbys: int = 1
     wants: Reason = Reason.NONE
     lags: Mapping[int, int] | None = None
-    name: str = STREAMS_LIKE
+    name: str = STREAM
 
     def reason(self) -> int:
         return int(self.wants)
@@ -96,7 +106,12 @@ class StreamsLike(ClientAssignor):
         by_member = {member_id: read(member.metadata) for member_id, member in group.members.items()}
         # Instances of one topology read the same topics, so whoever subscribes to others is none of it.
         subscribed = {frozenset(member.topics) for member in group.members.values()}
-        if len(subscribed) > 1 or len({each.get("topology") for each in by_member.values()}) > 1:
+        topologies = {
+            by_member[member_id].get("topology")
+            for member_id, member in group.members.items()
+            if member.metadata.version != FROM_CLASSIC
+        }
+        if len(subscribed) > 1 or len(topologies) > 1:
             return unchanged(group, int(StreamsError.INCONSISTENT_TOPOLOGY))
         known = {topic.name for topic in group.topics.values()}
         if not known.issuperset(self.topics) or not known:
@@ -117,7 +132,7 @@ class StreamsLike(ClientAssignor):
                         topic_id: tuple(task for task in active[member_id] if task < topic.partitions)
                         for topic_id, topic in group.topics.items()
                     },
-                    metadata=_assignment(member, active[member_id], standby[member_id]),
+                    metadata=_assignment(member, active[member_id], standby[member_id], sorted(known)),
                 )
                 for member_id, member in group.members.items()
             }
@@ -134,8 +149,8 @@ class Told(TypedDict, total=False):
 
 
 def read(metadata: Metadata) -> Told:
-    """What the bytes tell; nothing where there are none."""
-    parsed: Told = json.loads(metadata.data) if metadata.data else {}
+    """The metadata's fields; none if it is empty, or of the classic protocol, which names no topology and no lags here."""
+    parsed: Told = json.loads(metadata.data) if metadata.data and metadata.version != FROM_CLASSIC else {}
     return parsed
 
 
@@ -143,9 +158,11 @@ def _written(version: int, parsed: Told) -> Metadata:
     return Metadata(version, json.dumps(parsed, separators=(",", ":"), sort_keys=True).encode())
 
 
-def _assignment(member: ClientMember, active: list[int], standby: list[int]) -> Metadata:
+def _assignment(member: ClientMember, active: list[int], standby: list[int], topics: list[str]) -> Metadata:
     """In the version in which the member itself writes, which it reads for certain."""
     version = member.metadata.version
+    if version == FROM_CLASSIC:
+        return Metadata(version, assignment_info(active, standby, topics))
     plan: Told = {"active": active}
     if version >= STANDBY_VERSION:
         plan["standby"] = standby

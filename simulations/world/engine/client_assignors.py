@@ -8,9 +8,9 @@ from typing import cast
 
 from groups.history.state.group import Semantics
 from groups.history.state.plain import from_plain, to_plain
-from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
+from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, FROM_CLASSIC, ClientAssignor
 from simulations.protocol.assignors.interface import Topic
-from simulations.protocol.assignors.streams_like import STREAMS_LIKE, Reason, StreamsLike
+from simulations.protocol.assignors.streams_like import OLDEST_VERSION, STREAMS_LIKE, Reason, StreamsLike
 from simulations.protocol.client.classic import RELEASES, ClassicConfig
 from simulations.protocol.client.classic.config import Metadata
 from simulations.protocol.client.consumer import ConsumerConfig
@@ -111,6 +111,7 @@ def _streams(member: Member) -> StreamsLike:
     return StreamsLike(
         topology=streams.topology,
         topics=member.subscribe,
+        minimum_version=FROM_CLASSIC if streams.reads_classic else OLDEST_VERSION,
         maximum_version=streams.version,
         standbys=streams.standbys,
     )

@@ -16,7 +16,7 @@ CLIENT: Final = "client:"
 BROUGHT: Final = (*CLIENT_ASSIGNORS, STREAMS_LIKE)
 """The client-side assignors that a scenario can name."""
 
-STREAMS_KEYS: Final = ("topology", "version", "standbys")
+STREAMS_KEYS: Final = ("topology", "version", "standbys", "reads_classic")
 
 STANDBYS_MAX: Final = 10
 """Copies of a task's state; more than there are instances of any application that is looked at here."""
@@ -33,11 +33,15 @@ REASONS: Final = {reason.name.lower(): reason for reason in Reason}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """An instance of a Streams application: its ``topology``, the newest metadata ``version`` it reads and writes."""
+    """An instance of a Streams application: its ``topology``, the newest metadata ``version`` it reads and writes.
+
+    ``reads_classic``: whether it also reads version -1, the metadata of instances of the classic protocol.
+    """
 
     topology: str = "topology-1"
     version: int = STANDBY_VERSION
     standbys: int = 1
+    reads_classic: bool = False
 
 
 def read_client_assignor(assignor: Node | None) -> str | None:
@@ -68,6 +72,7 @@ def read_streams(node: Node) -> Streams:
         topology=keys["topology"].text() if "topology" in keys else usual.topology,
         version=keys["version"].integer(1, STANDBY_VERSION) if "version" in keys else usual.version,
         standbys=keys["standbys"].integer(0, STANDBYS_MAX) if "standbys" in keys else usual.standbys,
+        reads_classic=keys["reads_classic"].yes() if "reads_classic" in keys else usual.reads_classic,
     )
 
 

@@ -35,8 +35,9 @@ COMMON_KEYS: Final = (
     "restart_after_ms",
     "auto_commit",
     "auto_commit_interval_ms",
+    "streams",
 )
-MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "streams", "fetch_offsets")
+MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "fetch_offsets")
 """Of a member of the consumer protocol."""
 
 

@@ -105,7 +105,12 @@ class StreamAssignor:
         answer = _withheld(plan, believed)
         return replace(
             answer,
-            user_data={member_id: _assignment_info(answer.members[member_id]) for member_id in spec.members},
+            user_data={
+                member_id: assignment_info(
+                    sorted({task for tasks_of in answer.members[member_id].values() for task in tasks_of})
+                )
+                for member_id in spec.members
+            },
         )
 
 
@@ -160,10 +165,21 @@ class StickyBefore23Assignor:
         return moved
 
 
-def _assignment_info(given: Mapping[str, Iterable[int]]) -> bytes:
-    """The tasks of a member as Streams tells them: of subtopology 0, as one topology reads all topics."""
-    tasks = sorted({partition for partitions in given.values() for partition in partitions})
-    return encode_assignment_info({"activeTasks": [{"topicGroupId": 0, "partition": task} for task in tasks]})
+def assignment_info(active: Iterable[int], standby: Iterable[int] = (), topics: Iterable[str] = ()) -> bytes:
+    """A member's tasks as Streams writes them: of subtopology 0, as one topology reads all ``topics``."""
+    return encode_assignment_info(
+        {
+            "activeTasks": [{"topicGroupId": 0, "partition": task} for task in active],
+            "standbyTasks": [
+                {
+                    "topicGroupId": 0,
+                    "partition": task,
+                    "partitions": [{"topic": topic, "partition": task} for topic in topics],
+                }
+                for task in standby
+            ],
+        }
+    )
 
 
 def _counts(spec: GroupSpec) -> dict[str, int]:

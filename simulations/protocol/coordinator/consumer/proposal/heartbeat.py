@@ -101,10 +101,11 @@ def _wants_new_target(old: ConsumerMember, new: ConsumerMember) -> bool:
 def _asked_by_assignors(member: ConsumerMember) -> tuple[object, ...]:
     """What of a member's assignors asks for another target when it changes.
 
-    A classic member's user data name its last assignment: each JoinGroup would bring another target, without end.
+    A classic member's user data name its last assignment: each JoinGroup would bring another target, without end. With the
+    versions, an instance that goes back to the classic protocol asks for one whose metadata it can read.
     """
     rows = member.client_assignors
-    return tuple(row["name"] for row in rows) if member.uses_classic else rows
+    return tuple((row["name"], row["version"]) for row in rows) if member.uses_classic else rows
 
 
 def _is_full(request: Heartbeat) -> bool:

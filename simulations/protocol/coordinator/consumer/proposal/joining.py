@@ -97,11 +97,12 @@ def replaced(
     if holder.uses_classic and classic is None:
         # What the classic predecessor listed is none of its own assignors: it would be asked to compute.
         member = replace(member, client_assignors=())
-    target = group.target.get(holder.member_id)
+    target, note = group.target.get(holder.member_id), group.target_notes.get(holder.member_id, NO_NOTE)
     view = with_member(without_member(group, holder.member_id), member)
     view = view.without_target(holder.member_id)
     if target is not None:
-        view = replace(view, target={**view.target, member.member_id: target})
+        notes = {**view.target_notes, member.member_id: note}
+        view = replace(view, target={**view.target, member.member_id: target}, target_notes=notes)
     heartbeat = replace(context, state=replace(context.state, consumer=view))
     joined = regular(heartbeat, request, member)
     cancelled = tuple(
@@ -110,7 +111,7 @@ def replaced(
         if holder.member_id != member.member_id
     )
     moved = [
-        _as_proposed(context, each, member, group.target_notes.get(holder.member_id, NO_NOTE))
+        _as_proposed(context, each, member, note)
         for each in records.replacement(group_id, holder.member_id, member, target or {}, with_epochs=False)
         if target is not None or each["type"] != CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
     ]
