@@ -21,7 +21,6 @@ module                           what it is for
 ``logs.compression``             the five compressions, in Kafka's framings, bounded
 ``logs.control``                 control records: ``COMMIT`` and ``ABORT`` markers
 ``logs.metadata_log``            topics and partitions out of ``__cluster_metadata``
-``texts.dump_log``               what ``kafka-dump-log`` prints, as batches again
 ``group_of_key``                 the group in a key of a type that nobody here knows, or in one that is not UTF-8
 ``metadata_hash``                the hash that proves topic names and partition counts
 ``inspection``                   any of these bytes listed field by field: offsets, meanings, guesses, edits,

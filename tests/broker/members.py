@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -49,6 +50,8 @@ class Member:
     on_line: Callable[[str], None] | None = None
     options: Sequence[str] = ()
     """More options of Java."""
+    log: Path | None = None
+    """The file that gets what it prints as errors: librdkafka's log."""
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
     _heard: threading.Condition = field(default_factory=threading.Condition)
@@ -68,13 +71,14 @@ class Member:
             command = java(jars.class_path(), "-Xmx96m", "-Dlog4j2.level=ERROR", *self.options)
             command += ["GroupMember", self.topic, str(self.revoke_ms)]
         command += [f"{key}={value}" for key, value in settings.items()]
-        self._process = subprocess.Popen(
-            on_a_leash(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        with Path(self.log or os.devnull).open("a") as errors:
+            self._process = subprocess.Popen(
+                on_a_leash(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         threading.Thread(target=self._listen, daemon=True).start()
         return self
 

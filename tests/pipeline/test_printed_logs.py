@@ -134,7 +134,7 @@ def test_lines_that_are_not_understood_are_listed_up_to_a_bound(tmp_path: Path) 
         (re.sub(r',"topicId":"[^"]*"', "", text_of("offsets")), "the tool is older than the broker"),
         (
             f"It hangs since noon:\n{text_of('offsets')}",
-            "line 1 is no part of a dump, and passed over",
+            "line 1 is no part of kafka-dump-log text, and passed over",
         ),
     ],
 )

@@ -16,23 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.texts.dump_log import DUMP_LOG
+from groups.texts.formats import formats_of, read_text
+from groups.texts.found import Found, LineProblem, MissingOffsets, NewFile, Remark
 from groups.wire.logs.batches import read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.logs.record_batch import RecordBatch, coordinator_batch, write_batch
 from groups.wire.records import decode_record, encode_record
-from groups.wire.texts.dump_log import (
-    Found,
-    LineProblem,
-    MissingOffsets,
-    NewFile,
-    Unread,
-    is_dump,
-    read_dump,
-)
 
 HERE = Path(__file__).resolve().parent / "fixtures" / "dumped"
 SAMPLE = Path(__file__).resolve().parent.parent.parent / "groups" / "samples" / "orders-enrich" / "segments"
-NOTHING = Unread()
 
 
 def dumped(name: str) -> str:
@@ -44,7 +37,11 @@ def segment(folder: str) -> bytes:
 
 
 def read(text: str) -> list[Found]:
-    return list(read_dump(text.splitlines(keepends=True)))
+    return list(read_text(text.splitlines(keepends=True), (DUMP_LOG,)))
+
+
+def remarks(text: str) -> list[str]:
+    return [each.reason for each in read(text) if isinstance(each, Remark)]
 
 
 def batches(found: Iterable[Found]) -> list[RecordBatch]:
@@ -69,7 +66,7 @@ def test_a_dump_with_the_offsets_decoder_is_the_segments_to_the_byte() -> None:
     found = read(dumped("offsets"))
 
     assert [each for each in found if not isinstance(each, RecordBatch)] == [
-        NewFile("__consumer_offsets-1"), NewFile("__consumer_offsets-3"), NOTHING,
+        NewFile("__consumer_offsets-1"), NewFile("__consumer_offsets-3"),
     ]  # fmt: skip
     assert b"".join(map(write_batch, batches(found))) == segment("__consumer_offsets-1") + segment(
         "__consumer_offsets-3"
@@ -170,8 +167,10 @@ def test_a_dump_without_records_says_so_and_so_does_one_without_the_decoder() ->
     headers = "\n".join(line for line in second_file().splitlines() if not line.startswith("|"))
     raw = re.sub(r"key: \{.*", "key: \x00\x02\x00\x0epayments payload: \x00\x03\ufffd", second_file())
 
-    assert read(headers)[-1] == Unread(announced=59)
-    assert read(raw)[-1] == Unread(raw=59, first_raw=4)
+    assert remarks(headers) == [
+        "it has 59 records in batches, and prints none: dump again with --print-data-log --offsets-decoder"
+    ]
+    assert [one[:34] for one in remarks(raw)] == ["59 records (the first in line 4) a"]
     assert not records(read(headers))
     assert not records(read(raw))
 
@@ -181,7 +180,7 @@ def test_other_lines_are_counted_and_a_record_without_its_batch_is_read() -> Non
 
     found = read(f"see below, it hangs\n{second_file().splitlines()[0]}\n{record}\n")
 
-    assert found[-1] == Unread(lines=1, first_line=1)
+    assert found[-1] == Remark("line 1 is no part of kafka-dump-log text, and passed over")
     assert list(records(found)) == [1]
 
 
@@ -195,8 +194,8 @@ def test_a_dump_pasted_twice_begins_another_file() -> None:
 
 @pytest.mark.parametrize("text", ["", "hello", '{"key": {}}', "Dumping x\nbaseOffset: 0\n"])
 def test_what_is_no_dump_is_not_taken_for_one(text: str) -> None:
-    assert not is_dump(text)
-    assert is_dump(second_file())
+    assert DUMP_LOG not in formats_of(text)
+    assert formats_of(second_file()) == (DUMP_LOG,)
 
 
 LINES = second_file().splitlines()[:50]
@@ -215,16 +214,17 @@ def test_whatever_is_cut_out_of_lines_the_rest_is_read_and_can_be_written(
     found = read("\n".join(lines))
 
     assert all(write_batch(batch) for batch in batches(found))
-    assert isinstance(found[-1], Unread)
+    assert {type(each) for each in found} <= {RecordBatch, LineProblem, MissingOffsets, NewFile, Remark}
 
 
 def test_a_tool_older_than_the_broker_loses_fields_and_that_is_counted() -> None:
     text = re.sub(r',"topicId":"[^"]*"', "", second_file())
 
-    [*_, unread] = read(text)
+    [remark] = remarks(text)
 
-    assert isinstance(unread, Unread)
-    assert unread.shorter == text.count('"type":"1"') > 0
+    shorter = text.count('"type":"1"')
+    assert remark.startswith(f"{shorter} records (the first in line")
+    assert shorter
     assert len(records(read(text))) == len(records(read(second_file())))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from groups.pipeline.reading.archives import HEAD_BYTES, Unpacking, packing_of, why_not_opened
 from groups.pipeline.reading.given_files import given_files
-from groups.pipeline.reading.printed_logs import PrintedLogs, is_printed_log
+from groups.pipeline.reading.printed_logs import PrintedLogs, formats_in
 from groups.pipeline.reading.sources import Gap, Problem
 
 
@@ -34,12 +34,14 @@ def opened_files(paths: Sequence[str], scratch: Path | None) -> Iterator[Opened]
     shutil.rmtree(scratch, ignore_errors=True)
     texts = PrintedLogs(scratch)
     for file in _given(paths, Unpacking(scratch)):
-        if not isinstance(file, OpenedFile) or not is_printed_log(file.path):
+        formats = formats_in(file.path) if isinstance(file, OpenedFile) else ()
+        if not isinstance(file, OpenedFile) or not formats:
             yield file
             continue
-        for found in texts.open(file.path, file.shown):
+        made_of = f"made of {' and '.join(each.name for each in formats)}"
+        for found in texts.open(file.path, file.shown, formats):
             if isinstance(found, Path):
-                origin = ", ".join(part for part in (texts.origin, file.origin) if part)
+                origin = ", ".join(part for part in (made_of, file.origin) if part)
                 yield OpenedFile(found, file.shown, False, origin)
             else:
                 yield found

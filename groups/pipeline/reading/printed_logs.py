@@ -9,18 +9,11 @@ from pathlib import Path
 from typing import IO, Final
 
 from groups.pipeline.reading.sources import Gap, Problem
+from groups.texts.dump_log import JOINED_CHARS_MOST
+from groups.texts.formats import formats_of, read_text
+from groups.texts.found import LineProblem, MissingOffsets, NewFile, Remark, TextFormat
 from groups.wire.errors import RecordError
 from groups.wire.logs.record_batch import RecordBatch, write_batch
-from groups.wire.texts.dump_log import (
-    DUMP,
-    JOINED_CHARS_MOST,
-    LineProblem,
-    MissingOffsets,
-    NewFile,
-    Unread,
-    is_dump,
-    read_dump,
-)
 
 LOOK_BYTES: Final = 64 * 1024
 """How far into a file the search goes for a line by which a text is recognised: a ticket has words before it."""
@@ -31,14 +24,14 @@ LISTED_MOST: Final = 20
 MISSING: Final = "these offsets are not in the text: their lines were left out, cut or not understood"
 
 
-def is_printed_log(path: Path) -> bool:
-    """Whether a file is text that can be read here, by its content."""
+def formats_in(path: Path) -> tuple[TextFormat, ...]:
+    """The forms of text that a file is in, by its content; none if it is no text that can be read here."""
     if not path.stat().st_size:
         # A named pipe, too, which waits for somebody who writes.
-        return False
+        return ()
     with path.open("rb") as opened:
         head = opened.read(LOOK_BYTES)
-    return is_dump(head.decode(_encoding(head), errors="replace"))
+    return formats_of(head.decode(_encoding(head), errors="replace"))
 
 
 @dataclass(slots=True)
@@ -46,16 +39,16 @@ class PrintedLogs:
     """Makes segments of the texts of one import, under ``folder``."""
 
     folder: Path
-    origin: str = f"made of {DUMP}"
     made: int = 0
 
-    def open(self, path: Path, shown: str) -> Iterator[Path | Problem | Gap]:
+    def open(self, path: Path, shown: str, formats: tuple[TextFormat, ...]) -> Iterator[Path | Problem | Gap]:
         """The segments of a text, what of it is not understood, and which offsets it leaves out."""
         out: IO[bytes] | None = None
         segments: list[Path] = []
         folder, partition, listed, more = "", None, 0, 0
         try:
-            for found in read_dump(_lines(path)):
+            written_ms = int(path.stat().st_mtime * 1000)
+            for found in read_text(_lines(path), formats, written_ms=written_ms):
                 match found:
                     case NewFile():
                         _close(out)
@@ -80,10 +73,11 @@ class PrintedLogs:
                         yield Problem(file=shown, offset=found.offset, reason=reason, records=1)
                     case LineProblem():
                         more += 1
-                    case Unread():
-                        yield from (
-                            Problem(file=shown, offset=None, reason=one) for one in _summed(found, more)
-                        )
+                    case Remark():
+                        yield Problem(file=shown, offset=None, reason=found.reason, normal=found.normal)
+            if more:
+                reason = f"{more:,} more lines of records are not understood"
+                yield Problem(file=shown, offset=None, reason=reason)
         finally:
             _close(out)
         yield from segments
@@ -98,30 +92,6 @@ class PrintedLogs:
 def _close(out: IO[bytes] | None) -> None:
     if out is not None:
         out.close()
-
-
-def _summed(unread: Unread, more: int) -> Iterator[str]:
-    """What is wrong with a whole text, with what would be right."""
-    if more:
-        yield f"{more:,} more lines of records are not understood"
-    if unread.announced:
-        yield f"it has {unread.announced:,} records in batches, and prints none: dump again with --print-data-log --offsets-decoder"
-    if unread.raw:
-        yield (
-            f"{unread.raw:,} records (the first in line {unread.first_raw}) are not printed as JSON, so that their bytes are lost: dump again "
-            "with --offsets-decoder, of Kafka 3.9 or later"
-        )
-    if unread.shorter:
-        yield (
-            f"{unread.shorter:,} records (the first in line {unread.first_shorter}) had more in the log than is printed of them, topic ids for "
-            "instance: the tool is older than the broker; what is printed is read"
-        )
-    if unread.lines:
-        yield (
-            f"line {unread.first_line} is no part of a dump, and passed over"
-            if unread.lines == 1
-            else f"{unread.lines:,} lines are no part of a dump (the first is line {unread.first_line}), and passed over"
-        )
 
 
 def _encoding(head: bytes) -> str:

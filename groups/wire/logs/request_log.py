@@ -20,19 +20,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, timedelta, timezone
 from typing import Final
 
 from groups.wire.codecs.values import Value
+from groups.wire.logs.line_time import line_time
 
 __all__ = ["LineProblem", "LoggedRequest", "read_request_log"]
 
 MARK: Final = "Completed request:"
 
-_EPOCH_MS: Final = re.compile(r"(?<![\d.,:-])(\d{13})(?!\d)")
-_DATE: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)[.,](\d{3})\d*\s*(Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
-)
 _CONNECTION: Final = re.compile(r"^.*:\d+-(.*):\d+-\d+(?:-\d+)?$")
 
 _FORM: Final = '{"done_ms", "total_ms", "api", "version", "client", "request", "response"}'
@@ -149,14 +146,9 @@ def _of(given: Mapping[str, Value], name: str, kind: type | tuple[type, ...]) ->
 
 
 def _time_of(text: str, zone: timezone) -> int:
-    if found := _DATE.search(text):
-        day, time, millis, told_zone = found.groups()
-        suffix = "" if told_zone is None else "+00:00" if told_zone == "Z" else told_zone
-        when = datetime.fromisoformat(f"{day}T{time}.{millis}{suffix}")
-        when = when if when.tzinfo else when.replace(tzinfo=zone)
-        return round(when.timestamp() * 1000)
-    if found := _EPOCH_MS.search(text):
-        return int(found[1])
-    raise _BadLine(
-        "no time in front of the request: expected a date with milliseconds, or milliseconds since 1970"
-    )
+    found = line_time(text, zone)
+    if found is None:
+        raise _BadLine(
+            "no time in front of the request: expected a date with milliseconds, or milliseconds since 1970"
+        )
+    return found.at_ms

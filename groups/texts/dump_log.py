@@ -18,12 +18,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from groups.texts.found import (
+    PASSED_OVER,
+    Found,
+    LineProblem,
+    MissingOffsets,
+    NewFile,
+    Remark,
+    TextFormat,
+)
+from groups.texts.printed_records import NotPrinted, metadata_value, offsets_pair
 from groups.wire.errors import RecordError
 from groups.wire.logs.control import ControlRecord, ControlType, encode_control
 from groups.wire.logs.record_batch import Record, RecordBatch
-from groups.wire.texts.printed_records import NotPrinted, metadata_value, offsets_pair
-
-DUMP: Final = "kafka-dump-log text"
 
 JOINED_CHARS_MOST: Final = 4 * 1024 * 1024
 """A record that was broken into lines is put together up to this: four times what a broker takes as a message."""
@@ -31,7 +38,6 @@ JOINED_CHARS_MOST: Final = 4 * 1024 * 1024
 _RECOGNISED: Final = re.compile(
     r"baseOffset:\s+\d+\s+lastOffset:\s+\d+\s+count:\s+\d+|offset:\s+\d+\s+\w+Time:\s+\d+.*keySize:\s+-?\d+"
 )
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _DUMPING: Final = re.compile(r"Dumping\s+(\S+)")
 _FOLDER: Final = re.compile(r"(__(?:consumer_offsets|cluster_metadata)-\d{1,9})/[^/]+$")
 _BATCH: Final = re.compile(r"baseOffset:\s+(\d{1,18})\s+lastOffset:\s+(\d{1,18})\s+count:\s+(\d{1,9})\b(.*)")
@@ -47,32 +53,9 @@ _NOISE: Final = ("Log starting offset:", "Starting offset:", "Snapshot end offse
 _JSON: Final = json.JSONDecoder()
 
 
-class NewFile(NamedTuple):
-    """From here on the text is of another segment; ``folder`` names its partition, empty where the text does not."""
+class _Lost(NamedTuple):
+    """How many records lost something by being printed; each with its first line."""
 
-    folder: str
-
-
-class LineProblem(NamedTuple):
-    """A line that is not understood. ``offset`` is that of its record, where it has one."""
-
-    line: int
-    offset: int | None
-    reason: str
-
-
-class MissingOffsets(NamedTuple):
-    """Offsets that the log had and the text leaves out."""
-
-    first: int
-    last: int
-
-
-class Unread(NamedTuple):
-    """How many lines are no part of a dump, and how many records lost something by being printed; each with its first line."""
-
-    lines: int = 0
-    first_line: int = 0
     raw: int = 0
     first_raw: int = 0
     """Records that are printed without a decoder."""
@@ -82,22 +65,23 @@ class Unread(NamedTuple):
     announced: int = 0
     """Records that the batches count, where none of them is printed."""
 
-
-Found = NewFile | RecordBatch | LineProblem | MissingOffsets | Unread
-
-
-def is_dump(head: str) -> bool:
-    """Whether a text is of ``kafka-dump-log``, by its beginning.
-
-    >>> is_dump("baseOffset: 0 lastOffset: 4 count: 5 baseSequence: 0"), is_dump("offset: 5")
-    (True, False)
-    """
-    return _RECOGNISED.search(head) is not None
-
-
-def read_dump(lines: Iterable[str]) -> Iterator[Found]:
-    """What is in the text, in its order; last an ``Unread``."""
-    return _Reading().read(lines)
+    def sentences(self) -> Iterator[str]:
+        """What is wrong with the whole text, with what would be right."""
+        if self.announced:
+            yield (
+                f"it has {self.announced:,} records in batches, and prints none: dump again with --print-data-log "
+                "--offsets-decoder"
+            )
+        if self.raw:
+            yield (
+                f"{self.raw:,} records (the first in line {self.first_raw}) are not printed as JSON, so that their bytes are lost: "
+                "dump again with --offsets-decoder, of Kafka 3.9 or later"
+            )
+        if self.shorter:
+            yield (
+                f"{self.shorter:,} records (the first in line {self.first_shorter}) had more in the log than is printed of them, "
+                "topic ids for instance: the tool is older than the broker; what is printed is read"
+            )
 
 
 @dataclass(slots=True)
@@ -133,7 +117,7 @@ class _Batch:
 
 
 @dataclass(slots=True)
-class _Reading:
+class DumpReader:
     batch: _Batch | None = None
     reached: int = -1
     """The last offset of the file's batches so far."""
@@ -143,31 +127,35 @@ class _Reading:
     held: str = ""
     """The text of a record, to which the next line may belong."""
     held_line: int = 0
-    unread: Unread = field(default_factory=Unread)
+    unread: _Lost = field(default_factory=_Lost)
     printed: int = 0
     """Lines of records, read or not."""
     announced: int = 0
 
-    def read(self, lines: Iterable[str]) -> Iterator[Found]:
-        for number, line in enumerate(lines, 1):
-            text = _COLOURS.sub("", line).rstrip("\r\n")
-            if (dumping := _DUMPING.search(text)) is not None:
-                yield from self._end_batch()
-                folder = _FOLDER.search(dumping[1])
-                self.folder = folder[1] if folder else ""
-                yield from self._new_file()
-            elif (batch := _BATCH.search(text)) is not None:
-                yield from self._begin(batch)
-            elif _RECORD.search(text) is not None:
-                yield from self._end_record()
-                self.held, self.held_line = text, number
-            elif self.held and len(self.held) + len(text) <= JOINED_CHARS_MOST:
-                self.held += text
-            elif text.strip() and not text.lstrip().startswith(_NOISE):
-                first = self.unread.first_line or number
-                self.unread = self.unread._replace(lines=self.unread.lines + 1, first_line=first)
+    def take(self, number: int, line: str) -> Iterable[Found] | None:
+        if (dumping := _DUMPING.search(line)) is not None:
+            return self._next_file(dumping[1])
+        if (batch := _BATCH.search(line)) is not None:
+            return self._begin(batch)
+        if _RECORD.search(line) is not None:
+            found = list(self._end_record())
+            self.held, self.held_line = line, number
+            return found
+        if self.held and len(self.held) + len(line) <= JOINED_CHARS_MOST:
+            self.held += line
+            return PASSED_OVER
+        return PASSED_OVER if line.lstrip().startswith(_NOISE) else None
+
+    def end(self) -> Iterator[Found]:
         yield from self._end_batch()
-        yield self.unread._replace(announced=0 if self.printed else self.announced)
+        unread = self.unread if self.printed else self.unread._replace(announced=self.announced)
+        yield from map(Remark, unread.sentences())
+
+    def _next_file(self, path: str) -> Iterator[Found]:
+        yield from self._end_batch()
+        folder = _FOLDER.search(path)
+        self.folder = folder[1] if folder else ""
+        yield from self._new_file()
 
     def _new_file(self) -> Iterator[Found]:
         self.reached, self.position = -1, None
@@ -289,3 +277,12 @@ def _parsed(text: str, at: int, what: str) -> tuple[object, int]:
         return _JSON.raw_decode(text, at)
     except (json.JSONDecodeError, RecursionError):
         raise NotPrinted(f"the line is cut off within its {what}, or is no JSON there") from None
+
+
+DUMP_LOG: Final = TextFormat(
+    name="kafka-dump-log text",
+    recognised=_RECOGNISED,
+    reader=lambda _written_ms: DumpReader(),
+    carries="all that a segment holds",
+    lacks="its compression",
+)
