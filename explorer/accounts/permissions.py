@@ -97,7 +97,7 @@ TABLE: Final = {
     ),
     Action.SHARE: Permission("make a share link", EDITOR, EDITOR, "POST api-links api-laboratory-links"),
     Action.WITHDRAW: Permission("withdraw a share link", EDITOR, ADMIN, "DELETE api-link"),
-    Action.RULE: Permission("add an alert rule that is shown on the page alone", EDITOR, EDITOR, "POST api-cluster-rules"),
+    Action.RULE: Permission("add an alert rule that is shown on the page alone", EDITOR, EDITOR, "POST api-cluster-rules api-cluster-rules-usual"),
     Action.CHANGE_RULE: Permission("switch or remove an alert rule", EDITOR, ADMIN, "PATCH api-cluster-rule\nDELETE api-cluster-rule"),
     Action.TARGET: Permission(
         "give an alert rule a webhook, and send it a test", ADMIN, ADMIN, "POST api-cluster-rule-test"

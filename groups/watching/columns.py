@@ -9,7 +9,26 @@ from __future__ import annotations
 from typing import TypedDict
 
 
-class ShownFacts(TypedDict):
+class LagFacts(TypedDict):
+    """How far a group is behind, as one round saw it; null where unknown."""
+
+    lag: int | None
+    """Records that the group has not read."""
+
+    lag_ms: int | None
+    """How old the oldest of them is."""
+
+    lag_is_least: bool | None
+    """Whether it is that old or older: it was written before anybody looked."""
+
+    lost_records: int | None
+    """Records that retention deleted before the group read them: the log starts behind its committed offset."""
+
+    lost_partition: str | None
+    """The partition that lost most of them."""
+
+
+class ShownFacts(LagFacts):
     """The facts of a group that lists show; null where unknown. Times are the watcher's clock."""
 
     group_epoch: int | None
@@ -18,7 +37,6 @@ class ShownFacts(TypedDict):
     behind: int | None
     """Members that are not at the assignment epoch."""
 
-    lag: int | None
     state_since_ms: int | None
     """When this state was first seen."""
 

@@ -19,7 +19,7 @@ from groups.history.entries import Entry, Provenance
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.models import Timeline
 from groups.shown import shown_name
-from groups.watching.columns import GroupRow
+from groups.watching.columns import GroupRow, LagFacts
 from groups.watching.rows import ROWS_AT_ONCE, row_of
 
 log = logging.getLogger(__name__)
@@ -78,13 +78,13 @@ class LiveStore(ABC, Generic[G]):
         self._warm: dict[str, G] = {}
         """Those that have a recorder, the one that changed last at the end."""
 
-    def lag(self, lag: Mapping[str, int | None]) -> list[GroupRow]:
+    def lag(self, lag: Mapping[str, LagFacts]) -> list[GroupRow]:
         """Store the lags that are new, many rows at once: in a living cluster nearly all of them change. The rows in which they are."""
         changed = []
-        for name, value in lag.items():
+        for name, facts in lag.items():
             each = self.groups.get(name)
-            if each is not None and each.facts.get("lag") != value:
-                each.facts = each.facts | {"lag": value}
+            if each is not None and any(each.facts.get(key) != value for key, value in facts.items()):
+                each.facts = {**each.facts, **facts}
                 each.row.facts, each.row.changed = each.facts, timezone.now()
                 changed.append(each.row)
         WatchedGroup.objects.bulk_update(changed, ["facts", "changed"], batch_size=ROWS_AT_ONCE)

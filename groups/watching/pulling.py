@@ -18,6 +18,7 @@ from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed, Listing, 
 from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import LogOffsets, committed_of, log_offsets, session_timeouts, topic_facts
 from groups.history.lag.partition import lag_now
+from groups.history.lag.recent import RecentEnds
 from groups.history.lag.samples import NO_ANSWER
 from groups.history.polls.description import (
     UNSTABLE,
@@ -27,6 +28,7 @@ from groups.history.polls.description import (
     Undescribed,
     with_names,
 )
+from groups.watching.columns import LagFacts
 
 EVERY_LEAST_S: Final = 0.5
 EVERY_MOST_S: Final = 30.0
@@ -84,7 +86,7 @@ class Round:
     asked: frozenset[str]
     """Groups that were described, with an answer of before, too."""
 
-    lag: Mapping[str, int | None] | None
+    lag: Mapping[str, LagFacts] | None
     """Null in a round that did not ask for positions."""
 
     partitions: Mapping[str, int]
@@ -132,6 +134,10 @@ class Puller:
     _next_starts_s: float = 0.0
     _topic_ids: dict[str, str] = field(default_factory=dict)
     """Of the topics whose ends were asked for."""
+
+    _recent: RecentEnds = field(default_factory=RecentEnds)
+    _starts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Where logs began when that was last asked for."""
 
     _next_brokers_s: float = 0.0
     _next_topics_s: float = 0.0
@@ -319,17 +325,33 @@ class Puller:
             made_again=frozenset(made_again),
         )
 
-    def _lag(self, positions: Positions) -> dict[str, int | None]:
-        """The lag of each group over all its committed partitions; null where it is not known of all of them."""
+    def _lag(self, positions: Positions) -> dict[str, LagFacts]:
+        """The lag of each group over all its committed partitions."""
+        self._recent.add(positions.ends_ms, positions.ends, positions.made_again)
+        self._starts = positions.starts or self._starts
+        return {name: self._lag_of(name, places, positions) for name, places in positions.committed.items()}
+
+    def _lag_of(self, group: str, places: Sequence[Place], positions: Positions) -> LagFacts:
         # Offsets of a topic that may not be seen are silently missing from the answer.
+        is_whole = self._reads.get(group, frozenset()) <= self._partitions.keys()
+        records = lag_now(
+            (offset, positions.ends.get(topic, {}).get(partition, NO_ANSWER)) for topic, partition, offset in places
+        )  # fmt: skip
+        lost, most = 0, (0, "")
+        for topic, partition, offset in places:
+            start = self._starts.get(topic, {}).get(partition, NO_ANSWER)
+            if 0 <= offset < start:
+                lost += start - offset
+                most = max(most, (start - offset, f"{topic}-{partition}"))
+        if not is_whole:
+            records = None
+        age = self._recent.oldest(places, positions.ends_ms) if records else None
         return {
-            name: lag_now(
-                (offset, positions.ends.get(topic, {}).get(partition, NO_ANSWER))
-                for topic, partition, offset in each
-            )
-            if self._reads.get(name, frozenset()) <= self._partitions.keys()
-            else None
-            for name, each in positions.committed.items()
+            "lag": records,
+            "lag_ms": age.ms if age is not None else 0 if records == 0 else None,
+            "lag_is_least": age is not None and age.is_least,
+            "lost_records": lost,
+            "lost_partition": most[1] or None,
         }
 
 

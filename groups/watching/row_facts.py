@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from groups.cluster_models import STATE_LENGTH_MOST
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
-from groups.watching.columns import Facts
+from groups.watching.columns import Facts, LagFacts
 
 REBALANCES_KEPT: Final = 60
 """Times of the last rebalances, for the list's small figure."""
@@ -108,7 +108,7 @@ def facts_after(
         "assignment_epoch": view.assignment_epoch,
         "members": view.members,
         "behind": view.behind,
-        "lag": old.get("lag"),
+        **_lag_facts(old),
         "state_since_ms": old["state_since_ms"] if is_same_state else at_ms,
         "rebalancing": view.is_rebalancing,
         "since_ms": at_ms if began else (old.get("since_ms") if view.is_rebalancing else None),
@@ -118,6 +118,17 @@ def facts_after(
         "settled": view.settled or (old.get("settled") if view.is_rebalancing else None),
     }
     return cast(dict[str, Any], facts)
+
+
+def _lag_facts(old: Mapping[str, Any]) -> LagFacts:
+    """They come from rounds that ask for offsets; others leave them as they are."""
+    return {
+        "lag": old.get("lag"),
+        "lag_ms": old.get("lag_ms"),
+        "lag_is_least": old.get("lag_is_least"),
+        "lost_records": old.get("lost_records"),
+        "lost_partition": old.get("lost_partition"),
+    }
 
 
 def _rebalances(old: Mapping[str, Any], view: GroupView, *, began: bool) -> int:

@@ -484,11 +484,15 @@ export interface Trouble {
 
 /** A group of a live cluster, as lists show it. */
 export interface GroupRow {
+  lag: number | null;
+  lag_ms: number | null;
+  lag_is_least: boolean | null;
+  lost_records: number | null;
+  lost_partition: string | null;
   group_epoch: number | null;
   assignment_epoch: number | null;
   members: number | null;
   behind: number | null;
-  lag: number | null;
   state_since_ms: number | null;
   rebalancing: boolean;
   since_ms: number | null;

@@ -7,6 +7,7 @@ from typing import Any
 
 from groups.clusters.brokers import Listed, Listing
 from groups.history.polls.description import GroupDescription, GroupKind, MemberDescription, Undescribed
+from groups.watching.columns import LagFacts
 from groups.watching.pulling import Round
 
 BEGIN_MS = 1_795_000_000_000
@@ -34,13 +35,30 @@ def described(
     )  # fmt: skip
 
 
+def behind(
+    records: int | None,
+    ms: int | None = None,
+    *,
+    is_least: bool = False,
+    lost: tuple[int, str] | None = None,
+) -> LagFacts:
+    """``lost``: records, and the partition that lost most."""
+    return {
+        "lag": records,
+        "lag_ms": ms,
+        "lag_is_least": is_least,
+        "lost_records": lost[0] if lost else 0,
+        "lost_partition": lost[1] if lost else None,
+    }
+
+
 def round_of(
     at_ms: int,
     *told: GroupDescription | Undescribed,
-    lag: Mapping[str, int | None] | None = None,
+    lag: Mapping[str, int | LagFacts | None] | None = None,
     **more: Any,
 ) -> Round:
-    """One full round that saw these groups."""
+    """One full round that saw these groups; a lag is its records alone, or all that a round finds out."""
     rows = {
         each.group: Listed(
             group=each.group,
@@ -53,6 +71,7 @@ def round_of(
     }
     return Round(
         at_ms=at_ms, took_ms=5, full=True, listing=Listing(groups=rows, silent={}),
-        told={each.group: each for each in told}, asked=frozenset(rows), lag=lag,
+        told={each.group: each for each in told}, asked=frozenset(rows),
+        lag=None if lag is None else {name: each if isinstance(each, dict) else behind(each) for name, each in lag.items()},
         partitions={"orders": 4}, **more,
     )  # fmt: skip

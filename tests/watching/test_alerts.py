@@ -19,9 +19,9 @@ from groups.watching import registry as clusters
 from groups.watching import retention
 from groups.watching.alerts import deliveries, looking, registry
 from groups.watching.alerts.looking import Lookout
-from groups.watching.alerts.rules import FINDINGS, LIMITS, OF_CLUSTER, BadRule, Kind, rule_of
+from groups.watching.alerts.rules import FINDINGS, LIMITS, OF_CLUSTER, BadRule, Kind, is_match, rule_of
 from groups.watching.storing import Store
-from tests.watching.rounds import BEGIN_MS, described, round_of
+from tests.watching.rounds import BEGIN_MS, behind, described, round_of
 
 OWNER = "test"
 WHOLE = {"anna": ((0, 1, 2, 3), (0, 1, 2, 3))}
@@ -100,6 +100,62 @@ def test_an_alert_counts_what_it_is_about_and_has_the_present_number(watch: Watc
     }
     over = watch.sees(9, described("orders", HALVES, epoch=4), lag={"orders": 1})
     assert len(over) == 2
+
+
+def test_a_long_lag_and_records_deleted_unread_begin_and_end(watch: Watch) -> None:
+    add(watch, "late", lag_s=60, for_s=5)
+    add(watch, "lost")
+    watch.sees(0, described("orders", HALVES, epoch=3), lag={"orders": behind(10, 59_000)})
+    assert watch.sees(1, described("orders", HALVES, epoch=3), lag={"orders": behind(10, 61_000)}) == []
+    seen = described("orders", HALVES, epoch=3)
+    assert watch.sees(6, seen, lag={"orders": behind(900, 66_000, is_least=True)}) == [
+        "orders lags by at least 1\N{NARROW NO-BREAK SPACE}min 6\N{NARROW NO-BREAK SPACE}s"
+    ]
+    lost = behind(800, 70_000, lost=(1200, "orders-3"))
+    assert watch.sees(7, seen, lag={"orders": lost}) == [
+        "1,200 records were deleted before orders read them, most in orders-3"
+    ]
+    assert [each.split(" (")[0] for each in watch.sees(8, seen, lag={"orders": behind(0, 0)})] == [
+        "over: orders lags by at least 1\N{NARROW NO-BREAK SPACE}min 6\N{NARROW NO-BREAK SPACE}s",
+        "over: 1,200 records were deleted before orders read them, most in orders-3",
+    ]
+
+
+def test_a_rule_of_a_pattern_is_about_the_groups_that_have_it(watch: Watch) -> None:
+    add(watch, "lag", group="orders-*", count=100, for_s=0)
+    groups = [described(name, HALVES, epoch=3) for name in ("orders-eu", "payments")]
+    said = watch.sees(0, *groups, lag={"orders-eu": 500, "payments": 500})
+    assert said == ["orders-eu lags by 500 records"]
+    wanted = {
+        "orders-*": "orders-",
+        "*eu": "orders-eu",
+        "o*-*u": "orders-eu",
+        "*": "",
+        "a*": "a*",
+        "[a]": "[a]",
+    }
+    assert all(is_match(pattern, group) for pattern, group in wanted.items())
+    for pattern, group in {
+        "orders-*": "orders",
+        "a*a": "a",
+        "[a]": "a",
+        "*b*b": "b",
+        "o*x*u": "orders-eu",
+    }.items():
+        assert not is_match(pattern, group)
+
+
+def test_the_usual_rules_are_added_once_and_what_is_there_stays(watch: Watch, client: Client) -> None:
+    add(watch, "stuck", for_s=5)
+    address = f"/api/clusters/{watch.cluster.pk}/rules/usual"
+    added = client.post(address, {}, content_type="application/json")
+    assert added.status_code == 201
+    assert [each["kind"] for each in added.json()] == [
+        *("unreachable", "unassigned", "causeless", "storm", "late", "lost")
+    ]
+    assert all(each["blocked"] is None and each["group"] == "" for each in added.json())
+    assert client.post(address, {}, content_type="application/json").json() == []
+    assert watch.cluster.rules.get(kind="stuck").limits == {"for_s": 5}
 
 
 def test_an_alert_of_a_group_with_an_empty_name_is_about_that_group_and_not_its_cluster(

@@ -41,6 +41,15 @@ def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
     return response
 
 
+def api_usual(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``POST …/rules/usual``: the rules for a cluster of which nothing else is known, as far as it has them not; 201."""
+    try:
+        rows = registry.add_usual(found_or_refused(cluster_id))
+    except BadRule as error:
+        raise BadRequest(str(error), field=error.field) from error
+    return json_response([shown_rule(row) for row in rows], status=201)
+
+
 def api_rule(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
     return json_response(shown_rule(_rule(cluster_id, rule_id)))
 

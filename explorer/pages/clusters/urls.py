@@ -25,6 +25,7 @@ urlpatterns = [
     path(f"{ONE}/timelines", endpoint(GET=views.api_timelines), name="api-cluster-timelines"),
     path(f"{ONE}/alerts", endpoint(GET=alerts.api_alerts), name="api-cluster-alerts"),
     path(f"{ONE}/rules", endpoint(GET=alerts.api_rules, POST=alerts.api_add), name="api-cluster-rules"),
+    path(f"{ONE}/rules/usual", endpoint(POST=alerts.api_usual), name="api-cluster-rules-usual"),
     path(
         f"{ONE}/rules/<slug:rule_id>",
         endpoint(GET=alerts.api_rule, PATCH=alerts.api_change, DELETE=alerts.api_delete),

@@ -25,12 +25,10 @@ from groups.clusters.settings import PROTOCOLS, parse_properties
 from groups.history.words import duration
 from groups.watching import registry
 from groups.watching.alerts.registry import overview
-from groups.watching.alerts.rules import FINDINGS, LIMITS
+from groups.watching.alerts.rules import FINDINGS, OFFERED
 
 BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 """Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
-
-KINDS: Final = tuple(kind.value for kind in LIMITS)
 
 
 @require_safe
@@ -57,7 +55,7 @@ def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
     context = {
         "cluster": data["cluster"],
         "alerts": data["alerts"],
-        "kinds": KINDS,
+        "kinds": [(kind.value, words) for kind, words in OFFERED.items()],
         "findings": FINDINGS,
         "data": inlined("cluster-data", orjson.dumps(data)),
         "table": inlined_table({"cluster": found.pk}),

@@ -95,9 +95,12 @@ def _of_facts(labels: tuple[str, str], facts: dict[str, Any]) -> Iterator[Sample
         ("group_members_behind", "behind"),
         ("group_epoch", "group_epoch"),
         ("group_lag_records", "lag"),
+        ("group_lost_records", "lost_records"),
     ):
         if facts.get(fact) is not None:
             yield name, labels, facts[fact]
+    if facts.get("lag_ms") is not None:
+        yield "group_lag_seconds", labels, facts["lag_ms"] / 1000
     yield "group_rebalancing", labels, float(bool(facts.get("rebalancing")))
 
 

@@ -65,6 +65,8 @@ TABLE: Final = (
     Metric("group_members_behind", "gauge", _GROUP, "database", "Members that are not at the assignment epoch."),
     Metric("group_epoch", "gauge", _GROUP, "database", "Group epoch, of the consumer protocol."),
     Metric("group_lag_records", "gauge", _GROUP, "database", "Records between the committed offsets and the ends of the partitions."),
+    Metric("group_lag_seconds", "gauge", _GROUP, "database", "Age of the oldest record that the group has not read, interpolated between the ends of partitions; an hour at the least where it is older."),
+    Metric("group_lost_records", "gauge", _GROUP, "database", "Records that were deleted before the group read them: the log starts behind its committed offset."),
     Metric("group_rebalancing", "gauge", _GROUP, "database", "1 while the group rebalances."),
     Metric("group_rebalances", "counter", _GROUP, "database", "Group epochs and generations of the timeline that grows now; begins again with the next timeline."),
     Metric("group_rebalances_by_cause", "gauge", (*_GROUP, "cause"), "database", "The same by what each follows, of the last 2,000."),

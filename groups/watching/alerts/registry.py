@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
+from django.db import transaction
 from django.utils import timezone
 
 from groups import storage
@@ -13,7 +14,17 @@ from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.reserve import makes_room
 from groups.shown import shown_name
-from groups.watching.alerts.rules import LIMITS, OF_CLUSTER, BadRule, Kind, Rule, missing_sources, rule_of
+from groups.watching.alerts.rules import (
+    LIMITS,
+    OF_CLUSTER,
+    USUAL,
+    BadRule,
+    Kind,
+    Rule,
+    is_match,
+    missing_sources,
+    rule_of,
+)
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
 
@@ -119,6 +130,13 @@ def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
     )
 
 
+@transaction.atomic
+def add_usual(cluster: Cluster) -> list[AlertRule]:
+    """The rules of ``USUAL`` that the cluster does not have, about all groups and without a webhook. ``BadRule`` where there is no room for all."""
+    has = {row.kind for row in cluster.rules.filter(group="")}
+    return [add(cluster, given) for given in USUAL if given["kind"] not in has]
+
+
 def _webhook(given: Mapping[str, Any]) -> str:
     url = "" if given.get("webhook") is None else given["webhook"]
     if not isinstance(url, str):
@@ -180,9 +198,10 @@ def _blocked(cluster: Cluster, rule: Rule) -> str | None:
         lacking = missing_sources(rule.finding, is_followed=is_followed)
         how = "the log of a live group does" if is_followed else "polls do"
         return f"It cannot fire: it needs {lacking}, which {how} not contain." if lacking else None
-    if rule.kind is Kind.LAG:
-        groups = cluster.groups.filter(group=rule.group) if rule.group else cluster.groups.all()
-        if groups.exists() and not groups.filter(facts__has_key="lag").exclude(facts__lag=None).exists():
+    if rule.kind in (Kind.LAG, Kind.LATE):
+        rows = cluster.groups.values_list("group", "facts__lag")
+        lags = [lag for group, lag in rows if not rule.group or is_match(rule.group, group)]
+        if lags and all(lag is None for lag in lags):
             return "It cannot fire now: no lag is known. Committed offsets, or the ends of partitions, are not readable."
     return None
 

@@ -23,6 +23,8 @@ class Kind(StrEnum):
     CAUSELESS = "causeless"
     EMPTY = "empty"
     LAG = "lag"
+    LATE = "late"
+    LOST = "lost"
     UNREADABLE = "unreadable"
     UNREACHABLE = "unreachable"
     FINDING = "finding"
@@ -51,11 +53,40 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
     Kind.CAUSELESS: {},
     Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
     Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
+    Kind.LATE: {"lag_s": Limit(300, 1, 3600), "for_s": Limit(60, 0, DAY_S)},
+    Kind.LOST: {},
     Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
     Kind.UNREACHABLE: {"for_s": Limit(60, 1, DAY_S)},
     Kind.FINDING: {},
 }
-"""``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds."""
+"""``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds. ``lag_s``: the oldest
+unread record is older than so many seconds, at most the hour that the watcher remembers."""
+
+OFFERED: Final[Mapping[Kind, str]] = {
+    Kind.UNASSIGNED: "a partition that is unassigned",
+    Kind.STUCK: "a rebalance that does not end",
+    Kind.STORM: "many rebalances",
+    Kind.CAUSELESS: "rebalances without a cause",
+    Kind.EMPTY: "a group without members",
+    Kind.LAG: "a large lag, in records",
+    Kind.LATE: "a long lag, in seconds",
+    Kind.LOST: "records that were deleted unread",
+    Kind.UNREADABLE: "a group that is not seen",
+    Kind.UNREACHABLE: "a cluster that is out of reach",
+    Kind.FINDING: "a finding",
+}
+"""What each kind is about, for somebody who chooses one."""
+
+USUAL: Final[Sequence[Mapping[str, Any]]] = (
+    {"kind": "unreachable", "for_s": 60},
+    {"kind": "stuck", "for_s": 120},
+    {"kind": "unassigned", "for_s": 120},
+    {"kind": "causeless"},
+    {"kind": "storm", "count": 10, "within_s": 600},
+    {"kind": "late", "lag_s": 300, "for_s": 60},
+    {"kind": "lost"},
+)
+"""Rules for a cluster of which nothing else is known: what is wrong in nearly every group, and silent in a deploy of some minutes."""
 
 QUIET_PERIODS: Final = 3
 """Rebalances without a cause are over after as many of their periods without another one, at the least ``QUIET_LEAST_MS``."""
@@ -104,13 +135,14 @@ class BadRule(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule by its values: ``for_s``, ``count`` and ``within_s`` are 0 where its kind has none."""
+    """A rule by its values: numbers are 0 where its kind has none. ``group``: a name, or a pattern in which ``*`` is any text."""
 
     kind: Kind
     group: str = ""
     for_s: int = 0
     count: int = 0
     within_s: int = 0
+    lag_s: int = 0
     finding: str = ""
 
     @property
@@ -130,6 +162,10 @@ class Rule:
                 return f"No member for {length}"
             case Kind.LAG:
                 return f"Lag over {self.count:,}" + (f" for {length}" if self.for_s else "")
+            case Kind.LATE:
+                return f"Lag over {_length(self.lag_s)}" + (f" for {length}" if self.for_s else "")
+            case Kind.LOST:
+                return "Records deleted before they were read"
             case Kind.UNREADABLE:
                 return f"Not seen for {length}"
             case Kind.UNREACHABLE:
@@ -145,7 +181,24 @@ class Rule:
         return {name: getattr(self, name) for name in LIMITS[self.kind]}
 
     def is_about(self, group: str) -> bool:
-        return self.kind not in OF_CLUSTER and (not self.group or self.group == group)
+        return self.kind not in OF_CLUSTER and (not self.group or is_match(self.group, group))
+
+
+def is_match(pattern: str, group: str) -> bool:
+    """Whether a group has this name, or one of this pattern: ``*`` is any text, all else is itself."""
+    if "*" not in pattern or pattern == group:
+        return pattern == group
+    first, *middle, last = pattern.split("*")
+    end = len(group) - len(last)
+    at = len(first)
+    if at > end or not (group.startswith(first) and group.endswith(last)):
+        return False
+    for part in middle:
+        found_at = group.find(part, at, end)
+        if found_at < 0:
+            return False
+        at = found_at + len(part)
+    return True
 
 
 def _length(seconds: int) -> str:
@@ -162,7 +215,9 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
         raise BadRule(f"kind must be one of {kinds}.", "kind") from None
     group = "" if given.get("group") is None else given["group"]
     if not isinstance(group, str) or len(group) > GROUP_LENGTH_MOST:
-        raise BadRule("group must be the name of a group, or empty for all.", "group")
+        raise BadRule(
+            "group must be the name of a group or a pattern such as orders-*, or empty for all.", "group"
+        )
     if group and kind in OF_CLUSTER:
         raise BadRule(f"group must be empty: {kind} is about the cluster, and not about a group.", "group")
     values: dict[str, Any] = {"kind": kind, "group": group}
@@ -202,6 +257,12 @@ class Look:
 
     members: int | None = None
     lag: int | None = None
+    lag_ms: int | None = None
+    lag_is_least: bool = False
+    """Whether the lag is ``lag_ms`` old or older."""
+
+    lost_records: int = 0
+    lost_partition: str = ""
     rebalancing_since_ms: int | None = None
     rebalanced_ms: Sequence[int] = ()
     free: Free | None = None
@@ -269,6 +330,15 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
         case Kind.LAG if look.lag is not None and look.lag > rule.count:
             text = f"{shown_name(look.group)} lags by {look.lag:,} records"
             return Held(text=text, since_ms=begun, sequence=look.last, number=look.lag)
+        case Kind.LATE if look.lag_ms is not None and look.lag_ms > rule.lag_s * 1000:
+            least = "at least " if look.lag_is_least else ""
+            text = f"{shown_name(look.group)} lags by {least}{duration(look.lag_ms)}"
+            # Half a minute more or less is no news.
+            return Held(text=text, since_ms=begun, sequence=look.last, number=look.lag_ms // 30_000)
+        case Kind.LOST if look.lost_records:
+            were = counted(look.lost_records, "record")
+            text = f"{were} were deleted before {shown_name(look.group)} read them, most in {look.lost_partition}"
+            return Held(text=text, since_ms=begun, sequence=look.last, number=look.lost_records)
     return None
 
 

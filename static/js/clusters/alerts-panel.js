@@ -117,6 +117,9 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
 
   const isWanted = () => Notification.permission === 'granted' && localStorage.getItem(KEPT) === 'yes';
 
+  part('rules-usual').addEventListener('click', () =>
+    act(() => tell(`${url}/rules/usual`, 'POST', {}), 'They could not be added.'),
+  );
   notify.addEventListener('click', async () => {
     if (isWanted()) localStorage.removeItem(KEPT);
     else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(KEPT, 'yes');

@@ -42,6 +42,8 @@ export const FIELDS = {
   causeless: {},
   empty: { for_s: 60 },
   lag: { count: 10_000, for_s: 60 },
+  late: { lag_s: 300, for_s: 60 },
+  lost: {},
   unreadable: { for_s: 60 },
   unreachable: { for_s: 60 },
   finding: { finding: 'crash_loop' },

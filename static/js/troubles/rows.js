@@ -74,10 +74,12 @@ export function troubleRow(row, table, top) {
 
 /** How a watched group is now: as on its board, and what hides it where it cannot be seen. @param {import('../shapes').GroupRow} group */
 function liveCell(group) {
-  const { state, members, behind, lag } = group;
+  const { state, members, behind, lag, lag_ms, lag_is_least, lost_records, lost_partition } = group;
+  const age = lag && lag_ms ? `, ${lag_is_least ? 'at least ' : ''}${duration(lag_ms)}` : '';
   const facts = [
     members === null ? '' : plural(members, 'member') + (behind ? `, ${behind} behind` : ''),
-    lag ? `lag ${lag.toLocaleString('en-US')}` : '',
+    lost_records ? `${plural(lost_records, 'record')} deleted unread (${lost_partition})` : '',
+    lag ? `lag ${lag.toLocaleString('en-US')}${age}` : '',
   ];
   const words = stateSays(group);
   return [

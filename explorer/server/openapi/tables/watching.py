@@ -137,6 +137,11 @@ ROWS: Final = {
         "GET": Operation(summary="The rules", answer=list[ShownRule]),
         "POST": Operation(summary="Add a rule", body=RULE, answer=ShownRule, status=201),
     },
+    "api-cluster-rules-usual": {
+        "POST": Operation(
+            summary="Add the usual rules that it does not have", answer=list[ShownRule], status=201
+        )
+    },
     "api-cluster-rule": {
         "GET": Operation(summary="A rule", answer=ShownRule),
         "PATCH": Operation(
