@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import Fetch, at, at_step, becomes, step_of
+from tests.browser.test_access import faults_of
 
 Open = Callable[..., Page]
 BASIC = "kip848-basic"
@@ -60,6 +61,56 @@ def test_tab_reaches_chips_transport_timeline_and_events_and_the_focus_is_seen(
         assert part in names, part
     unseen = [name for name, seen in reached if not seen and name]
     assert unseen == []
+
+
+def test_every_action_is_in_the_palette_and_in_the_list_of_keys_and_no_key_acts_while_one_types(
+    open_page: Open, axe: str
+) -> None:
+    page = open_page(f"/t/{BASIC}?at=0", bypass_csp=True, reduced_motion="reduce")
+    palette = page.get_by_role("dialog", name="All commands")
+    page.keyboard.press("Control+k")
+    expect(palette.get_by_role("option", name="One epoch forward")).to_contain_text("⇧ →")
+    assert faults_of(page, axe) == []
+    page.keyboard.type("epoch forw")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    # Space, T and L were typed, and nothing was played.
+    at_step(page, 0)
+    page.keyboard.press("Enter")
+    expect(palette).to_be_hidden()
+    at_step(page, 1)
+    page.keyboard.press("/")
+    page.keyboard.type("foo-2")
+    palette.get_by_role("group", name="Partitions").get_by_role("option", name="foo-2", exact=True).click()
+    expect(page.locator("#partition")).to_contain_text("foo-2")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("no such thing")
+    expect(palette).to_contain_text("Nothing here matches “no such thing”.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys.locator("dt", has_text="Ctrl K")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="All commands").click()
+    expect(palette).to_be_visible()
+
+
+def test_it_plays_without_long_pauses_and_begins_again(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.keyboard.press("t")
+    page.keyboard.press("t")
+    page.keyboard.press("l")
+    expect(page.get_by_label("Pace")).to_have_value("compressed")
+    page.keyboard.press("End")
+    at_step(page, 16)
+    for _ in range(3):
+        page.keyboard.press("]")
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    becomes(page, "document.getElementById('step').textContent === '16'")
+    becomes(page, "Number(document.getElementById('step').textContent) < 16")
+    expect(page.locator("#play")).to_contain_text("Pause")
+    page.keyboard.press("Space")
 
 
 def test_space_on_a_focused_button_presses_that_button(open_page: Open) -> None:

@@ -5,9 +5,10 @@ import { Cast } from '../../static/js/frame/cast.js';
 import { chainOf } from '../../static/js/panels/events.js';
 import { parseExactly } from '../../static/js/shared/exact.js';
 import { fieldsOf, recordName } from '../../static/js/panels/fields.js';
+import { ACTIONS, bindingsOf, keyCap, matching } from '../../static/js/panels/actions.js';
 import { keyName, mayTake } from '../../static/js/shared/keys.js';
 import { Labels } from '../../static/js/frame/labels.js';
-import { Player, STEP_MS } from '../../static/js/timeline/player.js';
+import { PAUSE_MS, Player, STEP_MS, stepMs } from '../../static/js/timeline/player.js';
 import { scale, windowOf, windowWithin } from '../../static/js/timeline/scale.js';
 import { nameable } from '../../static/js/panels/topic-names.js';
 import { momentOf, withMoment } from '../../static/js/shared/url.js';
@@ -42,6 +43,7 @@ test('keys are never taken from somebody who types, nor Space from a button', ()
   assert.equal(keyName({ key: ' ' }), 'Space');
   assert.equal(keyName({ key: 'ArrowLeft', shiftKey: true }), 'Shift+ArrowLeft');
   assert.equal(keyName({ key: 'C', shiftKey: true }), 'c');
+  assert.deepEqual([keyName({ key: 'k', ctrlKey: true }), keyName({ key: 'C', metaKey: true })], ['Ctrl+k', 'Ctrl+c']);
   assert.equal(mayTake(press('c', 'BODY'), false), true);
   for (const tag of ['INPUT', 'TEXTAREA', 'SELECT']) assert.equal(mayTake(press('c', tag), false), false);
   assert.equal(mayTake(press(' ', 'BUTTON'), false), false);
@@ -53,7 +55,7 @@ test('keys are never taken from somebody who types, nor Space from a button', ()
     closest: (/** @type {string} */ selector) => (selector === 'dialog:not([open])' ? {} : null),
   };
   assert.equal(mayTake({ ...press(' ', 'BUTTON'), target: gone }, false), true);
-  assert.equal(mayTake(press('c', 'BODY', { ctrlKey: true }), false), false);
+  assert.equal(mayTake(press('k', 'INPUT', { ctrlKey: true }), false), false);
   assert.equal(mayTake(press('c', 'BODY'), true), false);
 });
 
@@ -89,6 +91,29 @@ test('the player takes step after step and stops at the end', async () => {
   player.shift(-1);
   player.shift(-1);
   assert.equal(player.speed, 0.5);
+});
+
+test('a step lasts as long as the pace has it: always the same, by the clock, or by the clock without long pauses', () => {
+  const of = (gap) => ['steps', 'time', 'compressed'].map((pace) => stepMs(pace, gap));
+  assert.deepEqual(of(500), [STEP_MS, 500, 500]);
+  assert.deepEqual(of(3_600_000), [STEP_MS, 3_600_000, PAUSE_MS]);
+  assert.ok(of(0).every((ms) => ms > 0));
+  assert.deepEqual(of(null), [STEP_MS, STEP_MS, STEP_MS]);
+});
+
+test('each key of a board does one thing, and has a cap in the list of keys', () => {
+  const keys = ACTIONS.flatMap((action) => action.keys);
+  assert.equal(new Set(keys).size, keys.length);
+  assert.equal(new Set(ACTIONS.map(({ id }) => id)).size, ACTIONS.length);
+  assert.deepEqual(['Shift+ArrowLeft', 'Ctrl+k', '?', 'Space'].map(keyCap), ['⇧ ←', 'Ctrl K', '?', 'Space']);
+  const done = [];
+  const bindings = bindingsOf({ play: () => done.push('play'), palette: () => done.push('palette') });
+  for (const key of ['Space', 'Ctrl+k']) bindings[key]();
+  assert.deepEqual([done, Object.keys(bindings).length], [['play', 'palette'], 2]);
+  assert.deepEqual(
+    matching(ACTIONS, 'EPOCH forw').map(({ id }) => id),
+    ['epoch-on'],
+  );
 });
 
 test('a pause while a step is under way holds', async () => {

@@ -6,7 +6,7 @@
  */
 
 import { Banners } from '../live/banners.js';
-import { showPlaying, wireControls } from '../panels/board-controls.js';
+import { loops, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
 import { part } from '../shared/dom.js';
@@ -137,7 +137,7 @@ const banners = new Banners(part('banners'));
 const source = new SourceBanner(meta, banners);
 const address = new Address();
 const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
-const player = new Player({ next: nextStep, onState: showPlaying });
+const player = new Player({ next: nextStep, onState: showPlaying, length: () => stepLength(timeline) });
 const seeking = new Seeking({
   timeline,
   banners,
@@ -189,6 +189,7 @@ async function togglePlay() {
 
 /** One step of what plays; false at the end. A story pauses at its key steps, until its reader goes on. */
 async function nextStep() {
+  if (loops() && timeline.atEnd && !live()) return (await seeking.go(timeline.origin)) !== null;
   const rest = await seeking.step(1);
   if (rest && !timeline.atEnd && reading.view === 'reader' && pauses.has(rest.sequence)) {
     player.pause();
@@ -306,6 +307,8 @@ function wire() {
     copyLink: () => copyLink(timeline, reading.view),
     rename: () => rename(meta, server),
     unpick: () => pick(null),
+    pick,
+    start_ms,
   });
   followLinks(document.body, (sequence) => seeking.go(sequence));
   // Seconds of a simulation have no zone.

@@ -6,7 +6,9 @@
 
 import { choose, h, part } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
-import { SPEEDS } from '../timeline/player.js';
+import { PACES, SPEEDS, stepMs } from '../timeline/player.js';
+import { toast } from '../shared/toast.js';
+import { bindingsOf } from './actions.js';
 
 /**
  * @typedef {object} Controls
@@ -20,6 +22,8 @@ import { SPEEDS } from '../timeline/player.js';
  * @property {() => void} copyLink
  * @property {() => void} rename
  * @property {() => void} unpick
+ * @property {(key: string) => void} pick a partition
+ * @property {() => number} start_ms
  */
 
 /** @param {Controls} controls */
@@ -41,32 +45,82 @@ export function wireControls(controls) {
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
   part('copy').addEventListener('click', copyLink);
   document.getElementById('rename')?.addEventListener('click', rename);
-  const help = /** @type {HTMLDialogElement} */ (part('help'));
-  part('help-open').addEventListener('click', () => help.showModal());
-  listenToKeys(controls, () => help.showModal());
+  part('loop').addEventListener('click', () => part('loop').setAttribute('aria-pressed', String(!loops())));
+  const handlers = handlersOf(controls);
+  part('help-open').addEventListener('click', showHelp);
+  part('palette-open').addEventListener('click', () => handlers.palette());
+  listen(bindingsOf(handlers));
 }
 
-/** @param {Controls} controls @param {() => void} help */
-function listenToKeys({ stage, timeline, seeking, player, togglePlay, stepProblem, copyLink, unpick }, help) {
-  listen({
-    Space: togglePlay,
-    ArrowRight: () => seeking.step(1),
-    ArrowLeft: () => seeking.step(-1),
-    'Shift+ArrowRight': () => seeking.stepEpoch(1),
-    'Shift+ArrowLeft': () => seeking.stepEpoch(-1),
-    n: () => stepProblem(1),
-    p: () => stepProblem(-1),
-    Home: () => seeking.go(timeline.origin),
-    End: () => seeking.go(timeline.last),
-    '[': () => player.shift(-1),
-    ']': () => player.shift(1),
-    c: copyLink,
-    '/': () => {
-      if ('map' in stage) stage.map.find();
+async function showHelp() {
+  const { showKeys } = await import('./palette.js');
+  showKeys();
+  /** @type {HTMLDialogElement} */ (part('help')).showModal();
+}
+
+/**
+ * What the actions do, by id; those that are missing here press a part of the page.
+ *
+ * @param {Controls} controls
+ */
+function handlersOf(controls) {
+  const { stage, timeline, seeking, player, togglePlay, stepProblem, copyLink, unpick, pick } = controls;
+  const pace = /** @type {HTMLSelectElement} */ (part('pace'));
+  /** @type {import('./palette.js').Palette | null} */
+  let palette = null;
+  const openPalette = async () => {
+    const dialog = /** @type {HTMLDialogElement} */ (part('palette'));
+    if (dialog.open) return;
+    // At once, and filled when its module has come: what is typed meanwhile is no key of the board.
+    dialog.showModal();
+    const field = /** @type {HTMLInputElement} */ (dialog.querySelector('input'));
+    field.value = '';
+    field.focus();
+    const [{ Palette }, { finderOf }] = await Promise.all([import('./palette.js'), import('./finding.js')]);
+    const found = (/** @type {string} */ query) =>
+      finderOf({ stage, timeline, go: (sequence) => seeking.go(sequence), pick, start_ms: controls.start_ms() })(query);
+    palette ??= new Palette({ handlers, found });
+    palette.show();
+  };
+  /** @type {{[id: string]: () => void}} */
+  const handlers = {
+    play: togglePlay,
+    'event-on': () => seeking.step(1),
+    'event-back': () => seeking.step(-1),
+    'epoch-on': () => seeking.stepEpoch(1),
+    'epoch-back': () => seeking.stepEpoch(-1),
+    'problem-on': () => stepProblem(1),
+    'problem-back': () => stepProblem(-1),
+    first: () => seeking.go(timeline.origin),
+    last: () => seeking.go(timeline.last),
+    slower: () => player.shift(-1),
+    faster: () => player.shift(1),
+    pace: () => {
+      pace.selectedIndex = (pace.selectedIndex + 1) % PACES.length;
+      toast(`Pace: ${pace.selectedOptions[0].textContent}`);
     },
-    '?': help,
-    Escape: unpick,
-  });
+    loop: () => {
+      part('loop').click();
+      toast(loops() ? 'Playing begins again at the end' : 'Playing stops at the end');
+    },
+    copy: copyLink,
+    find: () => ('map' in stage ? stage.map.find() : openPalette()),
+    palette: openPalette,
+    help: showHelp,
+    unpick,
+  };
+  return handlers;
+}
+
+/** Whether playing begins again at the end. */
+export const loops = () => part('loop').getAttribute('aria-pressed') === 'true';
+
+/** How long the step that is shown is looked at, by the chosen pace. @param {import('../timeline/timeline.js').Timeline} timeline */
+export function stepLength({ rest, near }) {
+  const next = rest && near.find((step) => step.sequence > rest.sequence);
+  const pace = /** @type {HTMLSelectElement} */ (part('pace')).value;
+  const gap_ms = next && rest.moment ? next.at_ms - rest.moment.at_ms : null;
+  return stepMs(/** @type {import('../timeline/player.js').Pace} */ (pace), gap_ms);
 }
 
 /** @param {boolean} playing @param {number} speed */

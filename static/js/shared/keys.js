@@ -5,12 +5,13 @@
  */
 
 /**
- * The name of a key press in the bindings: `Shift+ArrowLeft`, `Space`, `?`.
+ * The name of a key press in the bindings: `Shift+ArrowLeft`, `Space`, `?`, `Ctrl+k` (also for ⌘).
  *
- * @param {{key: string, shiftKey?: boolean}} event
+ * @param {{key: string, shiftKey?: boolean, ctrlKey?: boolean, metaKey?: boolean}} event
  */
-export function keyName({ key, shiftKey = false }) {
+export function keyName({ key, shiftKey = false, ctrlKey = false, metaKey = false }) {
   const name = key === ' ' ? 'Space' : key.length === 1 ? key.toLowerCase() : key;
+  if (ctrlKey || metaKey) return `Ctrl+${name}`;
   return shiftKey && key.startsWith('Arrow') ? `Shift+${name}` : name;
 }
 
@@ -21,12 +22,12 @@ export function keyName({ key, shiftKey = false }) {
  * @param {boolean} modal whether a dialog is open
  */
 export function mayTake(event, modal) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || modal) return false;
+  if (event.defaultPrevented || event.altKey || modal) return false;
   const target = event.target;
   const tag = target?.tagName ?? '';
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag) || target?.isContentEditable) return false;
   // The focus leaves a dialog only with the drawing after it has closed: nobody presses what is not there any more.
   if (target?.closest?.('dialog:not([open])')) return true;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag) || target?.isContentEditable) return false;
   // Space presses no link.
   const pressable = tag === 'BUTTON' || tag === 'SUMMARY' || (tag === 'A' && event.key === 'Enter');
   return !((event.key === ' ' || event.key === 'Enter') && pressable);

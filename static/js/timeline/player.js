@@ -1,10 +1,29 @@
 /**
- * Plays: one step after another, at a speed. It knows nothing of what a step is.
+ * Plays: one step after another, at a pace and a speed. It knows nothing of what a step is.
+ *
+ * @typedef {'steps' | 'time' | 'compressed'} Pace
  */
 
 /** One step at 1×: long enough for a chip's way, its landing, and a look at the sentence. */
 export const STEP_MS = 1350;
 export const SPEEDS = [0.5, 1, 2, 4];
+/** @type {readonly Pace[]} */
+export const PACES = ['steps', 'time', 'compressed'];
+/** Steps at one time are still seen one after another. */
+const LEAST_MS = 60;
+/** The longest pause that is waited for where time is compressed. */
+export const PAUSE_MS = 2000;
+
+/**
+ * How long a step is looked at, at 1×.
+ *
+ * @param {Pace} pace
+ * @param {number | null} gap_ms until the next step by the timeline's clock; null where that is not here
+ */
+export function stepMs(pace, gap_ms) {
+  if (pace === 'steps' || gap_ms === null) return STEP_MS;
+  return Math.max(LEAST_MS, pace === 'time' ? gap_ms : Math.min(gap_ms, PAUSE_MS));
+}
 
 export class Player {
   #timer = /** @type {any} */ (null);
@@ -14,6 +33,7 @@ export class Player {
    * @param {object} options
    * @param {() => Promise<boolean>} options.next one step; false at the end
    * @param {(playing: boolean, speed: number) => void} options.onState
+   * @param {() => number} [options.length] of the step that is shown, in milliseconds at 1×
    * @param {(run: () => void, ms: number) => any} [options.later]
    * @param {(timer: any) => void} [options.never]
    * @param {() => number} [options.now]
@@ -21,6 +41,7 @@ export class Player {
   constructor({
     next,
     onState,
+    length = () => STEP_MS,
     later = (run, ms) => setTimeout(run, ms),
     never = (timer) => clearTimeout(timer),
     now = () => performance.now(),
@@ -28,6 +49,7 @@ export class Player {
     this.now = now;
     this.next = next;
     this.onState = onState;
+    this.length = length;
     this.later = later;
     this.never = never;
     this.playing = false;
@@ -86,7 +108,7 @@ export class Player {
   #wait() {
     this.never(this.#timer);
     // A tab that slept does not make up for what it missed.
-    this.#due = Math.max(this.#due + STEP_MS / this.speed, this.now());
+    this.#due = Math.max(this.#due + this.length() / this.speed, this.now());
     this.#timer = this.later(() => this.#advance(), this.#due - this.now());
   }
 }

@@ -1,0 +1,51 @@
+/**
+ * What the palette finds on a board: members, partitions, and the events that are here.
+ *
+ * @typedef {import('./palette.js').Section} Section
+ * @typedef {import('./board-controls.js').Stage} Stage
+ */
+
+import { columnsOf } from '../frame/view.js';
+import { when } from '../frame/words.js';
+import { matching } from './actions.js';
+
+/** Of each kind; more are a list that nobody reads, and another letter finds fewer. */
+const SHOWN_MOST = 12;
+
+/**
+ * @param {object} parts
+ * @param {Stage} parts.stage
+ * @param {import('../timeline/timeline.js').Timeline} parts.timeline
+ * @param {(sequence: number) => void} parts.go
+ * @param {(key: string) => void} parts.pick a partition
+ * @param {number} parts.start_ms
+ * @returns {(query: string) => Section[]}
+ */
+export function finderOf({ stage, timeline, go, pick, start_ms }) {
+  const members = stage.cast.lanes.map((lane) => ({
+    says: lane.name,
+    note: '',
+    act: () => ('map' in stage ? stage.map.go('members', lane.key) : stage.events.only(lane.key)),
+  }));
+  const keys = 'spans' in stage ? columnsOf(stage.spans.counts).map(({ key }) => key) : [];
+  const partitions = keys.map((key) => ({ says: stage.labels.partition(key), note: '', act: () => pick(key) }));
+  const events = timeline.steps.map((step) => ({
+    says: step.says,
+    note: when(step.at_ms, start_ms),
+    act: () => go(step.sequence),
+  }));
+  const sections = [
+    { name: 'Members', choices: members },
+    { name: 'Partitions', choices: partitions },
+    { name: 'Events', choices: events },
+  ];
+  return (query) =>
+    sections.map(({ name, choices }) => {
+      const all = matching(choices, query);
+      const more = all.length - SHOWN_MOST;
+      return {
+        name: more > 0 ? `${name}, the first ${SHOWN_MOST} of ${all.length.toLocaleString('en')}` : name,
+        choices: all.slice(0, SHOWN_MOST),
+      };
+    });
+}
