@@ -6,7 +6,6 @@ The form is told in docs/reference/lessons.md; what stands in a run can only be 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final, get_args
 
 from groups.history.story.moment import MomentShape
@@ -60,10 +59,7 @@ RESERVED: Final = ("start", "end")
 def read_lesson(text: str, lesson_id: str = "lesson") -> Lesson:
     """The lesson of a YAML text; ``lesson_id`` is its name in addresses."""
     root = parse(text, "lesson", "title, goal, minutes, one of study, scenario, log and case, and beats")
-    found = root.mapping(KEYS)
-    for key in ("title", "goal", "minutes", "beats"):
-        if key not in found:
-            raise ScenarioError(root.line, key, f"a lesson needs {key}")
+    found = root.mapping(KEYS, needs=("title", "goal", "minutes", "beats"), what="a lesson")
     kinds = [kind for kind in Kind if kind in found]
     if len(kinds) != 1:
         kinds_text = f", not {' and '.join(kinds)}" if kinds else ""
@@ -81,13 +77,13 @@ def read_lesson(text: str, lesson_id: str = "lesson") -> Lesson:
         title=found["title"].text(),
         goal=_text(found["goal"]),
         minutes=found["minutes"].integer(1, MINUTES_MAX - 1, "a lesson takes less than eight minutes"),
-        pattern=found["pattern"].text() if "pattern" in found else None,
+        pattern=found.text("pattern", None),
         kind=kind,
         of=found[kind].text(),
         of_line=found[kind].line,
-        marks=_marks(found["marks"]) if "marks" in found else {},
+        marks=found.read("marks", _marks, {}),
         beats=tuple(map(_beat, beats)),
-        table=_table(found["table"]) if "table" in found else None,
+        table=found.read("table", _table, None),
         text=text,
     )
 
@@ -97,7 +93,7 @@ def _text(node: Node) -> Text:
 
 
 def _texts(node: Node) -> tuple[Text, ...]:
-    return tuple(map(_text, node.items())) if node.kind == "a list" else (_text(node),)
+    return tuple(map(_text, node.each()))
 
 
 def _marks(node: Node) -> dict[str, Place]:
@@ -140,28 +136,23 @@ def _facts(node: Node) -> tuple[Fact, ...]:
 
 
 def _beat(node: Node) -> Beat:
-    found = node.mapping(BEAT_KEYS)
-    for key in ("at", "title", "text"):
-        if key not in found:
-            raise node.wrong(f"a beat needs {key}")
+    found = node.mapping(BEAT_KEYS, needs=("at", "title", "text"), what="a beat")
     return Beat(
         at=read_place(found["at"]),
         title=found["title"].text(),
         text=_texts(found["text"]),
-        facts=_facts(found["facts"]) if "facts" in found else (),
-        ask=_ask(found["ask"]) if "ask" in found else None,
-        notes=_text(found["notes"]) if "notes" in found else None,
-        cite=_text(found["cite"]) if "cite" in found else None,
-        terms=tuple(item.text().lower() for item in found["terms"].items()) if "terms" in found else (),
+        facts=found.read("facts", _facts, ()),
+        ask=found.read("ask", _ask, None),
+        notes=found.read("notes", _text, None),
+        cite=found.read("cite", _text, None),
+        terms=tuple(item.text().lower() for item in found.read("terms", Node.items, [])),
         line=node.line,
         field=node.field,
     )
 
 
 def _ask(node: Node) -> Ask:
-    found = node.mapping(ASK_KEYS)
-    if "question" not in found:
-        raise node.wrong("an ask needs question")
+    found = node.mapping(ASK_KEYS, needs=("question",), what="an ask")
     ways = [key for key in ("of", "options", "places") if key in found]
     if len(ways) != 1:
         raise node.wrong(
@@ -176,22 +167,22 @@ def _ask(node: Node) -> Ask:
             raise found[key].wrong(f"{key} goes with of")
     return Ask(
         question=_text(found["question"]),
-        at=read_place(found["at"]) if "at" in found else None,
-        of=found["of"].text() if "of" in found else None,
-        expect=found["expect"].text() if "expect" in found else None,
-        among=tuple(item.text() for item in found["among"].items()) if "among" in found else (),
-        options=_options(found["options"]) if "options" in found else (),
-        places=found["places"].yes() if "places" in found else False,
-        because=_because(found["because"].mapping()) if "because" in found else {},
-        hint=_text(found["hint"]) if "hint" in found else None,
-        then=_text(found["then"]) if "then" in found else None,
+        at=found.read("at", read_place, None),
+        of=found.text("of", None),
+        expect=found.text("expect", None),
+        among=tuple(item.text() for item in found.read("among", Node.items, [])),
+        options=found.read("options", _options, ()),
+        places=found.yes("places"),
+        because=found.read("because", _because, {}),
+        hint=found.read("hint", _text, None),
+        then=found.read("then", _text, None),
         line=node.line,
         field=node.field,
     )
 
 
-def _because(found: Mapping[str, Node]) -> dict[str, Text]:
-    return {answer: _text(value) for answer, value in found.items()}
+def _because(node: Node) -> dict[str, Text]:
+    return {answer: _text(value) for answer, value in node.mapping().items()}
 
 
 def _options(node: Node) -> tuple[Option, ...]:
@@ -202,40 +193,29 @@ def _options(node: Node) -> tuple[Option, ...]:
 
 
 def _option(node: Node) -> Option:
-    found = node.mapping(OPTION_KEYS)
-    for key in ("says", "if"):
-        if key not in found:
-            raise node.wrong(f"an option needs {key}")
+    found = node.mapping(OPTION_KEYS, needs=("says", "if"), what="an option")
     facts = _facts(found["if"])
     if not facts:
         raise found["if"].wrong("an option needs at least one fact that makes it right")
     return Option(
         text=_text(found["says"]),
         facts=facts,
-        because=_text(found["because"]) if "because" in found else None,
+        because=found.read("because", _text, None),
         line=node.line,
         field=node.field,
     )
 
 
 def _table(node: Node) -> Table:
-    found = node.mapping(TABLE_KEYS)
-    for key in ("source", "rows"):
-        if key not in found:
-            raise node.wrong(f"a table needs {key}")
+    found = node.mapping(TABLE_KEYS, needs=("source", "rows"), what="a table")
     rows = tuple(map(_row, found["rows"].items()))
     if not rows:
         raise found["rows"].wrong("a table needs rows")
-    return Table(
-        source=found["source"].text(), rows=rows, slip=_text(found["slip"]) if "slip" in found else None
-    )
+    return Table(source=found["source"].text(), rows=rows, slip=found.read("slip", _text, None))
 
 
 def _row(node: Node) -> Row:
-    found = node.mapping(ROW_KEYS)
-    for key in ROW_KEYS:
-        if key not in found:
-            raise node.wrong(f"a row needs {key}")
+    found = node.mapping(ROW_KEYS, needs=ROW_KEYS, what="a row")
     return Row(
         at=read_place(found["at"]),
         text=_text(found["says"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from simulations.fork.group_of_frame import name_of
@@ -39,9 +39,10 @@ from simulations.rehearsal.versions import (
     broker_release,
     version_of,
 )
+from simulations.world.scenario.classic import CLASSIC, read_protocol
 from simulations.world.scenario.errors import ScenarioError
-from simulations.world.scenario.nodes import Node, parse
-from simulations.world.scenario.topics import NAME
+from simulations.world.scenario.nodes import Keys, Node, parse
+from simulations.world.scenario.topics import check_name, read_name, read_topic_names
 
 MEMBER_KEYS: Final = (
     "subscribe",
@@ -89,17 +90,12 @@ def question_of(text: str) -> Question:
 
 
 def _question(root: Node) -> Question:
-    keys = root.mapping(KEYS)
-    for needed in ("topics", "members"):
-        if needed not in keys:
-            raise root.wrong(f"a group's description needs {needed}")
+    keys = root.mapping(KEYS, needs=("topics", "members"), what="a group's description")
     topics = _topics(keys["topics"])
     members = _members(keys["members"], keys, topics)
-    to = keys["to"].choice(TARGETS, "target") if "to" in keys else CONSUMER
-    brokers = _version(keys["brokers"], "broker") if "brokers" in keys else version_of(NEWEST_BROKER)
-    new_brokers = (
-        _version(keys["new_brokers"], "broker") if "new_brokers" in keys else version_of(NEWEST_BROKER)
-    )
+    to = keys.read("to", lambda node: node.choice(TARGETS, "target"), CONSUMER)
+    brokers = _version(keys, "brokers", NEWEST_BROKER)
+    new_brokers = _version(keys, "new_brokers", NEWEST_BROKER)
     if to == NEW_BROKERS:
         _check_brokers(keys.get("new_brokers", keys["to"]), brokers, new_brokers)
     elif not any(member.is_classic for member in members):
@@ -111,57 +107,38 @@ def _question(root: Node) -> Question:
         raise keys["brokers"].wrong(
             f"brokers {brokers} serve no member of the consumer protocol, and {modern[0]} is one: there is no such group"
         )
-    new_client = _version(keys["new_client"], "client") if "new_client" in keys else version_of(NEWEST_CLIENT)
+    new_client = _version(keys, "new_client", NEWEST_CLIENT)
     stages = -(-len(members) // STAGES_MOST)
-    at_once = keys["at_once"].integer(1, MEMBERS_MOST) if "at_once" in keys else stages
+    at_once = keys.integer("at_once", 1, MEMBERS_MOST, stages)
     if -(-len(members) // at_once) > STAGES_MOST:
         raise keys["at_once"].wrong(
             f"{len(members)} members are bounced {stages} or more at once: a plan has at most {STAGES_MOST} bounces a round"
         )
-    policy = (
-        MigrationPolicy(
-            keys["migration_policy"].choice([str(each) for each in MigrationPolicy], "migration policy")
-        )
-        if "migration_policy" in keys
-        else MigrationPolicy.BIDIRECTIONAL
-    )
     return Question(
-        group=_name(keys["group"], "a group") if "group" in keys else "orders",
+        group=keys.read("group", lambda node: read_name(node, "a group"), "orders"),
         topics=topics,
         members=members,
         to=to,
         brokers=str(brokers),
         new_brokers=str(new_brokers),
         new_client=str(new_client),
-        migration_policy=policy,
+        migration_policy=keys.read("migration_policy", _policy, MigrationPolicy.BIDIRECTIONAL),
         at_once=at_once,
-        away_ms=keys["away_ms"].integer(1, AWAY_MOST_MS) if "away_ms" in keys else 2_000,
-        turn_after=keys["turn_after"].integer(1, 2 * STAGES_MOST) if "turn_after" in keys else None,
-        server_assignor=(
-            keys["server_assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor")
-            if "server_assignor" in keys
-            else None
-        ),
+        away_ms=keys.integer("away_ms", 1, AWAY_MOST_MS, 2_000),
+        turn_after=keys.integer("turn_after", 1, 2 * STAGES_MOST, None),
+        server_assignor=keys.read("server_assignor", _server_assignor, None),
         start=_start(keys["start"], topics, members) if "start" in keys else None,
-        assumed=tuple(each.text() for each in keys["assumed"].items()[:ASSUMED_MOST])
-        if "assumed" in keys
-        else (),
-        timeline=(keys["timeline"].text(), keys["at"].integer(0, 2**53) if "at" in keys else 0)
-        if "timeline" in keys
-        else None,
+        assumed=tuple(each.text() for each in keys.read("assumed", Node.items, [])[:ASSUMED_MOST]),
+        timeline=(keys["timeline"].text(), keys.integer("at", 0, 2**53, 0)) if "timeline" in keys else None,
     )
 
 
 def _topics(node: Node) -> dict[str, int]:
     topics: dict[str, int] = {}
     for name, part in node.mapping().items():
-        if not NAME.fullmatch(name):
-            raise part.wrong(f"a topic is named with letters, digits, '.', '_' and '-', not {name!r}")
+        check_name(name, part, "a topic")
         if part.kind == "a mapping":
-            known = part.mapping(("partitions",))
-            if "partitions" not in known:
-                raise part.wrong("a topic needs partitions")
-            part = known["partitions"]
+            part = part.mapping(("partitions",), needs=("partitions",), what="a topic")["partitions"]
         topics[name] = part.integer(1, PARTITIONS_MOST)
     if not topics:
         raise node.wrong("a group needs at least one topic")
@@ -174,22 +151,21 @@ def _topics(node: Node) -> dict[str, int]:
     return topics
 
 
-def _members(node: Node, usual: Mapping[str, Node], topics: Mapping[str, int]) -> tuple[GroupMember, ...]:
+def _members(node: Node, usual: Keys, topics: Mapping[str, int]) -> tuple[GroupMember, ...]:
     """Each of ``members``: a number of members that are all alike, or each by its name."""
-    static = usual["static"].yes() if "static" in usual else False
+    static = usual.yes("static")
     if node.kind == "a mapping":
         named = {name: part.mapping(MEMBER_KEYS) for name, part in node.mapping().items()}
         for name in named:
-            if not NAME.fullmatch(name):
-                raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
+            check_name(name, node, "a member")
     else:
-        named = {name_of(number): {} for number in range(node.integer(1, MEMBERS_MOST))}
+        named = {name_of(number): Keys() for number in range(node.integer(1, MEMBERS_MOST))}
     if not named:
         raise node.wrong("a group needs at least one member")
     if len(named) > MEMBERS_MOST:
         raise node.wrong(f"at most {MEMBERS_MOST} members are rehearsed, these are {len(named)}")
     members = tuple(
-        _member(name, {**usual, **own}, "assignors" in own, topics, node, static=static)
+        _member(name, Keys({**usual, **own}), "assignors" in own, topics, node, static=static)
         for name, own in named.items()
     )
     instances = [member.instance_id for member in members if member.instance_id is not None]
@@ -206,10 +182,7 @@ def _members(node: Node, usual: Mapping[str, Node], topics: Mapping[str, int]) -
 
 def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ...]) -> Begun:
     """As a scenario's ``start`` of a classic group; every classic member is in it."""
-    keys = node.mapping(("generation", "leader", "members"))
-    for key in ("generation", "members"):
-        if key not in keys:
-            raise node.wrong(f"a start needs {key}")
+    keys = node.mapping(("generation", "leader", "members"), needs=("generation", "members"), what="a start")
     classic = [member.name for member in members if member.is_classic]
     taken: dict[tuple[str, int], str] = {}
     owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
@@ -244,24 +217,22 @@ def _owned(
 
 def _member(
     name: str,
-    keys: Mapping[str, Node],
+    keys: Keys,
     own_assignors: bool,
     topics: Mapping[str, int],
     node: Node,
     *,
     static: bool,
 ) -> GroupMember:
-    protocol = (
-        keys["protocol"].choice(("classic", "consumer"), "protocol") if "protocol" in keys else "classic"
-    )
-    client = _version(keys["client"], "client") if "client" in keys else version_of(NEWEST_CLIENT)
+    protocol = read_protocol(keys, CLASSIC)
+    client = _version(keys, "client", NEWEST_CLIENT)
     release = row_for(client)
     if release is None:
         raise keys["client"].wrong(
             f"client {client} is older than {next(iter(RELEASES))}, the oldest that brokers 4.0 and newer talk to "
             "(KIP-896); upgrade it within its own protocol first"
         )
-    instance_id = _name(keys["instance_id"], "an instance") if "instance_id" in keys else None
+    instance_id = keys.read("instance_id", lambda node: read_name(node, "an instance"), None)
     instance_id = instance_id or (name if static else None)
     if instance_id is not None and client < STATIC_SINCE:
         raise keys.get("client", node).wrong(
@@ -269,21 +240,15 @@ def _member(
         )
     return GroupMember(
         name=name,
-        topics=tuple(each.choice(tuple(topics), "topic") for each in keys["subscribe"].items())
-        if "subscribe" in keys
-        else tuple(topics),
+        topics=keys.read("subscribe", lambda node: read_topic_names(node, topics), tuple(topics)),
         protocol=protocol,
         client=str(client),
         release=release,
         assignors=_assignors(keys.get("assignors"), client) if protocol == "classic" else (),
         remote_assignor=_remote_assignor(keys.get("remote_assignor"), protocol),
         instance_id=instance_id,
-        session_timeout_ms=keys["session_timeout_ms"].integer(6_000, TIMEOUT_MOST_MS)
-        if "session_timeout_ms" in keys
-        else 45_000,
-        rebalance_timeout_ms=keys["rebalance_timeout_ms"].integer(1, TIMEOUT_MOST_MS)
-        if "rebalance_timeout_ms" in keys
-        else 300_000,
+        session_timeout_ms=keys.integer("session_timeout_ms", 6_000, TIMEOUT_MOST_MS, 45_000),
+        rebalance_timeout_ms=keys.integer("rebalance_timeout_ms", 1, TIMEOUT_MOST_MS, 300_000),
     )
 
 
@@ -294,7 +259,15 @@ def _remote_assignor(node: Node | None, protocol: str) -> str | None:
         raise node.wrong(
             "group.remote.assignor is of the consumer protocol; a classic member lists assignors"
         )
+    return _server_assignor(node)
+
+
+def _server_assignor(node: Node) -> str:
     return node.choice(tuple(SERVER_ASSIGNORS), "assignor")
+
+
+def _policy(node: Node) -> MigrationPolicy:
+    return MigrationPolicy(node.choice([str(each) for each in MigrationPolicy], "migration policy"))
 
 
 def _check_brokers(node: Node, old: Version, new: Version) -> None:
@@ -309,9 +282,7 @@ def _check_brokers(node: Node, old: Version, new: Version) -> None:
 def _assignors(node: Node | None, client: Version) -> tuple[str, ...]:
     if node is None:
         return ("range", "cooperative-sticky") if client >= Version(3, 0) else ("range",)
-    chosen = tuple(
-        dict.fromkeys(_assignor(item) for item in (node.items() if node.kind == "a list" else [node]))
-    )
+    chosen = tuple(dict.fromkeys(map(_assignor, node.each())))
     if not chosen:
         raise node.wrong("a member lists at least one assignor")
     if client < COOPERATIVE_SINCE:
@@ -335,7 +306,7 @@ def _assignor(node: Node) -> str:
     if name in CLASSES:
         return CLASSES[name]
     raise node.wrong(
-        f"{name[:80]} is none of Kafka's assignors ({_listed(STRATEGIES)}); a class of your own is {CUSTOM_COOPERATIVE} "
+        f"{name[:80]} is none of Kafka's assignors ({', '.join(STRATEGIES)}); a class of your own is {CUSTOM_COOPERATIVE} "
         f"or {CUSTOM_USER_DATA}, and one that is eager and writes no user data behaves as range does here"
     )
 
@@ -350,19 +321,11 @@ CLASSES: Final = {
 """``partition.assignment.strategy`` → the assignor's own name."""
 
 
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(names)
-
-
-def _name(node: Node, what: str) -> str:
-    name = node.text()
-    if not NAME.fullmatch(name):
-        raise node.wrong(f"{what} is named with letters, digits, '.', '_' and '-', not {name[:80]!r}")
-    return name
-
-
-def _version(node: Node, what: str) -> Version:
+def _version(keys: Keys, key: str, usual: str) -> Version:
+    if key not in keys:
+        return version_of(usual)
     try:
-        return version_of(node.text())
+        return version_of(keys[key].text())
     except ValueError:
-        raise node.expected(f"the release of a {what}, such as 3.8") from None
+        what = "client" if "client" in key else "broker"
+        raise keys[key].expected(f"the release of a {what}, such as 3.8") from None

@@ -152,7 +152,7 @@ def test_the_api_takes_a_described_group_and_plays_a_way_of_it(client: Client, q
         ({}, "query", "one of the two"),
         ({"document": 3}, "document", "an object"),
         ({"query": "members=3", "way": "up"}, "way", "must be one of"),
-        ({"document": {"topics": {"a": 1}}}, "", "needs members"),
+        ({"document": {"topics": {"a": 1}}}, "members", "needs members"),
         ({"query": "members=3", "colour": 1}, "colour", "is no field"),
     ],
 )

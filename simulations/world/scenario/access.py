@@ -65,8 +65,7 @@ def read_denials(
             right = Right(operation, Resource.GROUP, found["group"].choice((group,), "group"))
         else:
             right = Right(operation, Resource.TOPIC, found["topic"].choice(tuple(topics), "topic"))
-        named = found["member"]
-        for each in named.items() if named.kind == "a list" else [named]:
+        for each in found["member"].each():
             member = each.choice(tuple(members), "member")
             if (member, right) in denials:
                 raise each.wrong(f"{member} is denied {right} already")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +16,7 @@ from simulations.protocol.assignors.classic.strategies import (
 )
 from simulations.protocol.client.classic.releases import NEWEST, RELEASES, row_for
 from simulations.world.scenario.client_assignors import read_client_assignors
-from simulations.world.scenario.nodes import Node
+from simulations.world.scenario.nodes import Keys, Node
 
 CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
@@ -59,7 +58,7 @@ class Classic:
 _RELEASE: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}(\.[0-9]{1,2})?")
 
 
-def read_protocol(keys: Mapping[str, Node], usual: str) -> str:
+def read_protocol(keys: Keys, usual: str) -> str:
     return keys["protocol"].choice(PROTOCOLS, "protocol") if "protocol" in keys else usual
 
 
@@ -70,7 +69,7 @@ def _read_release(node: Node) -> str:
     return row or node.choice(tuple(RELEASES), "release")
 
 
-def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, node: Node) -> Classic:
+def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Classic:
     """The settings that ``keys`` tell, on top of those from ``before``; refused where no client would start."""
     client = before
     if "client" in keys:
@@ -82,11 +81,15 @@ def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, nod
         client = replace(client, assignors=_assignors(keys["assignors"], client.client))
     client = replace(
         client,
-        session_timeout_ms=_milliseconds(keys, "session_timeout_ms", client.session_timeout_ms),
-        heartbeat_interval_ms=_milliseconds(keys, "heartbeat_interval_ms", client.heartbeat_interval_ms),
-        metadata_max_age_ms=_milliseconds(keys, "metadata_max_age_ms", client.metadata_max_age_ms),
-        upgrade_from=keys["upgrade_from"].yes() if "upgrade_from" in keys else client.upgrade_from,
-        revoke_commits=keys["revoke_commits"].yes() if "revoke_commits" in keys else client.revoke_commits,
+        session_timeout_ms=keys.integer("session_timeout_ms", 1, MILLISECONDS_MAX, client.session_timeout_ms),
+        heartbeat_interval_ms=keys.integer(
+            "heartbeat_interval_ms", 1, MILLISECONDS_MAX, client.heartbeat_interval_ms
+        ),
+        metadata_max_age_ms=keys.integer(
+            "metadata_max_age_ms", 1, MILLISECONDS_MAX, client.metadata_max_age_ms
+        ),
+        upgrade_from=keys.yes("upgrade_from", usual=client.upgrade_from),
+        revoke_commits=keys.yes("revoke_commits", usual=client.revoke_commits),
     )
     if client.heartbeat_interval_ms >= client.session_timeout_ms:
         raise node.wrong(
@@ -103,26 +106,18 @@ def _knows(client: str, name: str) -> bool:
     return RELEASES[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
 
 
-def _milliseconds(keys: Mapping[str, Node], key: str, usual: int) -> int:
-    return keys[key].integer(1, MILLISECONDS_MAX) if key in keys else usual
-
-
 def _assignors(node: Node, client: str) -> tuple[str, ...]:
-    chosen: list[str] = []
-    for item in node.items():
-        name = item.choice(tuple(STRATEGIES), "assignor")
-        if name in chosen:
-            raise item.wrong(f"{name} stands twice")
+    chosen = node.choices(tuple(STRATEGIES), "assignor")
+    for name, item in zip(chosen, node.items(), strict=True):
         if not _knows(client, name):
             raise item.wrong(f"a client {client} does not know {name}; that begins with 2.4")
-        chosen.append(name)
     if not chosen:
         raise node.wrong("a member lists at least one assignor")
     if rebalance_protocol(chosen) is None:
         raise node.wrong(
             f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"
         )
-    return tuple(chosen)
+    return chosen
 
 
 CHANGE_KEYS: Final = ("protocol", *CLASSIC_KEYS)

@@ -57,22 +57,16 @@ def read_client_assignor(assignor: Node | None) -> str | None:
 
 def read_client_assignors(node: Node) -> tuple[str, ...]:
     """Assignors that run on the member, the best first."""
-    chosen: list[str] = []
-    for item in node.items():
-        name = item.choice(BROUGHT, "client-side assignor")
-        if name in chosen:
-            raise item.wrong(f"{name} stands twice")
-        chosen.append(name)
-    return tuple(chosen)
+    return node.choices(BROUGHT, "client-side assignor")
 
 
 def read_streams(node: Node) -> Streams:
     keys, usual = node.mapping(STREAMS_KEYS), Streams()
     return Streams(
-        topology=keys["topology"].text() if "topology" in keys else usual.topology,
-        version=keys["version"].integer(1, STANDBY_VERSION) if "version" in keys else usual.version,
-        standbys=keys["standbys"].integer(0, STANDBYS_MAX) if "standbys" in keys else usual.standbys,
-        reads_classic=keys["reads_classic"].yes() if "reads_classic" in keys else usual.reads_classic,
+        topology=keys.text("topology", usual.topology),
+        version=keys.integer("version", 1, STANDBY_VERSION, usual.version),
+        standbys=keys.integer("standbys", 0, STANDBYS_MAX, usual.standbys),
+        reads_classic=keys.yes("reads_classic", usual=usual.reads_classic),
     )
 
 

@@ -85,15 +85,10 @@ def _check(config: Node, settings: Settings, values: Mapping[str, int]) -> None:
 
 
 def _assignors(node: Node, known: tuple[str, ...]) -> tuple[str, ...]:
-    chosen: list[str] = []
-    for item in node.items():
-        name = item.choice(known, "assignor")
-        if name in chosen:
-            raise item.wrong(f"{name} stands twice")
-        chosen.append(name)
+    chosen = node.choices(known, "assignor")
     if not chosen:
         raise node.wrong("a broker has at least one assignor")
-    return tuple(chosen)
+    return chosen
 
 
 def _first(assignor: Node | None, assignors: tuple[str, ...]) -> tuple[str, ...]:
@@ -118,7 +113,3 @@ def read_group_config(node: Node, settings: Settings) -> dict[str, int]:
     except ConfigRefused as refused:
         raise node.wrong(str(refused)) from None
     return values
-
-
-def read_milliseconds(keys: Mapping[str, Node], key: str, least: int, usual: int) -> int:
-    return keys[key].integer(least, MILLISECONDS_MAX) if key in keys else usual

@@ -16,10 +16,10 @@ from simulations.world.scenario.classic import (
     read_protocol,
 )
 from simulations.world.scenario.client_assignors import Streams, read_client_assignors, read_streams
-from simulations.world.scenario.config import read_milliseconds
+from simulations.world.scenario.config import MILLISECONDS_MAX
 from simulations.world.scenario.errors import nearest
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import NAME, compiles, read_name, read_regex
+from simulations.world.scenario.topics import check_name, compiles, read_name, read_regex, read_topic_names
 from simulations.world.scenario.values import MEMBERS_MAX, Member
 
 COMMON_KEYS: Final = (
@@ -62,8 +62,7 @@ def read_members(
 def _member(
     name: str, number: int, node: Node, topics: Collection[str], protocol: str, classic: Classic
 ) -> Member:
-    if not NAME.fullmatch(name):
-        raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
+    check_name(name, node, "a member")
     is_classic = read_protocol(node.mapping(), protocol) == CLASSIC
     keys = node.mapping((*COMMON_KEYS, *CLASSIC_KEYS) if is_classic else MEMBER_KEYS)
     if "subscribe" not in keys and "regex" not in keys:
@@ -76,34 +75,26 @@ def _member(
         compiles(keys["regex"])
     return Member(
         name=name,
-        subscribe=(
-            tuple(item.choice(tuple(topics), "topic") for item in keys["subscribe"].items())
-            if "subscribe" in keys
-            else ()
-        ),
-        regex=read_regex(keys["regex"]) if "regex" in keys else None,
-        client_id=keys["client_id"].text() if "client_id" in keys else name.lower(),
-        client_host=(
-            keys["client_host"].text() if "client_host" in keys else f"/10.0.{number >> 8}.{number & 255}"
-        ),
+        subscribe=keys.read("subscribe", lambda node: read_topic_names(node, topics), ()),
+        regex=keys.read("regex", read_regex, None),
+        client_id=keys.text("client_id", name.lower()),
+        client_host=keys.text("client_host", f"/10.0.{number >> 8}.{number & 255}"),
         instance_id=read_name(keys["instance_id"], "an instance") if "instance_id" in keys else None,
-        rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
+        rack_id=keys.text("rack_id", None),
         assignors=(
             read_client_assignors(keys["assignors"]) if "assignors" in keys and not is_classic else ()
         ),
         classic=(
             read_classic(keys, classic, static="instance_id" in keys, node=node) if is_classic else None
         ),
-        streams=read_streams(keys["streams"]) if "streams" in keys else Streams(),
-        assignor=_read_assignor(keys["assignor"]) if "assignor" in keys else None,
-        fetch_offsets=keys["fetch_offsets"].yes() if "fetch_offsets" in keys else False,
-        rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
-        callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
-        restart_after_ms=(
-            read_milliseconds(keys, "restart_after_ms", 1, 0) if "restart_after_ms" in keys else None
-        ),
-        auto_commit=keys["auto_commit"].yes() if "auto_commit" in keys else False,
-        auto_commit_interval_ms=read_milliseconds(keys, "auto_commit_interval_ms", 1, 5_000),
+        streams=keys.read("streams", read_streams, Streams()),
+        assignor=keys.read("assignor", _read_assignor, None),
+        fetch_offsets=keys.yes("fetch_offsets"),
+        rebalance_timeout_ms=keys.integer("rebalance_timeout_ms", 1, MILLISECONDS_MAX, 300_000),
+        callback_ms=keys.integer("callback_ms", 0, MILLISECONDS_MAX, 20),
+        restart_after_ms=keys.integer("restart_after_ms", 1, MILLISECONDS_MAX, None),
+        auto_commit=keys.yes("auto_commit"),
+        auto_commit_interval_ms=keys.integer("auto_commit_interval_ms", 1, MILLISECONDS_MAX, 5_000),
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import yaml
 
 from simulations.world.scenario.errors import ScenarioError, nearest
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 TEXT_MAX: Final = 1_000_000
 """Characters of a scenario's text: parsing takes about a second a megabyte, and it may come from a form."""
@@ -105,11 +108,16 @@ class Node:
         shown = f"{self.yaml_node.value!r}" if isinstance(self.yaml_node, yaml.ScalarNode) else self.kind
         return self.wrong(f"expected {what}, found {shown}")
 
-    def mapping(self, known: Collection[str] | None = None) -> dict[str, Node]:
-        """Key → node, in order. Keys outside ``known`` are refused with the nearest that there is."""
+    def mapping(
+        self, known: Collection[str] | None = None, *, needs: Collection[str] = (), what: str = ""
+    ) -> Keys:
+        """Key → node, in order. Keys outside ``known`` are refused with the nearest that there is.
+
+        ``what`` the mapping is (such as "a step"), and the keys that it ``needs``, for the message where one is missing.
+        """
         if not isinstance(self.yaml_node, yaml.MappingNode):
             raise self.expected("a mapping (key: value)")
-        found: dict[str, Node] = {}
+        found = Keys()
         for key_node, value_node in self.yaml_node.value:
             key = Node(yaml_node=key_node, field=self.field)
             if not isinstance(key_node, yaml.ScalarNode):
@@ -123,6 +131,9 @@ class Node:
             if name in found:
                 raise ScenarioError(key.line, path, "this key stands twice")
             found[name] = Node(yaml_node=value_node, field=path)
+        for needed in needs:
+            if needed not in found:
+                raise ScenarioError(self.line, self.field or needed, f"{what} needs {needed}")
         return found
 
     def items(self) -> list[Node]:
@@ -132,6 +143,10 @@ class Node:
             Node(yaml_node=item, field=f"{self.field}[{index}]")
             for index, item in enumerate(self.yaml_node.value)
         ]
+
+    def each(self) -> list[Node]:
+        """The items of a list; a node that is none is the only item."""
+        return self.items() if self.kind == "a list" else [self]
 
     def text(self, *, blank: bool = False) -> str:
         """Text, or a number as it is written: topic and member names may look like numbers."""
@@ -189,3 +204,29 @@ class Node:
         if value not in known:
             raise self.wrong(f"unknown {what} {value}; {nearest(value, known)}")
         return value
+
+    def choices(self, known: Collection[str], what: str) -> tuple[str, ...]:
+        """A list of choices, of which none is there twice."""
+        chosen: list[str] = []
+        for item in self.items():
+            name = item.choice(known, what)
+            if name in chosen:
+                raise item.wrong(f"{name} stands twice")
+            chosen.append(name)
+        return tuple(chosen)
+
+
+class Keys(dict[str, Node]):
+    """The keys of a mapping, and readers of those that may be missing."""
+
+    def read(self, key: str, read: Callable[[Node], T], usual: U) -> T | U:
+        return read(self[key]) if key in self else usual
+
+    def text(self, key: str, usual: U) -> str | U:
+        return self.read(key, Node.text, usual)
+
+    def yes(self, key: str, *, usual: bool = False) -> bool:
+        return self.read(key, Node.yes, usual)
+
+    def integer(self, key: str, least: int, most: int, usual: U) -> int | U:
+        return self.read(key, lambda node: node.integer(least, most), usual)

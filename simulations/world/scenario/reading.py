@@ -22,7 +22,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -34,10 +34,9 @@ from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_
 from simulations.world.scenario.client_assignors import read_client_assignor
 from simulations.world.scenario.config import read_settings
 from simulations.world.scenario.environment import CALM, WORLDS
-from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.members import read_members
 from simulations.world.scenario.network import DELAY_MAX_MS, read_network
-from simulations.world.scenario.nodes import Node, parse
+from simulations.world.scenario.nodes import parse
 from simulations.world.scenario.script import read_script, topics_to_come
 from simulations.world.scenario.start import read_classic_start, read_start
 from simulations.world.scenario.steps import read_steps
@@ -84,10 +83,7 @@ TIMESTAMP_MAX_MS: Final = 253_402_300_799_999
 def load(text: str, name: str = "scenario") -> Scenario:
     """The scenario of a YAML text; ``name`` is its id or file, used where the text gives no name itself."""
     root = parse(text)
-    found = root.mapping(KEYS)
-    for key in ("topics", "members", "script"):
-        if key not in found:
-            raise ScenarioError(root.line, key, f"a scenario needs {key}")
+    found = root.mapping(KEYS, needs=("topics", "members", "script"), what="a scenario")
     protocol = read_protocol(found, CONSUMER)
     topics = read_topics(found["topics"])
     ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
@@ -138,12 +134,11 @@ def load(text: str, name: str = "scenario") -> Scenario:
     until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if given_until_ms is None else given_until_ms
     named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
     world = WORLDS[named_world]
-    title = found.get("title") or found.get("name")
     return Scenario(
         name=name,
-        title=title.text() if title else name,
-        proposal=found["proposal"].text() if "proposal" in found else None,
-        summary=found["summary"].text() if "summary" in found else None,
+        title=found.text("title", "") or found.text("name", name),
+        proposal=found.text("proposal", None),
+        summary=found.text("summary", None),
         group=group,
         semantics=semantics,
         topics=topics,
@@ -154,17 +149,13 @@ def load(text: str, name: str = "scenario") -> Scenario:
         denied=denied,
         world=named_world,
         network=read_network(found.get("network"), world.network),
-        replication_ms=_delay(found, "replication_ms", world.replication_ms),
-        metadata_delay_ms=_delay(found, "metadata_delay_ms", world.metadata_delay_ms),
-        regex_ms=_delay(found, "regex_ms", REGEX_MS),
+        replication_ms=found.integer("replication_ms", 0, DELAY_MAX_MS, world.replication_ms),
+        metadata_delay_ms=found.integer("metadata_delay_ms", 0, DELAY_MAX_MS, world.metadata_delay_ms),
+        regex_ms=found.integer("regex_ms", 0, DELAY_MAX_MS, REGEX_MS),
         script=script,
         steps=read_steps(found["steps"], ever, members) if "steps" in found else (),
-        start_ms=found["start_ms"].integer(0, TIMESTAMP_MAX_MS) if "start_ms" in found else 0,
-        seed=found["seed"].integer(0, 2**63 - 1) if "seed" in found else 1,
+        start_ms=found.integer("start_ms", 0, TIMESTAMP_MAX_MS, 0),
+        seed=found.integer("seed", 0, 2**63 - 1, 1),
         until_ms=until_ms,
         text=text,
     )
-
-
-def _delay(found: Mapping[str, Node], key: str, usual: int) -> int:
-    return found[key].integer(0, DELAY_MAX_MS) if key in found else usual

@@ -30,12 +30,9 @@ def read_start(
     node: Node, topics: Mapping[str, ScenarioTopic], members: Mapping[str, Member]
 ) -> Start | None:
     """The state, or ``None`` for an empty mapping: a group that is not there yet."""
-    keys = node.mapping(KEYS)
-    if not keys:
+    if not node.mapping():
         return None
-    for key in NEEDED:
-        if key not in keys:
-            raise node.wrong(f"a start needs {key}")
+    keys = node.mapping(KEYS, needs=NEEDED, what="a start")
     group_epoch = keys["group_epoch"].integer(1, MAX_INT)
     assignment_epoch = keys["assignment_epoch"].integer(1, group_epoch, "no target is ahead of its group")
     owned: dict[tuple[str, int], str] = {}
@@ -47,9 +44,7 @@ def read_start(
         holder = instances.setdefault(instance_id, name) if instance_id is not None else name
         if holder != name:
             raise part.wrong(f"instance {instance_id} is held by {holder} already; only one can have it")
-        found = part.mapping(MEMBER_KEYS)
-        if "epoch" not in found:
-            raise part.wrong("a member at the start needs epoch")
+        found = part.mapping(MEMBER_KEYS, needs=("epoch",), what="a member at the start")
         owns = _partitions(found["owned"], topics, name, owned) if "owned" in found else {}
         revoking = _partitions(found["revoking"], topics, name, owned) if "revoking" in found else {}
         target = _partitions(found["target"], topics, name, targeted) if "target" in found else owns
@@ -60,9 +55,7 @@ def read_start(
                 epoch=epoch,
                 owned=owns,
                 target=target,
-                heartbeat_ms=(
-                    found["heartbeat_at"].duration_ms(UNTIL_MAX_MS) if "heartbeat_at" in found else None
-                ),
+                heartbeat_ms=found.read("heartbeat_at", lambda at: at.duration_ms(UNTIL_MAX_MS), None),
                 revoking=revoking,
                 previous_epoch=(
                     found["previous_epoch"].integer(-1, epoch, "it had this epoch before")
@@ -83,10 +76,7 @@ def read_classic_start(
     node: Node, topics: Mapping[str, ScenarioTopic], members: Mapping[str, Member]
 ) -> ClassicStart:
     """A classic group that is there already: its generation, its leader, and what each member was given."""
-    keys = node.mapping(CLASSIC_KEYS)
-    for key in ("generation", "members"):
-        if key not in keys:
-            raise node.wrong(f"a start of a classic group needs {key}")
+    keys = node.mapping(CLASSIC_KEYS, needs=("generation", "members"), what="a start of a classic group")
     taken: dict[tuple[str, int], str] = {}
     instances: dict[str, str] = {}
     owned: dict[str, Mapping[str, tuple[int, ...]]] = {}

@@ -41,10 +41,7 @@ def read_steps(
 
 
 def _step(node: Node, topics: Collection[str], members: Mapping[str, Member]) -> NarratedStep:
-    found = node.mapping(("after", "says"))
-    for key in ("after", "says"):
-        if key not in found:
-            raise node.wrong(f"a step needs {key}")
+    found = node.mapping(("after", "says"), needs=("after", "says"), what="a step")
     after, text = found["after"], found["says"].text()
     if after.kind == "text":
         event = Event(after.choice(tuple(Event), "event"))

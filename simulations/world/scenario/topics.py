@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from simulations.protocol.client.expressions import fault
@@ -31,11 +32,8 @@ def read_topics(node: Node) -> dict[str, ScenarioTopic]:
     topics: dict[str, ScenarioTopic] = {}
     total = 0
     for name, part in node.mapping().items():
-        if not NAME.fullmatch(name):
-            raise part.wrong(f"a topic is named with letters, digits, '.', '_' and '-', not {name!r}")
-        found = part.mapping(TOPIC_KEYS)
-        if "partitions" not in found:
-            raise part.wrong("a topic needs partitions")
+        check_name(name, part, "a topic")
+        found = part.mapping(TOPIC_KEYS, needs=("partitions",), what="a topic")
         partitions = found["partitions"].integer(1, PARTITIONS_MAX)
         total += partitions
         if total > PARTITIONS_MAX:
@@ -43,21 +41,30 @@ def read_topics(node: Node) -> dict[str, ScenarioTopic]:
         topics[name] = ScenarioTopic(
             name=name,
             partitions=partitions,
-            topic_id=read_topic_id(found["id"]) if "id" in found else None,
+            topic_id=found.read("id", read_topic_id, None),
             racks=read_racks(found["racks"], partitions) if "racks" in found else {},
-            rate=read_rate(found["rate"]) if "rate" in found else None,
+            rate=found.read("rate", read_rate, None),
         )
     if not topics:
         raise node.wrong("a scenario needs at least one topic")
     return topics
 
 
-def read_name(node: Node, what: str) -> str:
-    """A name that Kafka would take."""
-    name = node.text()
+def check_name(name: str, node: Node, what: str) -> None:
+    """Refuse a name that Kafka would not take."""
     if not NAME.fullmatch(name):
-        raise node.wrong(f"{what} is named with letters, digits, '.', '_' and '-', not {name!r}")
+        raise node.wrong(f"{what} is named with letters, digits, '.', '_' and '-', not {name[:80]!r}")
+
+
+def read_name(node: Node, what: str) -> str:
+    name = node.text()
+    check_name(name, node, what)
     return name
+
+
+def read_topic_names(node: Node, topics: Collection[str]) -> tuple[str, ...]:
+    """A list of topics that are in ``topics``; one may be there twice."""
+    return tuple(item.choice(tuple(topics), "topic") for item in node.items())
 
 
 def read_topic_id(node: Node) -> str:

@@ -197,10 +197,7 @@ def read_line(line: Node, names: Names) -> list[Action]:
         raise line.wrong(f"one verb a line, this has {' and '.join(named)}")
     verb = Verb(named[0])
     form = FORMS[verb]
-    found = line.mapping(("at", verb, *form.keys))
-    for key in form.needs:
-        if key not in found:
-            raise line.wrong(f"{verb} needs {key}")
+    found = line.mapping(("at", verb, *form.keys), needs=form.needs, what=verb)
     if form.one_of and sum(key in found for key in form.one_of) != 1:
         raise line.wrong(f"{verb} needs {' or '.join(form.one_of)}, and only one of them")
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
@@ -259,17 +256,13 @@ def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields
         case Who.GROUP:
             return [(node.choice((names.group,), "group"), {})]
         case Who.NEW_TOPIC:
-            return [(read_name(item, "a topic"), {}) for item in _each(node)]
+            return [(read_name(item, "a topic"), {}) for item in node.each()]
         case Who.TOPIC:
-            return [(item.choice(tuple(names.topics), "topic"), {}) for item in _each(node)]
+            return [(item.choice(tuple(names.topics), "topic"), {}) for item in node.each()]
         case Who.CLOCK:
-            return [(item.choice((*names.members, COORDINATOR), "clock"), {}) for item in _each(node)]
+            return [(item.choice((*names.members, COORDINATOR), "clock"), {}) for item in node.each()]
         case Who.MEMBER:
-            return [(item.choice(tuple(names.members), "member"), {}) for item in _each(node)]
-
-
-def _each(node: Node) -> list[Node]:
-    return node.items() if node.kind == "a list" else [node]
+            return [(item.choice(tuple(names.members), "member"), {}) for item in node.each()]
 
 
 def _ends(node: Node, names: Names) -> tuple[str, ActionFields]:
