@@ -8,7 +8,7 @@ RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /source
 COPY pyproject.toml uv.lock ./
 # The locked packages before the program: a change of the program alone does not install them again.
-RUN uv export --quiet --frozen --no-default-groups --extra metrics --no-emit-project --output-file /tmp/packages.txt \
+RUN uv export --quiet --frozen --no-default-groups --extra metrics --extra oidc --no-emit-project --output-file /tmp/packages.txt \
     && uv venv --quiet /opt/rebalance-explorer \
     && uv pip install --quiet --python /opt/rebalance-explorer --require-hashes --requirement /tmp/packages.txt
 COPY README.md LICENSE ./
@@ -23,7 +23,7 @@ RUN uv build --quiet --wheel --out-dir /tmp/wheel \
     && /opt/rebalance-explorer/bin/python -m compileall -q /opt/rebalance-explorer
 
 FROM build AS build-pipeline
-RUN uv export --quiet --frozen --no-default-groups --extra metrics --extra pipeline --no-emit-project --output-file /tmp/packages.txt \
+RUN uv export --quiet --frozen --no-default-groups --extra metrics --extra oidc --extra pipeline --no-emit-project --output-file /tmp/packages.txt \
     && uv pip install --quiet --python /opt/rebalance-explorer --require-hashes --requirement /tmp/packages.txt
 
 FROM python:${PYTHON}-slim-bookworm AS base

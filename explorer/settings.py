@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.server import environment, static_version
+from explorer.server import environment, openid_environment, static_version
 from groups.places import ROOT, data_folder
 
 VAR = environment.folder("REBALANCE_VAR", data_folder())
@@ -46,6 +46,13 @@ TRUSTED_PROXIES = environment.proxies("TRUSTED_PROXIES")
 """Connections whose ``X-Forwarded-For`` is believed: networks, and ``unix`` for the server's own Unix socket."""
 PROXY_USER_HEADER = environment.user_header("PROXY_USER_HEADER", LOGIN, TRUSTED_PROXIES)
 """The header in which a trusted proxy names who has signed in there; its account is made when it is first seen, as a viewer."""
+OIDC = openid_environment.openid(LOGIN)
+"""The OpenID Connect provider where people sign in, and what its groups may do."""
+AUTHENTICATION_BACKENDS = [
+    # A session of a way that LOGIN no longer has is none.
+    *([] if OIDC and "password" not in LOGIN else ["django.contrib.auth.backends.ModelBackend"]),
+    *(["explorer.accounts.openid.Backend"] if OIDC else []),
+]
 AUDIT_KEEP_DAYS = environment.whole("AUDIT_KEEP_DAYS", 365, least=1, most=3650)
 """How long the audit log is kept: a year has every yearly review's questions in it, at some hundred bytes an entry."""
 LOGIN_URL = "sign-in"

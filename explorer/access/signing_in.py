@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 SIGN_IN: Final = "/sign-in"
 
+BEFORE_SIGNED_IN: Final = (SIGN_IN, "/sign-in/start", "/sign-in/callback")
+
 AUDIT: Final = ("/audit", "/api/audit")
 
 ADDRESSES: Final = (SIGN_IN, "/sign-out", "/account", "/admin/", *AUDIT)
@@ -62,6 +64,11 @@ Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 DOING: Final = "rebalance.doing"
 """In a request's scope: what it does, if that leaves an entry in the audit log."""
+
+
+def has_sessions() -> bool:
+    """Whether people sign in here with a browser, not at a proxy in front."""
+    return "password" in settings.LOGIN or "oidc" in settings.LOGIN
 
 
 def is_of_accounts(path: str) -> bool:
@@ -108,9 +115,9 @@ def credential_of(scope: Any, headers: Mapping[bytes, bytes]) -> Credential:
         return Credential(text, Kind.TOKEN)
     if settings.PROXY_USER_HEADER and is_trusted(peer_of(scope)):
         name = headers.get(settings.PROXY_USER_HEADER, b"").decode("latin-1")
-        if name or "password" not in settings.LOGIN:
+        if name or not has_sessions():
             return Credential(name, Kind.PROXY)
-    if "password" not in settings.LOGIN:
+    if not has_sessions():
         return Credential("", Kind.SESSION)
     return Credential(key_of(headers.get(b"cookie", b"")), Kind.SESSION)
 
@@ -144,9 +151,9 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
         if found is not None and not reads and found.action not in NOT_LOGGED:
             scope[DOING] = found
         return None
-    if "password" not in settings.LOGIN:
+    if not has_sessions():
         return refusal(path, 401, NOT_NAMED, heading="Nobody is signed in")
-    if path == SIGN_IN and not is_socket:
+    if path in BEFORE_SIGNED_IN and not is_socket:
         return None
     if is_socket or path.startswith("/api/") or not reads:
         return refusal(path, 401, NOBODY)

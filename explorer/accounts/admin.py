@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 
-from explorer.accounts.models import Grant
+from explorer.accounts.models import Grant, Identity
 from explorer.accounts.permissions import Role
 from explorer.accounts.roles import give, rights_of
 
@@ -46,9 +47,16 @@ class OnClusters(admin.TabularInline):  # type: ignore[type-arg]
         return field
 
 
+class Identities(admin.TabularInline):  # type: ignore[type-arg]
+    """At a provider: an admin gives an account that was there before to its person."""
+
+    model = Identity
+    extra = 0
+
+
 class Accounts(UserAdmin):  # type: ignore[type-arg]
     form = AccountForm
-    inlines = (OnClusters,)
+    inlines = (OnClusters, Identities)
     list_display = ("username", "email", "first_name", "last_name", "is_active", "is_superuser", "last_login")
     list_filter = ("is_active", "is_superuser")
     filter_horizontal = ()
@@ -61,7 +69,8 @@ class Accounts(UserAdmin):  # type: ignore[type-arg]
     readonly_fields: ClassVar[Any] = ("last_login", "date_joined")
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> Any:
-        return self.inlines if obj else ()
+        shown = self.inlines if settings.OIDC else self.inlines[:1]
+        return shown if obj else ()
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -16,6 +16,9 @@ NAME_LENGTH_MOST: Final = 60
 
 ABOUT_LENGTH_MOST: Final = 500
 
+SUBJECT_LENGTH_MOST: Final = 255
+"""Of a person's ``sub`` at a provider, by OpenID Connect."""
+
 
 class Grant(models.Model):
     """A role that an account was given: everywhere, or on one cluster, where it only adds to the one that it has everywhere.
@@ -36,6 +39,21 @@ class Grant(models.Model):
     def __str__(self) -> str:
         where = "" if self.cluster is None else f" on {self.cluster.name}"
         return f"{self.account.get_username()}: {Role(self.role).label}{where}"
+
+
+class Identity(models.Model):
+    """Who an account's person is at an OpenID Connect provider. Names and e-mail addresses change hands there; this does not."""
+
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=SUBJECT_LENGTH_MOST)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["issuer", "subject"], name="identity_of_one_account"),)
+        verbose_name_plural = "identities"
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
 
 
 class Scope(models.TextChoices):

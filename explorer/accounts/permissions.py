@@ -113,7 +113,7 @@ TABLE: Final = {
     Action.ACCOUNT: Permission(
         "sign in and out", VIEWER, VIEWER,
         """
-        GET account account-password sign-in
+        GET account account-password sign-in sign-in-start sign-in-callback
         POST sign-in sign-out
         """,
     ),

@@ -33,8 +33,8 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no: use 1 or 0.")
 
 
-LOGINS = ("password", "proxy")
-"""Ways to sign in: by a password of ours, and by a proxy in front that names who has signed in there."""
+LOGINS = ("password", "proxy", "oidc")
+"""Ways to sign in: by a password of ours, by a proxy in front that names who has signed in there, and at an OpenID Connect provider."""
 
 
 def login(name: str) -> tuple[str, ...]:
@@ -43,6 +43,10 @@ def login(name: str) -> tuple[str, ...]:
     for word in given:
         if word not in LOGINS:
             raise ImproperlyConfigured(f"{name} has {word!r}; it must be of {', '.join(LOGINS)}.")
+    if "proxy" in given and "oidc" in given:
+        raise ImproperlyConfigured(
+            f"{name} has proxy and oidc: both would name accounts, and a person of one could be given another's. Choose one."
+        )
     if given and os.environ.get("ACCESS_TOKEN"):
         raise ImproperlyConfigured(
             "ACCESS_TOKEN and LOGIN are set: with accounts no one token opens everything. Remove ACCESS_TOKEN."

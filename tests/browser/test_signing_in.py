@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PASSWORD
-from tests.serving import Served
+from tests.serving import Served, served
 
 pytestmark = pytest.mark.browser
 
@@ -97,3 +98,34 @@ def test_a_viewer_is_offered_nothing_that_would_be_refused_and_reads_why(
     expect(page.get_by_label("Author")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+def test_a_person_signs_in_at_a_provider_on_another_site(
+    browser: Browser, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """The way back is a link from another site: the gate lets it in, and its cookie comes along."""
+    warnings.simplefilter("ignore")
+    from oidc_provider_mock import run_server_in_thread
+
+    with run_server_in_thread() as provider:
+        team = {
+            "LOGIN": "oidc",
+            "OIDC_ISSUER": f"http://localhost:{provider.server_port}",
+            "OIDC_NAME": "the house",
+        }
+        client = {"OIDC_CLIENT_ID": "rebalance", "OIDC_CLIENT_SECRET": "a secret", "OIDC_ROLES": "none=admin"}
+        with served(tmp_path, **team, **client) as server:
+            page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+            page.set_default_timeout(60_000)
+            page.goto(f"{server.url}/timelines?source=live")
+            page.screenshot(path=tmp_path / "provider.png")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            page.get_by_role("link", name="Sign in at the house").click()
+            page.locator("input[name=sub]").fill("ada")
+            page.get_by_role("button", name="Authorize").click()
+            page.wait_for_url(f"{server.url}/timelines?source=live")
+            page.goto(f"{server.url}/account")
+            expect(page.get_by_role("heading", name="ada")).to_be_visible()
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_role("link", name="Sign in at the house")).to_be_visible()
+            page.context.close()

@@ -35,6 +35,7 @@ CALLED_BY_OTHERS = {
     "logging": {"emit"},
     "Django's admin": {"get_inlines"},
     "Django's views of forms": {"form_invalid"},
+    "mozilla-django-oidc": {"get_or_create_user", "login_failure", "login_success", "verify_token"},
     "whitenoise": {"add_file_to_dictionary", "serve"},
     "html.parser": {"handle_starttag", "handle_endtag", "handle_data"},
     "ASGI: the body of a request that the gate holds back": {"read_body"},

@@ -9,6 +9,8 @@ from explorer.pages.account import views
 
 urlpatterns = [
     path("sign-in", views.SignIn.as_view(), name="sign-in"),
+    path("sign-in/start", views.start_at_provider, name="sign-in-start"),
+    path("sign-in/callback", views.back_from_provider, name="sign-in-callback"),
     path("sign-out", views.SignOut.as_view(), name="sign-out"),
     path("account", views.account, name="account"),
     path("account/password", views.ChangePassword.as_view(), name="account-password"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
@@ -14,11 +15,12 @@ from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from explorer.accounts import audit, tokens
 from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import NAME_LENGTH_MOST, Scope
+from explorer.accounts.provider import openid
 
 GUESSES_MOST: Final = 10
 """Wrong passwords of one account, whoever tries them; a person who has forgotten theirs tries five."""
@@ -68,7 +70,13 @@ class SignIn(LoginView):
     form_class = SignInForm
     http_method_names = ("get", "head", "post")
 
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        provider = openid().name if "oidc" in settings.LOGIN else ""
+        return super().get_context_data(by_password="password" in settings.LOGIN, provider=provider, **more)
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "password" not in settings.LOGIN:
+            raise Http404("Nobody signs in here by a password.")
         counters = counters_of(account_named(request.POST.get("username", "")))
         if are_too_many(counters):
             return self.render_to_response(self.get_context_data(too_many=TOO_MANY), status=429)
@@ -77,6 +85,24 @@ class SignIn(LoginView):
             for guesses, key in counters:
                 guesses.forget(key)
         return response
+
+
+@require_GET
+def start_at_provider(request: HttpRequest) -> HttpResponse:
+    return at_provider("Start", request)
+
+
+@require_GET
+def back_from_provider(request: HttpRequest) -> HttpResponse:
+    return at_provider("Callback", request)
+
+
+def at_provider(view: str, request: HttpRequest) -> HttpResponse:
+    if "oidc" not in settings.LOGIN:
+        raise Http404("Nobody signs in here at a provider.")
+    from explorer.pages.account import openid as at  # its packages are installed where LOGIN has it alone
+
+    return at.answered(getattr(at, view).as_view(), request)
 
 
 class ChangePassword(PasswordChangeView):

@@ -1,0 +1,63 @@
+"""What the environment says of an OpenID Connect provider, and one clear line for what is wrong in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from explorer.accounts.provider import MappedRole, OpenId
+from explorer.server.environment import text
+
+ROLE: Final = re.compile(r"\s*(?P<group>.+)=(?P<role>viewer|editor|admin)(?:@(?P<cluster>[^@=;]+))?\s*")
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+
+def openid(login: tuple[str, ...]) -> OpenId | None:
+    """The provider's settings; null unless people sign in there."""
+    if "oidc" not in login:
+        return None
+    if importlib.util.find_spec("mozilla_django_oidc") is None:
+        raise ImproperlyConfigured(
+            "LOGIN=oidc needs packages that are not installed: pip install 'rebalance-explorer[oidc]'."
+        )
+    given = {name: text(name, "") for name in ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")}
+    if missing := [name for name, value in given.items() if not value]:
+        raise ImproperlyConfigured(
+            f"LOGIN=oidc needs {', '.join(missing)}, as the provider has registered this server."
+        )
+    issuer = given["OIDC_ISSUER"]
+    parts = urlsplit(issuer)
+    is_secret = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    if not is_secret or not parts.netloc or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"OIDC_ISSUER={issuer!r} must begin with https:// and a host.")
+    scopes = text("OIDC_SCOPES", "openid profile email")
+    if "openid" not in scopes.split():
+        raise ImproperlyConfigured(f"OIDC_SCOPES={scopes!r} must have openid among its words.")
+    return OpenId(
+        issuer=issuer,
+        client_id=given["OIDC_CLIENT_ID"],
+        client_secret=given["OIDC_CLIENT_SECRET"],
+        scopes=scopes,
+        groups_claim=text("OIDC_GROUPS_CLAIM", "groups"),
+        roles=_roles(text("OIDC_ROLES", "")),
+        name=text("OIDC_NAME", parts.hostname or issuer),
+    )
+
+
+def _roles(given: str) -> tuple[MappedRole, ...]:
+    """Parted by semicolons: names of groups in a directory have commas and equals signs."""
+    found = []
+    for part in filter(str.strip, given.split(";")):
+        match = ROLE.fullmatch(part)
+        if match is None:
+            raise ImproperlyConfigured(
+                f"OIDC_ROLES has {part.strip()!r}; write GROUP=viewer, GROUP=editor or GROUP=admin, "
+                "with @CLUSTER behind it for one cluster, and a semicolon between two."
+            )
+        found.append(MappedRole(match["group"].strip(), match["role"], (match["cluster"] or "").strip()))
+    return tuple(found)
