@@ -9,6 +9,7 @@ from typing import Final, Literal, TypedDict
 
 from groups.history.lag.cost import Cost, Place, Rebalance, cost_of
 from groups.history.lag.partition import Lag, NotKnown, total_of
+from groups.history.lag.skew import skews
 from groups.models import Timeline
 from groups.storage.committed import LINES_MOST
 from groups.storage.courses import Courses, courses_of
@@ -57,6 +58,21 @@ class RebalanceCost(TypedDict):
     read_twice_why: str | None
 
 
+class SkewFound(TypedDict):
+    """``kind``: ``hot-partition`` or ``slow-member``. ``before`` and ``after``: records of lag of all ``partitions`` at the first and the last look.
+
+    ``member`` owned them all the time, null where that changed. ``written_times``: how many times as fast a hot partition was written as the
+    median of its topic's others; null where nobody wrote those.
+    """
+
+    kind: str
+    partitions: list[str]
+    member: str | None
+    before: int
+    after: int
+    written_times: float | None
+
+
 class LagAnswer(TypedDict):
     """``times_ms`` are by the clock of the timeline. ``more``: lines that count in ``total`` and are left out.
 
@@ -68,6 +84,7 @@ class LagAnswer(TypedDict):
     lines: list[NamedLine]
     more: int
     rebalances: list[RebalanceCost]
+    skew: list[SkewFound]
     earlier: int | None
     problem: str | None
 
@@ -95,6 +112,7 @@ def lag_between(
         ],
         "more": max(0, len(lines) - LINES_MOST),
         "rebalances": found,
+        "skew": list(_skew(courses, known)) if courses is not None else [],
         "earlier": courses.earlier if courses is not None else 0,
         "problem": known.problem,
     }
@@ -132,6 +150,30 @@ def _costs(courses: Courses, known: Known) -> Iterator[RebalanceCost]:
     for rebalance in courses.rebalances[-REBALANCES_MOST:]:
         before = cost_of(rebalance, courses.by_place, known.looks, before)
         yield plain_cost(rebalance, before)
+
+
+def _skew(courses: Courses, known: Known) -> Iterator[SkewFound]:
+    """Who falls behind alone in the time of all looks; empty where owners are not known yet, since a member's share is not known then."""
+    if not known.looks or courses.earlier is None:
+        return
+    from_ms, to_ms = known.looks[0], known.looks[-1]
+    written: dict[Place, int] = {}
+    owners: dict[Place, str | None] = {}
+    for place, ends in known.partitions.items():
+        begin, end = ends.end(from_ms), ends.end(to_ms)
+        if not isinstance(begin, NotKnown) and not isinstance(end, NotKnown):
+            written[place] = int(end - begin)
+        owned = set(courses.owners(place, known.looks))
+        owners[place] = owned.pop() if len(owned) == 1 else None
+    for one in skews(known.lags, written, owners):
+        yield {
+            "kind": one.kind.value,
+            "partitions": [f"{topic}-{partition}" for topic, partition in one.partitions],
+            "member": one.member,
+            "before": one.before,
+            "after": one.after,
+            "written_times": one.written_times,
+        }
 
 
 def plain_cost(rebalance: Rebalance, cost: Cost) -> RebalanceCost:

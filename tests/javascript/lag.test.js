@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { costCells, lagText, lineName, nearestLook, reasonsOf, runsOf } from '../../static/js/figures/lag-words.js';
+import {
+  costCells,
+  lagText,
+  lineName,
+  nearestLook,
+  reasonsOf,
+  runsOf,
+  skewText,
+} from '../../static/js/figures/lag-words.js';
 
 const COST = {
   sequence: 7,
@@ -70,6 +78,21 @@ test('the look that is nearest to the pointer is read', () => {
 test('each reason of the total and of the costs is listed once, in one order', () => {
   const total = { records: [null, null], seconds: [null, null], why: ['no-right', 'no-round'] };
   const costs = [{ ...COST, caught_up_ms: null, caught_up_why: 'not-yet' }];
-  const lag = { times_ms: [0, 1], total, lines: [], more: 0, rebalances: costs, earlier: 0, problem: null };
+  const lag = { times_ms: [0, 1], total, lines: [], more: 0, rebalances: costs, skew: [], earlier: 0, problem: null };
   assert.deepEqual(reasonsOf(lag), ['no-round', 'no-right', 'not-yet']);
+});
+
+test('what falls behind alone is said with its records, and who reads it', () => {
+  const name = (member) => member.toUpperCase();
+  const one = { partitions: ['orders-1', 'orders-3'], member: 'ann', before: 12, after: 4100, written_times: null };
+  assert.equal(
+    skewText({ ...one, kind: 'slow-member' }, name),
+    'ANN falls behind alone: the lag of all its 2 partitions grew from 12 to 4,100 records, and nobody else’s did.',
+  );
+  const hot = { ...one, kind: 'hot-partition', partitions: ['orders-1'] };
+  assert.equal(
+    skewText({ ...hot, written_times: 8.2 }, name),
+    'orders-1 is hot: it is written 8.2 times as fast as the others, and its lag grew from 12 to 4,100 records (read by ANN).',
+  );
+  assert.match(skewText({ ...hot, member: null }, name), /nobody writes the others, .* records\.$/);
 });

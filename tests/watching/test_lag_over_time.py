@@ -263,6 +263,26 @@ def test_the_cost_of_a_rebalance_is_in_the_answer_and_a_members_lag_is_that_of_w
     assert [orjson.loads(line) for line in out.getvalue().splitlines()] == answer["rebalances"]
 
 
+def test_a_member_that_falls_behind_alone_is_named_by_the_api_and_the_command(
+    cluster: Cluster, client: Client
+) -> None:
+    store, keeper = Store(cluster, OWNER), PositionKeeper(cluster, OWNER)
+    shares = {"a": ((0,), (0,)), "b": ((1,), (1,))}
+    for number in range(12):
+        store.take(round_of(BEGIN_MS + 5_000 * number, described("billing", shares, epoch=3)))
+        read = 10 * number
+        keeper.take(positions(number, (read, read // 2), (read, read)))
+    timeline = Timeline.objects.get(cluster_id=cluster.pk)
+    answer: dict[str, Any] = client.get(f"/api/timelines/{timeline.pk}/lag").json()
+    [skew] = answer["skew"]
+    assert skew == {
+        "kind": "slow-member", "partitions": ["orders-1"], "member": "b", "before": 0, "after": 55, "written_times": None
+    }  # fmt: skip
+    out = StringIO()
+    call_command("timeline", "lag", timeline.pk, "--skew", stdout=out)
+    assert [orjson.loads(line) for line in out.getvalue().splitlines()] == [skew]
+
+
 @pytest.mark.parametrize("query", ["by=host", "from=3&to=2", "points=5000", "points=x", "from=0"])
 def test_a_lag_that_cannot_be_asked_for_is_refused_in_one_line(
     cluster: Cluster, client: Client, query: str

@@ -7,7 +7,7 @@ import hashlib
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from django.core.management.base import CommandError, CommandParser, OutputWrapper
@@ -71,11 +71,13 @@ class Command(TerminalCommand):
 
         lag = verbs.add_parser("lag", help="a group's lag over time; a line for each look")
         lag.add_argument("id", help="as `timeline list` tells it")
-        lag.add_argument(
-            "--rebalances",
-            action="store_true",
-            help="what each rebalance cost, a line each, in place of the lag",
-        )
+        for name, text in (
+            ("rebalances", "what each rebalance cost"),
+            ("skew", "a partition or a member that falls behind alone"),
+        ):
+            lag.add_argument(
+                f"--{name}", dest="instead", action="store_const", const=name, help=f"{text}, a line each"
+            )
         export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
         export.add_argument(
             "ids",
@@ -166,7 +168,7 @@ class Command(TerminalCommand):
             return
         timeline = existing(options["id"])
         if options["verb"] == "lag":
-            yield from lags(timeline, self.stderr, costs=options["rebalances"])
+            yield from lags(timeline, self.stderr, instead=options["instead"])
             return
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
@@ -176,14 +178,18 @@ class Command(TerminalCommand):
         yield from SHOW[options["format"]](timeline, at)
 
 
-def lags(timeline: Timeline, stderr: OutputWrapper, *, costs: bool) -> Iterator[Mapping[str, Any]]:
-    """A line for each look: the total, and each partition by its name; or one for each rebalance."""
+def lags(
+    timeline: Timeline, stderr: OutputWrapper, *, instead: Literal["rebalances", "skew"] | None
+) -> Iterator[Mapping[str, Any]]:
+    """A line for each look: the total, and each partition by its name; or one for each rebalance, or for what falls behind alone."""
     first = max(1, timeline.last - storage.COMMITS_WITHIN)
-    answer = storage.lag_between(timeline, first, timeline.last, storage.POINTS_MOST, costs=costs)
+    answer = storage.lag_between(
+        timeline, first, timeline.last, storage.POINTS_MOST, costs=instead is not None
+    )
     if answer["problem"] is not None:
         stderr.write(answer["problem"])
-    if costs:
-        yield from answer["rebalances"]
+    if instead is not None:
+        yield from answer[instead]
         return
     for at, at_ms in enumerate(answer["times_ms"]):
         yield {

@@ -13,7 +13,7 @@ import { onTextSize, textSize } from '../shared/text-size.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
 import { when } from '../frame/words.js';
 import { hueAt, lagDrawing, lagLegend } from './lag-drawing.js';
-import { REASONS, costCells, lagText, lineName, nearestLook, reasonsOf } from './lag-words.js';
+import { REASONS, costCells, lagText, lineName, nearestLook, reasonsOf, skewText } from './lag-words.js';
 
 /** Lines of the drawing and columns of the table: more are not told apart. They are those with the greatest lag. */
 const LINES_MOST = 8;
@@ -48,6 +48,7 @@ export class LagPanel {
   #status = h('p.quiet.small', { role: 'status' });
   #legend = h('div.legend', { 'aria-hidden': 'true' });
   #words = h('div.scrolls', { tabindex: '0', role: 'region', 'aria-label': 'Lag over time as a table' });
+  #skew = h('div.figure-words');
   #costs = h('div');
 
   /**
@@ -81,6 +82,7 @@ export class LagPanel {
       ),
       this.#plot,
       h('div.figure-words', this.#status, h('details', h('summary', 'As a table'), this.#words)),
+      this.#skew,
       this.#costs,
     );
     this.#wire();
@@ -162,6 +164,9 @@ export class LagPanel {
     this.#words.parentElement?.toggleAttribute('hidden', !known);
     this.#status.textContent = lag.problem ?? this.#hint();
     this.#draw();
+    const name = (/** @type {string} */ member) => this.cast.name(member);
+    this.#skew.hidden = !lag.skew.length;
+    this.#skew.replaceChildren(...lag.skew.map((one) => h('p.small', skewText(one, name))));
     this.#costs.replaceChildren(...this.#costTable(lag));
   }
 

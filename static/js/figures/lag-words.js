@@ -19,7 +19,8 @@
  * @property {number} read_twice_least
  * @property {number | null} read_twice_most
  * @property {string | null} read_twice_why
- * @typedef {{times_ms: number[], total: LagLine, lines: NamedLine[], more: number, rebalances: RebalanceCost[], earlier: number | null, problem: string | null}} Lag
+ * @typedef {{kind: string, partitions: string[], member: string | null, before: number, after: number, written_times: number | null}} Skew
+ * @typedef {{times_ms: number[], total: LagLine, lines: NamedLine[], more: number, rebalances: RebalanceCost[], skew: Skew[], earlier: number | null, problem: string | null}} Lag
  * @typedef {'records' | 'seconds'} Unit
  */
 
@@ -52,6 +53,17 @@ export function lagText(line, unit, at) {
 export function lineName({ topic, partition, member }, name) {
   if (member !== null) return name(member);
   return partition === null ? String(topic) : `${topic}-${partition}`;
+}
+
+/** Who falls behind alone, in a sentence. @param {Skew} one @param {(member: string) => string} name */
+export function skewText({ kind, partitions, member, before, after, written_times: times }, name) {
+  const grew = `grew from ${counted(before)} to ${counted(after)} records`;
+  if (kind === 'slow-member') {
+    const of = partitions.length === 1 ? partitions[0] : `all its ${partitions.length} partitions`;
+    return `${name(member ?? '')} falls behind alone: the lag of ${of} ${grew}, and nobody else’s did.`;
+  }
+  const pace = times === null ? 'nobody writes the others' : `it is written ${times} times as fast as the others`;
+  return `${partitions[0]} is hot: ${pace}, and its lag ${grew}${member === null ? '' : ` (read by ${name(member)})`}.`;
 }
 
 /** Times of partitions together, to a tenth of a second: `89.9`. @param {number} ms */
