@@ -46,7 +46,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 try:
-                    await stack.enter_async_context(beside_the_server())
+                    await stack.enter_async_context(background_tasks())
                 except Exception as error:
                     await send({"type": "lifespan.startup.failed", "message": str(error)})
                     return
@@ -58,7 +58,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @contextlib.asynccontextmanager
-async def beside_the_server() -> Any:
+async def background_tasks() -> Any:
     # What a server writes (uploads, logs) is its own alone.
     os.umask(0o077)
     memory.keep_little()

@@ -37,7 +37,7 @@ FULL_ERRNOS: Final = (errno.ENOSPC, errno.EDQUOT)
 FULL_SQLITE: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_WRITE"})
 """The second: there was no room for the index of what is not taken over yet, which even a reader needs."""
 
-FULL_TOLD: Final = ("disk is full", "No space left")
+FULL_MESSAGES: Final = ("disk is full", "No space left")
 """By these words a database is known that tells no code: PostgreSQL's of its own disk."""
 
 Given = ParamSpec("Given")
@@ -51,7 +51,7 @@ def is_full(error: BaseException) -> bool:
     cause = error.__cause__ or error
     if getattr(cause, "sqlite_errorname", "") in FULL_SQLITE:
         return True
-    return isinstance(error, DatabaseError) and any(known in str(error) for known in FULL_TOLD)
+    return isinstance(error, DatabaseError) and any(known in str(error) for known in FULL_MESSAGES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ HEAD: Final = struct.Struct("=IHHII")
 ASKED: Final = struct.Struct("=BBBxI2s2s16s16sI8s")
 """``inet_diag_req_v2``: family, protocol, extensions, states; of the socket its port, the other port, both addresses, interface, cookie."""
 
-TOLD: Final = struct.Struct("=4B48x5I")
+TCP_INFO: Final = struct.Struct("=4B48x5I")
 """``inet_diag_msg``: family, state, timer, retries; the socket's id; expiry, two queues, account, inode."""
 
 ANY_COOKIE: Final = b"\xff" * 8
@@ -68,5 +68,5 @@ def _owner_of(asked: bytes) -> str:
     _, type_, *_ = HEAD.unpack_from(answer)
     if type_ != SOCK_DIAG_BY_FAMILY:
         return UNKNOWN
-    _, state, *_, account, inode = TOLD.unpack_from(answer, HEAD.size)
+    _, state, *_, account, inode = TCP_INFO.unpack_from(answer, HEAD.size)
     return str(account) if state == ESTABLISHED and inode else UNKNOWN

@@ -166,7 +166,7 @@ def _dots(line: Line, place: int, top: float, *, chosen: bool, unit: str) -> dic
         "text": [dot.text for dot in dots],
         # What lies at the end of the axis has its number before it.
         "textposition": ["middle left" if dot.x > 0.9 * top else "middle right" for dot in dots],
-        "hovertext": [dot.told for dot in dots],
+        "hovertext": [dot.hover for dot in dots],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "marker": {"size": [9 if dot.text else 6 for dot in dots]},
         "meta": {"line": "seeds", "chosen": chosen},
@@ -178,7 +178,7 @@ class _Dot:
     x: float
     y: float
     text: str
-    told: str
+    hover: str
 
 
 def _bins(values: Sequence[float], top: float) -> list[tuple[list[float], bool]]:

@@ -106,9 +106,9 @@ class Feed:
         texts = joined(self.waiting)
         self.waiting.clear()
         for text in texts:
-            self.tell(text)
+            self.send(text)
 
-    def tell(self, text: str) -> None:
+    def send(self, text: str) -> None:
         for listener in self.listeners:
             self.dropped += not listener.offer(text)
 
@@ -196,7 +196,7 @@ class Hub:
                 continue
             for feed in open_feeds:
                 if (tail := tails.get(feed.group)) is not None:
-                    feed.tell(orjson.dumps(tail).decode())
+                    feed.send(orjson.dumps(tail).decode())
                     self.repeated += len(feed.listeners)
                     feed.ended = not feed.group.startswith("cluster.") and tail["status"] not in (
                         "running",

@@ -151,7 +151,7 @@ class SweepSocket(FeedSocket):
 
     def hello(self, key: str) -> dict[str, Any] | None:
         found = Sweep.objects.filter(pk=key).first()
-        return None if found is None else sweep_runs.told_of(found, "hello")
+        return None if found is None else sweep_runs.progress_message(found, "hello")
 
 
 class ClusterSocket(FeedSocket):

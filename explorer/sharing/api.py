@@ -94,7 +94,7 @@ def pseudonyms(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
     links.clear_ended()
     timeline = storage.get(timeline_id)
-    return json_response({"links": [links.told(link) for link in Link.objects.filter(timeline=timeline)]})
+    return json_response({"links": [links.link_row(link) for link in Link.objects.filter(timeline=timeline)]})
 
 
 @_makes
@@ -106,7 +106,7 @@ def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 def listed_of_laboratory(request: HttpRequest) -> HttpResponse:
     links.clear_ended()
-    return json_response({"links": [links.told(link) for link in links.of_laboratory()]})
+    return json_response({"links": [links.link_row(link) for link in links.of_laboratory()]})
 
 
 @_makes
@@ -128,7 +128,7 @@ def _made(request: HttpRequest, link: Link, token: str) -> HttpResponse:
     audit.detail(request, link=link.id)
     address = reverse("share-door", args=[token])
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
-    known = {**links.told(link), "type": "link", "url": address, "embed_url": embed}
+    known = {**links.link_row(link), "type": "link", "url": address, "embed_url": embed}
     return json_response(known, status=201)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from explorer.pages.compare.views import Refused, timelines_of, too_large_of
-from explorer.sharing.one_file import COMPARISON, sealed, told_at
+from explorer.sharing.one_file import COMPARISON, made_at_text, sealed
 from explorer.sharing.page import chunk_of, detail_of, moments_as_text, shown
 from groups.exporting import Export, hidden_id
 from groups.models import Timeline
@@ -55,7 +55,7 @@ def html(wanted: Compared) -> Export:
             {"title": title, **moments_as_text(incident)}
             for title, incident in zip(titles, found, strict=True)
         ],
-        "made": f"{len(facts)} timelines side by side, as Rebalance Explorer {VERSION} told them on {told_at(wanted.made)}.",
+        "made": f"{len(facts)} timelines side by side, as Rebalance Explorer {VERSION} told them on {made_at_text(wanted.made)}.",
     }
     content = sealed(COMPARISON, parts, context, view="investigator", made=wanted.made)
     return Export(name=f"comparison-{'-'.join(fact.id for fact in facts)}.html", content=content)

@@ -28,13 +28,13 @@ def text_of(page: str) -> str:
     reader = _Reader()
     reader.feed(page)
     reader.close()
-    return "".join(reader.told)
+    return "".join(reader.parts)
 
 
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.told: list[str] = []
+        self.parts: list[str] = []
         self._in_body = False
         self._within = ""
 
@@ -48,7 +48,7 @@ class _Reader(HTMLParser):
         attributes = sorted(
             f"{name}={value}" for name, value in pairs if not (left_out and name == "content")
         )
-        self.told.append(f"<{SPACES.sub(' ', ' '.join([tag, *attributes]))}>")
+        self.parts.append(f"<{SPACES.sub(' ', ' '.join([tag, *attributes]))}>")
 
     def handle_endtag(self, tag: str) -> None:
         self._within = ""
@@ -56,4 +56,4 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._within == "script" or not (self._in_body or self._within in IN_HEAD):
             return
-        self.told.append(SPACES.sub("", data))
+        self.parts.append(SPACES.sub("", data))

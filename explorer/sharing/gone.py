@@ -7,10 +7,10 @@ from functools import lru_cache
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-SAYS = "This link does not open anything, or does not any more. Ask whoever sent it for a new one."
+GONE_TEXT = "This link does not open anything, or does not any more. Ask whoever sent it for a new one."
 
 
-def gone(status: int = 404, message: str = SAYS) -> HttpResponse:
+def gone(status: int = 404, message: str = GONE_TEXT) -> HttpResponse:
     response = HttpResponse(_page(message), status=status)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, noarchive"

@@ -16,7 +16,7 @@ from explorer.pages.sweeps.describing import Shown, cell_detail, seed_detail
 from explorer.sharing.card import answers_card
 from explorer.sharing.links import Subject
 from explorer.sharing.models import Kind
-from explorer.sharing.one_file import LABORATORY, Link, policy, sealed, told_at
+from explorer.sharing.one_file import LABORATORY, Link, made_at_text, policy, sealed
 from explorer.web.endpoint import BadRequest
 from groups.exporting import Export
 from groups.places import VERSION
@@ -90,7 +90,7 @@ def page_of(group: Group, made: datetime, link: Link | None = None) -> bytes:
         "hidden": group.hides_names,
         "boards": list(enumerate(BOARDS, 1)),
         "answers": answers,
-        "made": f"Six answers, as Rebalance Explorer {VERSION} worked them out on {told_at(made)}.",
+        "made": f"Six answers, as Rebalance Explorer {VERSION} worked them out on {made_at_text(made)}.",
     }
     parts = {"laboratory": {"sheet": group.sheet, "board": group.board}}
     return sealed(LABORATORY, parts, context, view="investigator", made=made, link=link)

@@ -44,7 +44,7 @@ SENTENCE_LETTERS_MOST: Final = 300
 """Of the headline, on a card: chat tools cut after two lines or so."""
 
 
-class Told(TypedDict):
+class LinkRow(TypedDict):
     """A link as its maker is told of it. Times are ISO 8601; ``state`` is ``open``, ``ended``, ``withdrawn`` or ``deleted``."""
 
     id: str
@@ -228,8 +228,8 @@ def clear_ended() -> None:
     SharedPage.objects.filter(link__until__lte=timezone.now()).delete()
 
 
-def told(link: Link) -> Told:
-    return Told(
+def link_row(link: Link) -> LinkRow:
+    return LinkRow(
         id=link.id,
         token_end=link.token_end,
         kind=link.kind,

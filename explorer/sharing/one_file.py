@@ -162,7 +162,7 @@ def as_is(text: str) -> SafeString:
     return mark_safe(text)  # noqa: S308
 
 
-def told_at(made: datetime) -> str:
+def made_at_text(made: datetime) -> str:
     """When a page was made, as it says so itself."""
     return f"{made.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 

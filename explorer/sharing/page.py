@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from explorer.pages.board.origin import Origin
 from explorer.pages.board.views import SEMANTICS
 from explorer.pages.timelines.answers import PROVENANCE
-from explorer.sharing.one_file import TIMELINE, Link, View, sealed, told_at
+from explorer.sharing.one_file import TIMELINE, Link, View, made_at_text, sealed
 from explorer.sharing.panels import panels_of
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
@@ -147,7 +147,7 @@ def _made(facts: Shown, incident: Incident, made: datetime) -> str:
     stretch = incident.stretch
     return (
         f"Entries {stretch.first:,} to {stretch.last:,} of timeline {facts.id}, as Rebalance Explorer {VERSION} "
-        f"told them on {told_at(made)}."
+        f"told them on {made_at_text(made)}."
     )
 
 

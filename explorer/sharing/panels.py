@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from explorer.figures.epochs import collect, figure
 from explorer.pages.inspector.answering import Asked, answer_to
-from explorer.pages.inspector.records import Found, TooLarge, found_of, identity, told_of
+from explorer.pages.inspector.records import Found, TooLarge, found_of, identity, inspected_record
 from explorer.pages.inspector.topics import topic_names
 from groups.incidents.measured import measured
 from groups.incidents.pieces import Piece
@@ -52,7 +52,7 @@ def _bytes(timeline: Timeline, incident: Incident) -> Iterator[tuple[str, dict[s
             same = repr(identity(found.entry["payload"]))
             earlier = before.get(same)
             from_ = incident.stretch.first if earlier is None else earlier
-            panels[str(sequence)] = told_of(found, timeline, earlier, from_, _inspected, topics)
+            panels[str(sequence)] = inspected_record(found, timeline, earlier, from_, _inspected, topics)
             before[same] = sequence
         yield f"bytes-{piece.first}", panels
 

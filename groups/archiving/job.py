@@ -108,7 +108,7 @@ def copy(session: SparkSession, folder: Path, lines: Lines, *, every_s: float, o
             cause = cause_of(error)
             if once or not isinstance(cause, ClusterError):
                 raise cause from error
-            if said.anew():
+            if said.restarted():
                 wait_s = WAIT_LEAST_S
             lines.say({"type": "waiting", "message": str(cause), "for_s": wait_s})
             time.sleep(wait_s)
@@ -162,7 +162,7 @@ class Said:
             }
         )
 
-    def anew(self) -> bool:
+    def restarted(self) -> bool:
         """Whether something was told since the last time."""
         was, self._is_new = self._is_new, False
         return was

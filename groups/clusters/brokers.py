@@ -29,7 +29,13 @@ from groups.clusters.connection import UNSUPPORTED_VERSION, Connection, connect,
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings
 from groups.history.polls import reading
-from groups.history.polls.description import GROUP_ID_NOT_FOUND, MOVING, GroupKind, Told, Undescribed
+from groups.history.polls.description import (
+    GROUP_ID_NOT_FOUND,
+    MOVING,
+    DescribedGroup,
+    GroupKind,
+    Undescribed,
+)
 
 BACKOFF_LEAST_S: Final = 0.25
 BACKOFF_MOST_S: Final = 10.0
@@ -38,7 +44,7 @@ BACKOFF_MOST_S: Final = 10.0
 GROUPS_A_REQUEST: Final = 200
 """Half a megabyte and some tens of milliseconds of the broker, with 20 members each (measured)."""
 
-DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Any], list[Told]], str]]] = {
+DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Any], list[DescribedGroup]], str]]] = {
     GroupKind.CONSUMER: (CONSUMER_GROUP_DESCRIBE, reading.consumer_groups, "groupIds"),
     GroupKind.CLASSIC: (DESCRIBE_GROUPS, reading.classic_groups, "groups"),
     GroupKind.SHARE: (SHARE_GROUP_DESCRIBE, reading.share_groups, "groupIds"),
@@ -211,17 +217,19 @@ class Brokers:
             raise connection.lacks(key)
         return await connection.raw(key, {name: list(groups), "includeAuthorizedOperations": False})
 
-    async def describe(self, rows: Iterable[Listed]) -> dict[str, Told | ClusterError]:
+    async def describe(self, rows: Iterable[Listed]) -> dict[str, DescribedGroup | ClusterError]:
         """Descriptions of listed groups, each asked from the broker that listed it, in batches."""
         batches = list(batched(rows))
 
-        async def one(node: int, kind: GroupKind, groups: Sequence[str]) -> list[Told] | ClusterError:
+        async def one(
+            node: int, kind: GroupKind, groups: Sequence[str]
+        ) -> list[DescribedGroup] | ClusterError:
             try:
                 return described(kind, await self.describe_raw(node, kind, groups))
             except ClusterError as error:
                 return error
 
-        out: dict[str, Told | ClusterError] = {}
+        out: dict[str, DescribedGroup | ClusterError] = {}
         answers = await asyncio.gather(*(one(*batch) for batch in batches))
         for (_, _, groups), answer in zip(batches, answers, strict=True):
             if isinstance(answer, ClusterError):
@@ -232,13 +240,13 @@ class Brokers:
                 }
         return out
 
-    async def find(self, group: str) -> Told | ClusterError:
+    async def find(self, group: str) -> DescribedGroup | ClusterError:
         """A group that is not listed, asked of every broker in every kind.
 
         "Not found" is said only where its coordinator said so: all the others answer that they are not.
         """
 
-        async def one(node: int, connection: Connection) -> Told:
+        async def one(node: int, connection: Connection) -> DescribedGroup:
             gone = Undescribed(group=group, code=GROUP_ID_NOT_FOUND)
             for kind, (key, _, _) in DESCRIBES.items():
                 if connection.version(key) is None:
@@ -290,7 +298,7 @@ async def open_cluster(
         await cluster.close()
 
 
-def described(kind: GroupKind, answer: Answer) -> list[Told]:
+def described(kind: GroupKind, answer: Answer) -> list[DescribedGroup]:
     """The descriptions in an answer of ``describe_raw``."""
     return DESCRIBES[kind][1](decoded(answer))
 

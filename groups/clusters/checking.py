@@ -30,7 +30,7 @@ from groups.releases import bounds_of_apis
 DESCRIBE_OPERATION: Final = 8
 """``AclOperation.DESCRIBE``'s code: its bit in ``authorizedOperations``."""
 
-NOT_TOLD: Final = -(2**31)
+OPERATIONS_UNKNOWN: Final = -(2**31)
 """``authorizedOperations`` of a cluster without an authorizer, or of one where no right is held."""
 
 BROKERS_TRIED_MOST: Final = 20
@@ -50,7 +50,7 @@ class Step:
     name: str
     state: str
     text: Annotated[str, Named("says")]
-    seen: Annotated[str, As(object, lambda seen: seen or None, lambda told: told or "")] = ""
+    seen: Annotated[str, As(object, lambda seen: seen or None, lambda plain: plain or "")] = ""
     sent: tuple[str, ...] = ()
     """Kafka's requests that were made for it."""
 
@@ -265,7 +265,7 @@ async def _may_describe_cluster(cluster: Brokers) -> bool:
             return True
         raise
     operations = int(response["clusterAuthorizedOperations"])
-    return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
+    return operations == OPERATIONS_UNKNOWN or bool(operations >> DESCRIBE_OPERATION & 1)
 
 
 async def _may_follow(cluster: Brokers) -> bool:

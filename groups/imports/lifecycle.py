@@ -136,7 +136,7 @@ def say(import_id: str, message: Mapping[str, Any]) -> None:
 def perform(
     import_id: str,
     *,
-    tell: Callable[[Mapping[str, Any]], None] = lambda message: None,
+    publish: Callable[[Mapping[str, Any]], None] = lambda message: None,
     spark_comes: bool = False,
 ) -> Import:
     """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken.
@@ -151,7 +151,7 @@ def perform(
     received = Received(import_id=import_id)
     outcome: tuple[Import.Status, str] | None = None
     try:
-        for outcome in _receive(found, received, tell):
+        for outcome in _receive(found, received, publish):
             if outcome[0] != Import.Status.COMPLETE:
                 continue
             if nothing := received.nothing_read():
@@ -177,7 +177,7 @@ def perform(
 
 
 def _receive(
-    found: Import, received: Received, tell: Callable[[Mapping[str, Any]], None]
+    found: Import, received: Received, publish: Callable[[Mapping[str, Any]], None]
 ) -> Iterator[tuple[Import.Status, str]]:
     """Has the child read it to its end; yields what the import has come to, once that is known."""
     groups = found.options.get("groups")
@@ -211,7 +211,7 @@ def _receive(
         if received.stage_began or time.monotonic() - reported_s >= ANNOUNCE_EVERY_S:
             reported_s = time.monotonic()
             patiently(lambda: save_progress(found.id, received))
-            tell(received.progress)
+            publish(received.progress)
     if watch.stopped:
         yield Import.Status.CANCELLED, ""
 

@@ -38,7 +38,7 @@ class Received:
     """It needs Spark, whose packages are not installed."""
 
     stage_began: bool = False
-    told: list[Mapping[str, Any]] = field(default_factory=list)
+    messages: list[Mapping[str, Any]] = field(default_factory=list)
     """Timelines whose packs are whole, and whose rows are stored at the end."""
 
     def take(self, message: Mapping[str, Any]) -> None:
@@ -46,8 +46,8 @@ class Received:
         match message["type"]:
             case "progress":
                 self.stage_began = message["stage"] != self.progress.get("stage")
-                told = {name: message[name] for name in ("stage", "stages", "bytes", "remaining_s")}
-                self.progress |= told
+                counts = {name: message[name] for name in ("stage", "stages", "bytes", "remaining_s")}
+                self.progress |= counts
             case "sources":
                 self.progress["sources"] = plain(message["sources"])
                 self.stage_began = True
@@ -59,7 +59,7 @@ class Received:
                 self.progress |= {"groups": plain(message["groups"]), "found": message["found"]}
                 self.stage_began = True
             case "timeline":
-                self.told.append(message)
+                self.messages.append(message)
             case "repeated":
                 self.repeated += message["records"]
             case "times":
@@ -69,8 +69,8 @@ class Received:
 
     def store(self) -> None:
         """Everything was read, and all packs are whole: the timelines are there from now on."""
-        with self.times.taking("commit", len(self.told)):
-            self.timelines = importing.store(self.import_id, self.told)
+        with self.times.taking("commit", len(self.messages)):
+            self.timelines = importing.store(self.import_id, self.messages)
         log.info("Import %s: %s", self.import_id, in_words(self.times.report()))
 
     def report(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Received:
 
         A log in which no group is that was asked for was read; so was one whose groups ended before the asked time.
         """
-        if self.told:
+        if self.messages:
             return ""
         kinds = {source["kind"] for source in self.progress.get("sources", ()) if source["records"]}
         if kinds == {FileKind.METADATA}:

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 
 from groups.history.entries import Entry
 from groups.history.metrics import Metrics
-from groups.history.metrics.shapes import MetricNotTold, MetricValue
+from groups.history.metrics.shapes import MetricValue, UnmeasuredMetric
 from groups.history.state.plain import from_plain
 from groups.incidents.pieces import Piece, frames_at_moments
 
@@ -37,7 +37,7 @@ class Measured(TypedDict):
     measures: list[Measure]
     members: list[str]
     clients: int
-    not_told: list[MetricNotTold]
+    not_told: list[UnmeasuredMetric]
 
 
 def measured(pieces: Sequence[Piece]) -> Measured | None:
@@ -47,7 +47,7 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
     members = _members(pieces)
     shown = members[:CLIENTS_MOST]
     measures: dict[tuple[str | None, str, str], Measure] = {}
-    not_told: list[MetricNotTold] = []
+    unmeasured: list[UnmeasuredMetric] = []
     for piece in pieces:
         metrics, entries = from_plain(Metrics, piece.metrics), iter(piece.entries)
         entry = next(entries, None)
@@ -56,13 +56,15 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
                 metrics.add(Entry.from_json(entry))
                 entry = next(entries, None)
             measured = metrics.values(frame, shown)
-            not_told = measured["not_told"]
+            unmeasured = measured["not_told"]
             for metric in measured["broker"]:
                 _note(measures, None, metric, moment["sequence"])
             for client in measured["clients"]:
                 for found in client["metrics"]:
                     _note(measures, client["member"], found, moment["sequence"])
-    return Measured(measures=list(measures.values()), members=shown, clients=len(members), not_told=not_told)
+    return Measured(
+        measures=list(measures.values()), members=shown, clients=len(members), not_told=unmeasured
+    )
 
 
 def _members(pieces: Sequence[Piece]) -> list[str]:

@@ -58,18 +58,18 @@ class CheckpointWriter:
 
     def nothing(self) -> Chained:
         """Of the first chunk, before which nothing is known."""
-        return Chained(self._packs.nothing().told(), [])
+        return Chained(self._packs.nothing().plain(), [])
 
     def add(self, checkpoint: bytes) -> Chained:
         if len(self._chain) >= CHAIN_MOST or len(checkpoint) < LARGE_BYTES:
             self._begin()
         if len(checkpoint) < LARGE_BYTES:
-            return Chained(self._packs.add(checkpoint).told(), [])
+            return Chained(self._packs.add(checkpoint).plain(), [])
         known = len(self._table)
         text = self._numbered(checkpoint)
         stored = difference(bytes(cramjam.zstd.decompress(self._before)), text) if self._chain else text
         self._before = bytes(cramjam.zstd.compress(text, level=1))
-        place = self._packs.add(b"\n".join(list(self._table)[known:]) + ENDS + stored, hard=True).told()
+        place = self._packs.add(b"\n".join(list(self._table)[known:]) + ENDS + stored, hard=True).plain()
         self._chain = [*self._chain, place]
         return Chained(place, self._chain)
 

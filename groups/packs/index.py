@@ -87,4 +87,4 @@ def _whole(plain: PlainPlace, index: Place) -> PlainPlace:
     place = Place.of(plain)
     if not place.pack and place.size:
         place = index._replace(begin=place.begin, size=place.size)
-    return place._replace(pack=place.pack or index.pack).told()
+    return place._replace(pack=place.pack or index.pack).plain()

@@ -62,7 +62,7 @@ class Place(NamedTuple):
         pack, *numbers = plain
         return cls(str(pack), *map(int, numbers))
 
-    def told(self) -> PlainPlace:
+    def plain(self) -> PlainPlace:
         """As JSON takes it."""
         return (self.pack, self.offset, self.length, self.begin, self.size)
 

@@ -68,7 +68,7 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     """One whole import."""
     progress = Progress(lines)
     topics = read_topics_file(request.get("topics") or {})
-    progress.tell("Recognising")
+    progress.publish("Recognising")
     scratch = scratch_of(request)
     listing = list_sources(request["paths"], scratch=scratch)
     if scratch is not None and scratch.exists() and request.get("rights") == "group":
@@ -99,7 +99,7 @@ def engine_of(choice: Choice, size: int, session: Callable[[], SparkSession], pr
     if missing := missing_packages():
         progress.lines.say({"type": "spark_missing"})
         raise SparkMissing(f"This import needs Spark ({choice.why}). {how_to_install(missing)}")
-    progress.tell("Starting Spark")
+    progress.publish("Starting Spark")
     from groups.pipeline.spark_engine import SparkEngine
 
     return SparkEngine(session())
@@ -156,7 +156,7 @@ def read_stage(
 ) -> Findings:
     """Reads every split once, and gathers what the tasks found. Groups are listed as soon as one task has ended."""
     findings = Findings(listing)
-    progress.tell("Reading")
+    progress.publish("Reading")
 
     def look() -> None:
         # Tasks have about one size, so that their number tells the records closely; the end tells them exactly.
@@ -176,7 +176,7 @@ def read_stage(
     progress.stages.pop("Read", None)
     progress.set("Read", findings.read, findings.read, "records")
     progress.reach(READING_SHARE)
-    progress.tell("Read")
+    progress.publish("Read")
     return findings
 
 
@@ -194,7 +194,7 @@ def fold_stage(
     groups, stored = len(findings.group_hashes), 0
     progress.set("Folded", 0, groups, "groups")
     progress.set("Stored", 0, None, "timelines")
-    progress.tell("Folding")
+    progress.publish("Folding")
 
     def look() -> None:
         done = min(engine.groups_done(), groups)
@@ -223,7 +223,7 @@ def fold_stage(
     progress.set("Folded", groups, groups, "groups")
     progress.set("Stored", stored, stored, "timelines")
     progress.reach(1.0)
-    progress.tell("Done")
+    progress.publish("Done")
     progress.lines.say({"type": "times", "times": findings.times.report()})
     return [{"last_offset": conflict["offset"], "normal": False, **conflict} for conflict in more]
 

@@ -44,8 +44,8 @@ class Progress:
     first: tuple[float, float] | None = None
     """When the first part of the work was done, and how much: what came before, as the start of Spark, grows with no file."""
 
-    told_s: float = 0.0
-    told: bytes = b""
+    published_s: float = 0.0
+    published: bytes = b""
 
     def set(self, name: str, done: int, of: int | None, unit: str) -> None:
         """A stage's count. It never falls: a task that is lost is done again, and nothing is told of that."""
@@ -63,12 +63,12 @@ class Progress:
         if self.first is None and share > 0:
             self.first = (time.monotonic(), self.share)
 
-    def tell(self, stage: str | None = None) -> None:
+    def publish(self, stage: str | None = None) -> None:
         """Tells now when a stage begins, else at most four times a second."""
-        if stage is None and time.monotonic() - self.told_s < PROGRESS_EVERY_S:
+        if stage is None and time.monotonic() - self.published_s < PROGRESS_EVERY_S:
             return
         self.stage = stage or self.stage
-        self.told_s = time.monotonic()
+        self.published_s = time.monotonic()
         stages = [self.stages.get(name, {"name": name, "done": 0, "of": None, "unit": ""}) for name in STAGES]
         line = orjson.dumps(
             {
@@ -79,8 +79,8 @@ class Progress:
                 "remaining_s": self.remaining_s(),
             }
         )
-        if line != self.told:
-            self.told = line
+        if line != self.published:
+            self.published = line
             self.lines.write(line)
 
     def remaining_s(self) -> int | None:
@@ -106,7 +106,7 @@ class Counting:
     def _count(self) -> None:
         while not self.stop.wait(PROGRESS_EVERY_S):
             self.look()
-            self.progress.tell()
+            self.progress.publish()
 
     def __enter__(self) -> None:
         self.thread.start()

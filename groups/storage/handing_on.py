@@ -217,9 +217,9 @@ def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incid
     )  # fmt: skip
 
 
-def is_crowd(told: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
+def is_crowd(document: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
     """Whether a board draws a map of it, for which it needs digests."""
-    return members_most(pieces) > ROWS_MEMBERS_MOST or partitions_most(told) > ROWS_PARTITIONS_MOST
+    return members_most(pieces) > ROWS_MEMBERS_MOST or partitions_most(document) > ROWS_PARTITIONS_MOST
 
 
 def partitions_most(summary: Mapping[str, Any]) -> int:

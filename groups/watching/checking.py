@@ -16,9 +16,9 @@ from groups.history.polls.description import (
     GROUP_AUTHORIZATION_FAILED,
     MOVING,
     TOPIC_AUTHORIZATION_FAILED,
+    DescribedGroup,
     GroupDescription,
     GroupKind,
-    Told,
 )
 from groups.history.polls.recording import Condition
 from groups.watching.columns import GroupRow
@@ -66,7 +66,7 @@ class Checks:
         self.store.session_timeouts = seen.settings
         for followed in list(self.store.groups.values()):
             followed.skew_ms = skews.get(followed.group.partition)
-        for name, answer in seen.told.items():
+        for name, answer in seen.answers.items():
             if isinstance(answer, GroupDescription) and answer.kind in KINDS:
                 self._waiting[name] = (answer, seen.at_ms)
         for name, (answer, at_ms) in list(self._waiting.items()):
@@ -76,7 +76,7 @@ class Checks:
     def _rows(self, seen: Round, *, at_end: bool) -> list[GroupRow]:
         """Bring the rows up to date with the coordinators' answers; those that changed."""
         self._caught_up = self._caught_up or at_end
-        for name, answer in seen.told.items():
+        for name, answer in seen.answers.items():
             if isinstance(answer, GroupDescription):
                 self._views[name] = view_of_description(answer)
                 if answer.kind is GroupKind.CLASSIC:
@@ -100,8 +100,8 @@ class Checks:
             if is_stirred:
                 followed.stirred_ms = None
             before = row.condition
-            if name in seen.told:
-                row.condition = _condition(seen.told[name], row.condition)
+            if name in seen.answers:
+                row.condition = _condition(seen.answers[name], row.condition)
             is_other = (is_new or is_stirred) and followed.look(seen.at_ms)
             followed.looked_ms = seen.at_ms
             if is_other or row.condition != before:
@@ -152,10 +152,10 @@ class Checks:
         elif at_end and waited_ms >= DIFFERS_AFTER_MS:
             del self._waiting[name]
             self.different += 1
-            self.store.say(name, _says(known, description), now_ms)
+            self.store.say(name, _gap_text(known, description), now_ms)
 
 
-def _condition(answer: Told | ClusterError, condition: str) -> str:
+def _condition(answer: DescribedGroup | ClusterError, condition: str) -> str:
     """Whether the group can be seen after this answer. What the rights hide of it, its log contains."""
     if isinstance(answer, ClusterError):
         return Condition.MOVING.value
@@ -172,7 +172,7 @@ def described_epochs(description: GroupDescription) -> Epochs:
     )
 
 
-def _says(known: Epochs, description: GroupDescription) -> str:
+def _gap_text(known: Epochs, description: GroupDescription) -> str:
     epoch, assignment_epoch, members = known
     return (
         f"The coordinator says group epoch {description.group_epoch}, assignment epoch {description.assignment_epoch} and "

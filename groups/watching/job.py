@@ -70,7 +70,7 @@ class Watching:
     _forgot_s: float = 0.0
     _asked_s: float = 0.0
     _kept: PositionKeeper = field(init=False)
-    _told: Store = field(init=False)
+    _store: Store = field(init=False)
     _reach: Reach = field(init=False)
     _losses: Losses = field(default_factory=Losses)
 
@@ -157,8 +157,8 @@ class Watching:
         readers = Brokers(brokers.settings, sent=self._sent)
         readers.brokers, readers.cluster_id = dict(brokers.brokers), brokers.cluster_id
         store = LogStore(self.cluster, self.owner, self.groups)
-        self._told = Store(self.cluster, self.owner)
-        follower = Follower(readers, store, self._tell)
+        self._store = Store(self.cluster, self.owner)
+        follower = Follower(readers, store, self._publish_rows)
         puller = Puller(brokers, self.groups, self.every_s, checks=True, stirred=store.stirred)
         checks = Checks(store)
         try:
@@ -176,9 +176,9 @@ class Watching:
         finally:
             await readers.close()
 
-    async def _tell(self, rows: list[GroupRow]) -> None:
+    async def _publish_rows(self, rows: list[GroupRow]) -> None:
         """Rows that the log changed."""
-        await sync_to_async(self._told.announce)(rows, self.cluster.seen)
+        await sync_to_async(self._store.announce)(rows, self.cluster.seen)
         self.on_rows(rows)
 
     async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
@@ -199,7 +199,7 @@ class Watching:
             facts = self._facts(puller, brokers, seen)
             await self._connected(facts)
             if rows or seen.full:
-                await sync_to_async(self._told.announce)(rows, facts)
+                await sync_to_async(self._store.announce)(rows, facts)
             self.on_round(seen, rows)
             self.on_rows(rows)
             await self._alert(lookout, checks.store.groups, seen)
@@ -234,7 +234,7 @@ class Watching:
             await sync_to_async(retention.forget)(self.cluster)
 
     async def _alert(self, lookout: Lookout, groups: Mapping[str, LiveGroup], seen: Round) -> None:
-        self._tell_alerts(await sync_to_async(lookout.look)(groups, seen.at_ms))
+        self._publish_alerts(await sync_to_async(lookout.look)(groups, seen.at_ms))
 
     def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:
         return {
@@ -258,7 +258,7 @@ class Watching:
             row.update(seen=facts, status=Cluster.Status.CONNECTED, problem="")
             return self._reach.answered(facts["at_ms"])
 
-        self._tell_alerts(await sync_to_async(store)())
+        self._publish_alerts(await sync_to_async(store)())
 
     async def _failing(self, error: ClusterError) -> None:
         log.info("Cluster %s cannot be watched: %s", self.cluster.name, error)
@@ -271,9 +271,9 @@ class Watching:
             return self._reach.failed(str(error), time.time_ns() // 1_000_000)
 
         with contextlib.suppress(DatabaseError):
-            self._tell_alerts(await sync_to_async(store)())
+            self._publish_alerts(await sync_to_async(store)())
 
-    def _tell_alerts(self, alerts: Sequence[ShownAlert]) -> None:
+    def _publish_alerts(self, alerts: Sequence[ShownAlert]) -> None:
         for alert in alerts:
             self.on_alert(alert)
 
@@ -285,7 +285,7 @@ class Watching:
             await asyncio.sleep(min(1.0, max(0.0, until_s - time.monotonic())))
             with contextlib.suppress(DatabaseError):
                 now_ms = time.time_ns() // 1_000_000
-                self._tell_alerts(await sync_to_async(self._reach.look)(now_ms))
+                self._publish_alerts(await sync_to_async(self._reach.look)(now_ms))
 
     async def _goes_on(self) -> bool:
         if self.stopped() or not self._held:

@@ -106,7 +106,7 @@ class LogStore(LiveStore[Followed]):
         if not group.has_begun or can_continue(row, group.next):
             return group
         self.again.add(group.partition)
-        return group.anew(group.began)
+        return group.restarted(group.began)
 
     # -- records
 
@@ -242,7 +242,7 @@ class LogStore(LiveStore[Followed]):
             with transaction.atomic():
                 self._write_batch(followed, batch)
         except (storage.LeaseLost, storage.NoSuchTimeline):
-            self._begin_anew(followed, followed.group.began)
+            self._restart(followed, followed.group.began)
             return
         if followed.described is None:
             followed.look(time.time_ns() // 1_000_000)
@@ -302,12 +302,12 @@ class LogStore(LiveStore[Followed]):
         followed.row.save()
         self._store(followed)
 
-    def _begin_anew(self, followed: Followed, reached: int) -> None:
+    def _restart(self, followed: Followed, reached: int) -> None:
         """Its timeline cannot be gone on with: the log is read again for the next one."""
         self._forget(followed)
         followed.is_held_no_more()
         followed.row.timeline = None
-        followed.group, followed.waits = followed.group.anew(reached), True
+        followed.group, followed.waits = followed.group.restarted(reached), True
         followed.row.followed = to_plain(followed.group)
         followed.row.save()
         self.again.add(followed.group.partition)
@@ -329,7 +329,7 @@ class LogStore(LiveStore[Followed]):
                     self._add(followed, group.gap(text, followed.log_ms(now_ms)), first=end)
                     self._store(followed)
                     self._complete(followed)
-                self._begin_anew(followed, group.began if group.began < end else 0)
+                self._restart(followed, group.began if group.began < end else 0)
                 self._changed.append(followed.row)
             self.again.add(partition)
             self.positions[partition] = Position(high=end)

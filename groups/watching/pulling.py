@@ -22,9 +22,9 @@ from groups.history.lag.recent import RecentEnds
 from groups.history.lag.samples import NO_ANSWER
 from groups.history.polls.description import (
     UNSTABLE,
+    DescribedGroup,
     GroupDescription,
     GroupKind,
-    Told,
     Undescribed,
     with_names,
 )
@@ -82,7 +82,7 @@ class Round:
     took_ms: int
     full: bool
     listing: Listing
-    told: Mapping[str, Told | ClusterError]
+    answers: Mapping[str, DescribedGroup | ClusterError]
     asked: frozenset[str]
     """Groups that were described, with an answer of before, too."""
 
@@ -192,7 +192,7 @@ class Puller:
             took_ms=round(took_s * 1000),
             full=full,
             listing=listing,
-            told=known,
+            answers=known,
             asked=frozenset(row.group for row in due),
             lag=None if positions is None else self._lag(positions),
             partitions=dict(self._partitions),
@@ -214,8 +214,8 @@ class Puller:
         known = self._known.get(row.group)
         return known is None or known[0] != row.state
 
-    async def _described(self, rows: Sequence[Listed]) -> dict[str, Told | ClusterError]:
-        found: dict[str, Told | ClusterError] = {}
+    async def _described(self, rows: Sequence[Listed]) -> dict[str, DescribedGroup | ClusterError]:
+        found: dict[str, DescribedGroup | ClusterError] = {}
         batches = list(batched(rows))
 
         async def one(node: int, kind: GroupKind, groups: Sequence[str]) -> None:

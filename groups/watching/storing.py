@@ -21,7 +21,7 @@ from groups.cluster_models import STATE_LENGTH_MOST, Cluster, WatchedGroup, is_r
 from groups.clusters.brokers import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
-from groups.history.polls.description import GroupDescription, Told
+from groups.history.polls.description import DescribedGroup, GroupDescription
 from groups.history.polls.recording import Condition, PolledGroup
 from groups.history.state.plain import from_plain, to_plain
 from groups.jobs.announce import announce, cluster_group
@@ -47,7 +47,7 @@ within the rounds that follow, those of groups that rebalance first, with what w
 CHECKPOINT_ENTRIES: Final = 1_000
 """A recorder that is let go leaves a checkpoint behind so many entries: as many are folded in some tenths of a second."""
 
-UNWATCHED_TOLD_AFTER_MS: Final = 2_000
+UNWATCHED_SHOWN_AFTER_MS: Final = 2_000
 """A pause that is not much longer than between two rounds hides no more than they do."""
 
 
@@ -57,7 +57,7 @@ class Recording(LiveGroup):
 
     polled: PolledGroup
     listed: Listed | None = None
-    first: tuple[Told | ClusterError, int] | None = None
+    first: tuple[DescribedGroup | ClusterError, int] | None = None
     """What was seen of it, and when, as long as its timeline has not begun."""
 
     checkpointed: int = 0
@@ -91,16 +91,16 @@ class Store(LiveStore[Recording]):
             recording = self.groups.get(name)
             if recording is None:
                 continue
-            answer = seen.told.get(name)
+            answer = seen.answers.get(name)
             recording.listed = row
             if recording.first is not None:
                 recording.first = (answer, seen.at_ms) if answer is not None else recording.first
                 if recording.row.condition == MISSING:
                     recording.row.condition = Condition.SEEN.value
             elif answer is not None or recording.row.condition == MISSING:
-                changed += self._told(recording, answer, seen)
+                changed += self._record_poll(recording, answer, seen)
             elif name in seen.asked and recording.polled.is_set_otherwise(seen.settings.get(name)):
-                changed += self._told(recording, None, seen)
+                changed += self._record_poll(recording, None, seen)
             elif name in seen.asked:
                 recording.polled.polled_ms = seen.at_ms
         for name, recording in self.groups.items():
@@ -112,10 +112,10 @@ class Store(LiveStore[Recording]):
         rows = {row["group"]: row for row in changed}
         return list(rows.values())
 
-    def found(self, name: str, answer: Told, seen: Round) -> list[GroupRow]:
+    def found(self, name: str, answer: DescribedGroup, seen: Round) -> list[GroupRow]:
         """What a coordinator answered about a group that is missing from the listing."""
         recording = self.groups.get(name)
-        return [] if recording is None else self._told(recording, answer, seen)
+        return [] if recording is None else self._record_poll(recording, answer, seen)
 
     def missing(self) -> list[str]:
         """Groups that are listed nowhere, and of which their coordinator must be asked."""
@@ -156,7 +156,7 @@ class Store(LiveStore[Recording]):
         recording = Recording(row, polled, writer=self._take_up(row), facts=dict(row.facts))
         if polled.polled_ms is not None and polled.last is not None:
             length_ms = at_ms - polled.polled_ms
-            if length_ms >= UNWATCHED_TOLD_AFTER_MS:
+            if length_ms >= UNWATCHED_SHOWN_AFTER_MS:
                 text = f"Nobody looked for {length_ms / 1000:.0f} s"
                 self._append(recording, polled.interrupted(at_ms, text))
         return recording
@@ -166,7 +166,7 @@ class Store(LiveStore[Recording]):
         room = max(0, RECORDED_MOST - len(self.groups))
         new: list[Recording] = []
         for name, listed in seen.listing.groups.items():
-            answer = seen.told.get(name)
+            answer = seen.answers.get(name)
             if answer is None or name in self.groups or not is_recorded(name):
                 continue
             if len(new) == room:
@@ -197,13 +197,15 @@ class Store(LiveStore[Recording]):
         for recording in waiting[:FIRST_AT_ONCE]:
             assert recording.first is not None
             answer, at_ms = recording.first
-            changed += self._told(recording, answer, replace(seen, at_ms=at_ms))
+            changed += self._record_poll(recording, answer, replace(seen, at_ms=at_ms))
         return changed
 
     def _belongs_to_silent(self, recording: Recording, seen: Round) -> bool:
         return recording.listed is not None and recording.listed.broker in seen.listing.silent
 
-    def _told(self, recording: Recording, answer: Told | ClusterError | None, seen: Round) -> list[GroupRow]:
+    def _record_poll(
+        self, recording: Recording, answer: DescribedGroup | ClusterError | None, seen: Round
+    ) -> list[GroupRow]:
         recording.first = None
         if answer is None:
             # Listed again, and its answer is that of before.
@@ -220,7 +222,7 @@ class Store(LiveStore[Recording]):
         return self._write(recording, entries, seen)
 
     @staticmethod
-    def _entries(recording: Recording, answer: Told, seen: Round) -> list[Entry]:
+    def _entries(recording: Recording, answer: DescribedGroup, seen: Round) -> list[Entry]:
         settings = seen.settings.get(recording.row.group)
         return recording.polled.take(answer, seen.at_ms, partitions=seen.partitions, settings=settings)
 

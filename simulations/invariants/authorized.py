@@ -7,7 +7,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
-from simulations.invariants.beside import BesideChecker
+from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violation
@@ -42,7 +42,7 @@ _Right = tuple[str, str, str]
 """Operation, kind of resource, its name."""
 
 
-class AuthorizedChecker(BesideChecker):
+class AuthorizedChecker(SideChecker):
     """What ``inner`` finds, and what of ACLs is not kept; notes tell who is denied what from when on."""
 
     def __init__(self, inner: RunChecker) -> None:
@@ -126,7 +126,7 @@ class AuthorizedChecker(BesideChecker):
             return
         asked, wanted, unread = self._asked.pop(request)
         codes = list(_codes(entry.payload["body"]))
-        told = frozenset(code for _, code in codes) & {
+        codes_sent = frozenset(code for _, code in codes) & {
             TOPIC_AUTHORIZATION_FAILED,
             GROUP_AUTHORIZATION_FAILED,
         }
@@ -138,13 +138,13 @@ class AuthorizedChecker(BesideChecker):
                 for topic, code in codes
                 if (code == TOPIC_AUTHORIZATION_FAILED) != (self._named(topic) in unread)
             ]
-            if not wrong and GROUP_AUTHORIZATION_FAILED not in told:
+            if not wrong and GROUP_AUTHORIZATION_FAILED not in codes_sent:
                 return
             wanted = frozenset({TOPIC_AUTHORIZATION_FAILED})
-        elif told == wanted:
+        elif codes_sent == wanted:
             return
         text = (
-            f"{asked.payload['api']} of {asked.actor} is answered {_listed(told)}, not {_listed(wanted)}, "
+            f"{asked.payload['api']} of {asked.actor} is answered {_listed(codes_sent)}, not {_listed(wanted)}, "
             "for what ACLs deny it"
         )
         self._violations.add(AUTHORIZED, text, (asked.sequence, entry.sequence), (asked.actor,))

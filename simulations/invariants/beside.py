@@ -10,7 +10,7 @@ from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.violations import Violation, Violations
 
 
-class BesideChecker:
+class SideChecker:
     """What ``inner`` finds. Who asks more adds to ``_violations``, and hands on what it is told."""
 
     def __init__(self, inner: RunChecker) -> None:

@@ -71,7 +71,7 @@ class Checker:
                 self._settings.request(entry)
                 self._clients.request(entry)
                 if _keeps_session(entry):
-                    self._liveness.heard(entry, entry.actor)
+                    self._liveness.seen(entry, entry.actor)
                     self._liveness.asked(entry)
             case Kind.RESPONSE:
                 asked = self._group.response(entry)
@@ -84,7 +84,7 @@ class Checker:
             case Kind.FAULT:
                 self._fault(entry, state)
             case Kind.NOTE if entry.payload["note"] == "topics":
-                self._clients.topics_told(entry.payload["topics"])
+                self._clients.note_topics(entry.payload["topics"])
                 self._leftovers.note(entry)
                 self._topics.there_are(entry.payload["topics"])
                 self._group.targets.topics_changed()
@@ -112,7 +112,7 @@ class Checker:
     def _beats(self, entry: Entry) -> list[Violation]:
         self._clients.request(entry)
         self._settings.request(entry)
-        self._liveness.heard(entry, entry.actor)
+        self._liveness.seen(entry, entry.actor)
         self._group.timers_run(entry)
         self._clients.due(entry.at_ms)
         self._liveness.due(entry.at_ms, entry.sequence)
@@ -183,7 +183,7 @@ class Checker:
         if entry.payload["timer"] == "rebalance":
             self._liveness.rebalance_timer(entry, who)
         elif entry.payload["timer"] == "session" and entry.payload["event"] == "started":
-            self._liveness.first_heard(entry, who)
+            self._liveness.first_seen(entry, who)
 
     def _fault(self, entry: Entry, state: State) -> None:
         fault, who = entry.payload["fault"], entry.payload.get("member")

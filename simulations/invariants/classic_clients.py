@@ -126,7 +126,7 @@ class ClassicClientChecker:
         self._last = 0
         self._generation = self._written = -1
         """The latest that members were told of, and that a record tells of."""
-        self._begins_anew = False
+        self._restarts = False
         self._fenced: set[str] = set()
         self._asked = self._converted = False
         self._senders: set[str] = set()
@@ -168,7 +168,7 @@ class ClassicClientChecker:
                 self._failed_over()
             case Kind.NOTE if payload["note"] in ("delete_group", "expire_offsets"):
                 # A group that is deleted begins anew.
-                self._generation, self._begins_anew = -1, True
+                self._generation, self._restarts = -1, True
         self._rounds.see(entry)
         return [*self._violations.take(), *self._group.see(entry)]
 
@@ -232,7 +232,7 @@ class ClassicClientChecker:
             self._generation = value["generation"]
             for member in value["members"]:
                 self._client(member["memberId"]).generation = self._generation
-        if self._begins_anew and not value["members"]:
+        if self._restarts and not value["members"]:
             return  # Of the last life, or of this one: who has joined since cannot be told.
         self._written = value["generation"]
         members = {member["memberId"] for member in value["members"]}

@@ -113,9 +113,9 @@ class ClassicGroupChecker:
         self._number = 0
         self._emptied: set[int] = set()
         """Generations that nobody was told of, so that a record has to say that the group was empty."""
-        self._loaded_ms = self._told_at = 0
+        self._loaded_ms = self._joined_at = 0
         """When the coordinator has loaded; the entry that first told of the present generation."""
-        self._told = _Generation()
+        self._current = _Generation()
         self._written: tuple[int, list[dict[str, str]]] = 0, []
 
     def see(self, entry: Entry) -> list[Violation]:
@@ -133,7 +133,7 @@ class ClassicGroupChecker:
                 # What was not written is lost, and its generation may be told again.
                 self._emptied.clear()
                 self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
-                self._number, self._told = (
+                self._number, self._current = (
                     self._written[0],
                     _Generation(assigned=(self._written[1] or [{}])[-1]),
                 )
@@ -148,18 +148,23 @@ class ClassicGroupChecker:
         other._violations = Violations()
         other._asked, other._answered = dict(self._asked), set(self._answered)
         other._joins = {who: list(joins) for who, joins in self._joins.items()}
-        other._emptied, told = set(self._emptied), self._told
-        other._told = replace(told, joined=set(told.joined), listed=dict(told.listed))
+        other._emptied, current = set(self._emptied), self._current
+        other._current = replace(current, joined=set(current.joined), listed=dict(current.listed))
         return other
 
     def remembered(self) -> Hashable:
         """What is kept of the past, but for entries: two that remember the same judge what comes alike."""
-        told, (written, assigned) = self._told, self._written
+        current, (written, assigned) = self._current, self._written
         return (
             self._number,
             frozenset(self._emptied),
-            (told.leader, told.protocol, frozenset(told.joined), tuple(sorted(told.listed.items()))),
-            told.assigned is not None,
+            (
+                current.leader,
+                current.protocol,
+                frozenset(current.joined),
+                tuple(sorted(current.listed.items())),
+            ),
+            current.assigned is not None,
             written,
             tuple(tuple(sorted(each.items())) for each in assigned),
         )
@@ -195,18 +200,18 @@ class ClassicGroupChecker:
                 text = f"{who} is told of generation {number}, after generation {self._number}"
                 self._add(GENERATIONS, text, entry, request)
             self._emptied |= set(passed)
-            self._told_at = entry.sequence
-            self._number, self._told = number, _Generation()
-        told = self._told
+            self._joined_at = entry.sequence
+            self._number, self._current = number, _Generation()
+        current = self._current
         protocol = body["protocolType"], body["protocolName"]
-        if told.joined and protocol != told.protocol:
-            self._add(ONE_LEADER, f"{who} is told {protocol}, others {told.protocol}", entry, request)
-        returned = bool(request.payload["body"].get("groupInstanceId")) and told.assigned is not None
-        if told.leader and not returned and not self._is_one(body["leader"], told.leader):
-            text = f"{who} is told that {body['leader']} leads, others that {told.leader} does"
+        if current.joined and protocol != current.protocol:
+            self._add(ONE_LEADER, f"{who} is told {protocol}, others {current.protocol}", entry, request)
+        returned = bool(request.payload["body"].get("groupInstanceId")) and current.assigned is not None
+        if current.leader and not returned and not self._is_one(body["leader"], current.leader):
+            text = f"{who} is told that {body['leader']} leads, others that {current.leader} does"
             self._add(ONE_LEADER, text, entry, request)
-        told.leader, told.protocol = body["leader"], protocol
-        told.joined.add(who)
+        current.leader, current.protocol = body["leader"], protocol
+        current.joined.add(who)
         if not body["members"]:
             return
         if body["leader"] != who:
@@ -214,7 +219,7 @@ class ClassicGroupChecker:
         listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
         if not returned:
             # A leader that came back is told those of before, of whom a new coordinator has heard nothing.
-            told.listed = listed
+            current.listed = listed
         if body["leader"] not in listed:
             self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
 
@@ -243,18 +248,18 @@ class ClassicGroupChecker:
             self._add(WRITTEN, text, entry, request)
         elif all(each.get(who, "") != body["assignment"] for each in assigned):
             self._add(ASSIGNED, f"{who} is not given what was assigned to it", entry, request)
-        strange = [each for each, static in self._told.listed.items() if each not in self._told.joined]
-        strange = [each for each in strange if not self._told.listed[each]]
-        if strange and self._told.assigned is not None:
+        strange = [each for each, static in self._current.listed.items() if each not in self._current.joined]
+        strange = [each for each in strange if not self._current.listed[each]]
+        if strange and self._current.assigned is not None:
             text = f"{strange[0]} is a member of generation {number} and has not joined it"
             self._add(BARRIER, text, entry, request)
 
     def _record(self, entry: Entry, value: GroupMetadataValue | None) -> None:
         if value is None:
             self._written = 0, []
-            if (entry.cause or entry.sequence) < self._told_at:
+            if (entry.cause or entry.sequence) < self._joined_at:
                 return  # The tombstone waited for its replicas, and the group has begun anew meanwhile.
-            self._number, self._told = 0, _Generation()
+            self._number, self._current = 0, _Generation()
             self._emptied.clear()
             return
         number, members = value["generation"], value["members"]
@@ -262,7 +267,7 @@ class ClassicGroupChecker:
         if members and not self._asked:
             # The group was there when the log began: who is in it took part in its generation.
             self._number = number
-            self._told = _Generation(
+            self._current = _Generation(
                 leader=value["leader"] or "",
                 protocol=(value["protocolType"], value["protocol"]),
                 joined=set(assignments),
@@ -285,7 +290,7 @@ class ClassicGroupChecker:
             if number not in (0, self._number + 1):
                 text = f"The empty group is at generation {number}, after generation {self._number}"
                 self._violations.add(GENERATIONS, text, (entry.sequence,))
-            self._told = _Generation()
+            self._current = _Generation()
         elif number > self._number or (asked is not None and asked.payload["body"]["generationId"] != number):
             text = f"A record tells of generation {number}, members of {self._number}"
             self._violations.add(GENERATIONS, text, (entry.sequence,))
@@ -296,13 +301,13 @@ class ClassicGroupChecker:
             self._leader_assigned(entry, asked, assignments)
         if number >= self._number:
             # Else the group is further: the record waited for its replicas while members joined again.
-            self._number, self._told.assigned = number, dict(assignments)
+            self._number, self._current.assigned = number, dict(assignments)
 
     def _leader_assigned(self, entry: Entry, cause: Entry, assignments: Mapping[str, str]) -> None:
         """What is written is what the leader brought, and nothing for whom it left out."""
         body = cause.payload["body"]
         given = {each["memberId"]: each["assignment"] for each in body["assignments"]}
-        if body["memberId"] != self._told.leader and body["generationId"] == self._number:
+        if body["memberId"] != self._current.leader and body["generationId"] == self._number:
             self._add(ASSIGNED, f"{body['memberId']} assigns and does not lead", entry, cause)
         for who, assignment in assignments.items():
             if given.get(who, "") != assignment:

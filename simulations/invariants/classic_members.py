@@ -63,7 +63,7 @@ NONE, REBALANCE, INCONSISTENT, ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTAN
 SERVER_ERROR: Final = -1
 BEFORE_PROTOCOLS: Final = frozenset({24, 26, 81})
 """Refusals of a JoinGroup that come before anybody looks at its protocols."""
-SYNC_TELLS_PROTOCOL: Final = 5
+SYNC_NAMES_PROTOCOL: Final = 5
 
 
 class MemberChecks:
@@ -160,8 +160,10 @@ class MemberChecks:
         if not members or api not in ("JoinGroup", "SyncGroup", "Heartbeat"):
             return
         if api == "JoinGroup":
-            told = [set(each.names) for who, each in self._speaks.items() if who in members]
-            operation.listed_by_all = frozenset(set[str].intersection(*told)) if told else None
+            listed_names = [set(each.names) for who, each in self._speaks.items() if who in members]
+            operation.listed_by_all = (
+                frozenset(set[str].intersection(*listed_names)) if listed_names else None
+            )
             return
         who = body["memberId"]
         operation.sender, operation.speaks = members.get(who), self._speaks.get(who)
@@ -174,8 +176,8 @@ class MemberChecks:
         self, body: ClassicHeartbeatBody | SyncGroupBody, sync: SyncGroupBody | None, version: int
     ) -> int:
         """The code that SyncGroup and Heartbeat of a member are to be answered with; ``sync`` is ``None`` of a Heartbeat."""
-        told = (sync["protocolType"], sync["protocolName"]) if sync is not None else ()
-        if version >= SYNC_TELLS_PROTOCOL and None in told:
+        listed_names = (sync["protocolType"], sync["protocolName"]) if sync is not None else ()
+        if version >= SYNC_NAMES_PROTOCOL and None in listed_names:
             return INCONSISTENT
         who, instance, members = body["memberId"], body["groupInstanceId"], self._group.members
         if instance is not None:

@@ -12,13 +12,13 @@ from simulations.invariants.classic_parts import (
     NONE,
     REBALANCE,
     SESSION,
-    SYNC_TELLS_PROTOCOL,
+    SYNC_NAMES_PROTOCOL,
     UNKNOWN_MEMBER,
     ClassicLimits,
     Effects,
+    ExpectedAnswer,
     Member,
     Phase,
-    Told,
 )
 from simulations.invariants.java_table import SMALLEST, grown, in_table_order
 
@@ -125,7 +125,7 @@ class ClassicMembership:
 
     def _sync_refusal(self, version: int, body: SyncGroupBody) -> int:
         kind, name = body["protocolType"], body["protocolName"]
-        if version >= SYNC_TELLS_PROTOCOL and (kind is None or name is None):
+        if version >= SYNC_NAMES_PROTOCOL and (kind is None or name is None):
             return INCONSISTENT
         if code := self._generation_refusal(body):
             return code
@@ -150,9 +150,9 @@ class ClassicMembership:
         self.effects.answers[ticket] = {"errorCode": code}
         return self.effects
 
-    def _answer_join(self, member: Member, told: Told) -> None:
+    def _answer_join(self, member: Member, answer: ExpectedAnswer) -> None:
         if member.join:
-            self.effects.answers[member.join] = told
+            self.effects.answers[member.join] = answer
             member.join = 0
             self._joined -= 1
 
@@ -163,7 +163,7 @@ class ClassicMembership:
                 member.sync = 0
                 self._session(who)
 
-    def _joined_as(self, who: str, *, with_members: bool) -> Told:
+    def _joined_as(self, who: str, *, with_members: bool) -> ExpectedAnswer:
         return {
             "errorCode": NONE,
             "generationId": self.generation,
@@ -175,7 +175,7 @@ class ClassicMembership:
         }
 
     @staticmethod
-    def _assigned(member: Member) -> Told:
+    def _assigned(member: Member) -> ExpectedAnswer:
         return {"errorCode": NONE, "assignment": member.assignment}
 
     def _writes(self) -> None:
@@ -185,5 +185,5 @@ class ClassicMembership:
         self.effects.timers[SESSION, who] = self.members[who].session_ms
 
 
-def _differs(told: str | None, known: str | None) -> bool:
-    return told is not None and known is not None and told != known
+def _differs(answer: str | None, known: str | None) -> bool:
+    return answer is not None and known is not None and answer != known

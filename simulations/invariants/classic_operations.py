@@ -14,7 +14,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.classic import LeaveGroupBody, LeavingMemberBody
 from groups.history.payloads.records import GroupMetadataValue
-from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, Told
+from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, ExpectedAnswer
 from simulations.invariants.classic_picture import ClassicPicture
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.payloads import AnyAnswer
@@ -261,14 +261,14 @@ class OperationChecks:
             if request == operation.entry.sequence and request not in effects.answers:
                 self._own(operation.entry, answer, effects)
                 continue
-            told = effects.answers.pop(request, None)
+            expected = effects.answers.pop(request, None)
             asked = self._asked.get(request)
             if asked is None:
                 continue
             what = f"{answer.payload['api']} of {asked.actor}"
-            if told is None:
+            if expected is None:
                 self._add(WAITS_END, f"A {what} is answered while it has to wait", operation.entry, answer)
-            elif wrong := _difference(told, answer.payload["body"]):
+            elif wrong := _difference(expected, answer.payload["body"]):
                 self._add(ANSWERED, f"A {what} is answered {wrong}", asked, answer)
         for request in effects.answers:
             asked = self._asked.get(request)
@@ -298,13 +298,13 @@ class OperationChecks:
         wrote = [record for record in operation.records if record.payload["value"] is not None]
         for record, due in zip(wrote, effects.written, strict=False):
             value = record.payload["value"]
-            told = (
+            expected = (
                 value["generation"],
                 value["leader"],
                 tuple(member["memberId"] for member in value["members"]),
             )
-            if told != due:
-                text = f"A record tells of generation {told[0]}, leader {told[1]} and members {list(told[2])}, not of "
+            if expected != due:
+                text = f"A record tells of generation {expected[0]}, leader {expected[1]} and members {list(expected[2])}, not of "
                 text += f"{due[0]}, {due[1]} and {list(due[2])}"
                 self._add(WRITTEN, text, operation.entry, record)
         for record in wrote[len(effects.written) :]:
@@ -356,9 +356,9 @@ def _codes(body: AnyAnswer) -> list[int]:
     return [each["errorCode"] for topic in body.get("topics") or () for each in topic["partitions"]]
 
 
-def _difference(told: Told, body: Mapping[str, object]) -> str:
+def _difference(expected: ExpectedAnswer, body: Mapping[str, object]) -> str:
     """What is answered instead of what, in words; empty where all is as it is to be."""
-    for key, due in told.items():
+    for key, due in expected.items():
         got = body.get(key)
         if key == "members":
             got = [each["memberId"] for each in got] if isinstance(got, list) else []

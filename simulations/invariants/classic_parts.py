@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 NEW_MEMBER_MS: Final = 300_000
 """Until its first join phase ends a member has five minutes (``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``)."""
 
-MEMBER_ID_REQUIRED, SKIPS, SYNC_TELLS_PROTOCOL = 4, 9, 5
+MEMBER_ID_REQUIRED, SKIPS, SYNC_NAMES_PROTOCOL = 4, 9, 5
 """Versions: of JoinGroup that draws an id first, and that can skip an assignment; of SyncGroup that tells its protocol."""
 
 NONE, UNKNOWN_MEMBER, ILLEGAL_GENERATION, INCONSISTENT = 0, 25, 22, 23
@@ -52,7 +52,7 @@ class Member:
     assignment: str = ""
 
 
-class Told(TypedDict, total=False):
+class ExpectedAnswer(TypedDict, total=False):
     """Fields of an answer's body, those that are to be so; ``members`` by their ids."""
 
     errorCode: int
@@ -73,7 +73,7 @@ Written = tuple[int, str | None, tuple[str, ...]]
 class Effects:
     """What an operation has to bring about. ``answers``: by the request's sequence; ``timers``: the lengths of those that start."""
 
-    answers: dict[int, Told] = field(default_factory=dict)
+    answers: dict[int, ExpectedAnswer] = field(default_factory=dict)
     timers: dict[tuple[str, str | None], int] = field(default_factory=dict)
     written: list[Written] = field(default_factory=list)
     refusal: int | None = None

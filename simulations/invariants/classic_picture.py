@@ -35,9 +35,9 @@ from simulations.invariants.classic_parts import (
     SYNC,
     UNKNOWN_MEMBER,
     Effects,
+    ExpectedAnswer,
     Member,
     Phase,
-    Told,
 )
 from simulations.invariants.classic_vote import elected, offers
 
@@ -63,16 +63,16 @@ class ClassicPicture(ClassicMembership):
             return self.effects
         self.generation, self.leader = value["generation"], value["leader"]
         self.protocol, self.protocol_type = value["protocol"], value["protocolType"] or None
-        for told in value["members"]:
-            timeout_ms = told["rebalanceTimeout"]
+        for member in value["members"]:
+            timeout_ms = member["rebalanceTimeout"]
             self._put(
-                told["memberId"],
+                member["memberId"],
                 Member(
-                    instance=told["groupInstanceId"],
-                    offers=((value["protocol"] or "", told["subscription"]),),
-                    rebalance_ms=timeout_ms if timeout_ms != -1 else told["sessionTimeout"],
-                    session_ms=told["sessionTimeout"],
-                    assignment=told["assignment"],
+                    instance=member["groupInstanceId"],
+                    offers=((value["protocol"] or "", member["subscription"]),),
+                    rebalance_ms=timeout_ms if timeout_ms != -1 else member["sessionTimeout"],
+                    session_ms=member["sessionTimeout"],
+                    assignment=member["assignment"],
                 ),
             )
         self.leader = value["leader"]
@@ -302,7 +302,7 @@ class ClassicPicture(ClassicMembership):
         else:
             self._complete_if_all_joined()
 
-    def _back(self, who: str, version: int, led: str | None) -> Told:
+    def _back(self, who: str, version: int, led: str | None) -> ExpectedAnswer:
         """A leader that came back is told to skip its assignment; an older client that the old leader still leads."""
         if version < SKIPS:
             return {**self._joined_as(who, with_members=False), "leader": led or "", "skipAssignment": False}

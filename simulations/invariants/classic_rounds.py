@@ -110,7 +110,7 @@ class RoundChecks:
         self._generation = -1
         self._wrote = 0
         self._rounds = 0
-        self._tells_why = True
+        self._has_reasons = True
         self._disturbed: Entry | None = None
         self._parked: dict[tuple[str, str], int] = {}
         """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
@@ -159,7 +159,7 @@ class RoundChecks:
                 if code not in (None, 0, 27, 79):
                     self._rounds = 0
                 elif payload["api"] == "JoinGroup" and not payload["body"]["errorCode"]:
-                    self._told(payload["body"])
+                    self._note_joined(payload["body"])
             case Kind.RECORD if payload["type"] == 2:
                 self._recorded(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "poll_throws":
@@ -245,7 +245,7 @@ class RoundChecks:
         if gone := assigned - there:
             yield f"{named(gone)} is given to a member, and is not there"
 
-    def _told(self, body: JoinAnswerBody) -> None:
+    def _note_joined(self, body: JoinAnswerBody) -> None:
         """Who is told of a generation that a record knows has come back to it, as a static member may."""
         if body["generationId"] == self._generation and body["leader"] not in self._members:
             self.unjudged = known_faults.LEADERLESS
@@ -267,17 +267,21 @@ class RoundChecks:
         if who in self._dead:
             return  # It was on its way when its process died.
         self._parked[who, "JoinGroup"] = entry.sequence
-        self._tells_why = self._tells_why and reason is not None
+        self._has_reasons = self._has_reasons and reason is not None
         if reason not in QUIET:
             self._rounds = 0
-        told = [read for each in body["protocols"] if (read := subscription_of(each["metadata"])) is not None]
+        subscriptions = [
+            read for each in body["protocols"] if (read := subscription_of(each["metadata"])) is not None
+        ]
         client = self._clients.get(who)
-        if not told or (client is None and not told[0].get("ownedPartitions", ())):
+        if not subscriptions or (client is None and not subscriptions[0].get("ownedPartitions", ())):
             return
         claims = partitions_of(
-            told[0].get("ownedPartitions", ()) if told[0]["version"] >= OWNED_VERSION else ()
+            subscriptions[0].get("ownedPartitions", ())
+            if subscriptions[0]["version"] >= OWNED_VERSION
+            else ()
         )
-        self._unending.joins(who, told[0]["topics"], claims)
+        self._unending.joins(who, subscriptions[0]["topics"], claims)
         owned = frozenset(client.owned) if client is not None else frozenset[Partition]()
         known = [owned]
         known += [
@@ -302,12 +306,14 @@ class RoundChecks:
         is_new, self._generation = value["generation"] != self._generation, value["generation"]
         protocol, leader = value["protocol"], value["leader"]
         for member in value["members"]:
-            told = subscription_of(member["subscription"])
+            subscriptions = subscription_of(member["subscription"])
             assigned = assigned_by(member["assignment"])
-            if told is None or assigned is None:
+            if subscriptions is None or assigned is None:
                 continue
             self._members[member["memberId"]] = known_faults.GivenMember(
-                frozenset(told["topics"]), partitions_of(told.get("ownedPartitions", ())), assigned
+                frozenset(subscriptions["topics"]),
+                partitions_of(subscriptions.get("ownedPartitions", ())),
+                assigned,
             )
         if {who: each.topics for who, each in before.items()} != {
             who: each.topics for who, each in self._members.items()
@@ -334,7 +340,7 @@ class RoundChecks:
             self.known_fault = self.known_fault or known_faults.ASKS_FOR_EVER
         if is_new and value["members"]:
             self._rounds += 1
-            if self._rounds > ROUNDS_MOST and self._tells_why:
+            if self._rounds > ROUNDS_MOST and self._has_reasons:
                 text = f"{self._rounds} generations follow each other, and nothing has changed"
                 self._violations.add(ROUNDS_END, text, (entry.sequence,))
             self.known_fault = self.known_fault or known_faults.fault_of_leader(

@@ -50,11 +50,11 @@ class ClientChecks:
         self._began: dict[tuple[str, Partition], int] = {}
         self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
-        self._told: dict[str, list[Set[Held]]] = {}
+        self._assignments: dict[str, list[Set[Held]]] = {}
         self._outdated: dict[str, set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
         self._unbegun: dict[str, dict[Partition, int]] = {}
-        self._heard: dict[str, int] = {}
+        self._known_epoch: dict[str, int] = {}
 
     def request(self, entry: Entry) -> None:
         body, who = entry.payload["body"], entry.actor
@@ -64,9 +64,9 @@ class ClientChecks:
             self.commits.sent(entry, self.owned[who], self.travel_ms)
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
-        told = body.get("topicPartitions")
-        if told:
-            self._says(entry, who, told)
+        reported = body.get("topicPartitions")
+        if reported:
+            self._report_owned(entry, who, reported)
         elif who not in self.owned:
             self._own(who, set())
         if body["memberEpoch"] < 0:
@@ -76,13 +76,13 @@ class ClientChecks:
             self._thrown_out.discard(who)
             self._unbegun.pop(who, None)
             self._outdated.pop(who, None)
-            self._told.pop(who, None)
+            self._assignments.pop(who, None)
         if who in self._unbegun:
-            self._heard[who] = body["memberEpoch"]
+            self._known_epoch[who] = body["memberEpoch"]
 
-    def _says(self, entry: Entry, who: str, told: Sequence[TopicPartitions]) -> None:
+    def _report_owned(self, entry: Entry, who: str, reported: Sequence[TopicPartitions]) -> None:
         """A heartbeat that says what its sender owns; nearly all say nothing."""
-        named = listed(told)
+        named = listed(reported)
         said = self._topics.named(named)
         if who in self._outdated:
             self._outdated[who].difference_update(self._topics.named(self._topics.present(named)))
@@ -97,35 +97,39 @@ class ClientChecks:
             if body.get("errorCode", 0) not in NOTHING_DECIDED:
                 self._thrown_out.add(who)
             if body.get("assignment") is not None:
-                told = listed(body["assignment"]["topicPartitions"]).keys()
-                earlier = [each for each in self._told.get(who, ()) if each != told]
-                self._told[who] = [*earlier, told]
-                if gone := told - self._topics.present(told):
+                reported = listed(body["assignment"]["topicPartitions"]).keys()
+                earlier = [each for each in self._assignments.get(who, ()) if each != reported]
+                self._assignments[who] = [*earlier, reported]
+                if gone := reported - self._topics.present(reported):
                     self._outdated.setdefault(who, set()).update(self._topics.named(gone))
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
             self.commits.taken(entry, asked)
 
-    def topics_told(self, told: Mapping[str, NotedTopic | None]) -> None:
+    def note_topics(self, reported: Mapping[str, NotedTopic | None]) -> None:
         """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
 
         Nor who was told of such a part and has not begun with it: it may, once, until it names a part of the next one.
         """
         gone = {
             name
-            for name, topic in told.items()
+            for name, topic in reported.items()
             if name in self._topics.ids
             and (topic is None or topic.get("id") not in (None, self._topics.ids[name]))
         }
         for partition, owners in self._owners.items() if gone else ():
             if partition[0] in gone:
                 self._misunderstood |= {(who, partition) for who in owners}
-        for who in self._told if gone else ():
-            if old := {partition for partition in self._was_told(who) if partition[0] in gone}:
+        for who in self._assignments if gone else ():
+            if old := {partition for partition in self._was_notified(who) if partition[0] in gone}:
                 self._outdated.setdefault(who, set()).update(old)
 
-    def _was_told(self, who: str) -> set[Partition]:
+    def _was_notified(self, who: str) -> set[Partition]:
         """What a client was told since it last began with something: all of that may wait for its application to poll."""
-        return {partition for told in self._told.get(who, ()) for partition in self._topics.named(told)}
+        return {
+            partition
+            for reported in self._assignments.get(who, ())
+            for partition in self._topics.named(reported)
+        }
 
     def left(self, who: str, entry: Entry) -> None:
         """It said that it leaves, whether or not anybody hears it."""
@@ -186,9 +190,9 @@ class ClientChecks:
             return
         if asked.body.get("topicPartitions") is None:
             return
-        told = self._was_told(who)
+        reported = self._was_notified(who)
         for partition in self._topics.named(before - after):
-            if partition in told and partition not in self.owned.get(who, rules.NONE):
+            if partition in reported and partition not in self.owned.get(who, rules.NONE):
                 self._unbegun.setdefault(who, {})[partition] = new.epoch
 
     def callback(self, entry: Entry) -> None:
@@ -212,7 +216,7 @@ class ClientChecks:
                 # What an earlier one threw on is taken with this one.
                 begun = self._beginning.pop(who, rules.NONE)
                 self._began.update({(who, partition): entry.at_ms for partition in begun})
-                del self._told.get(who, [])[:-1]
+                del self._assignments.get(who, [])[:-1]
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
             self._raised.pop(who, None)
@@ -246,7 +250,7 @@ class ClientChecks:
         if who not in self._thrown_out:
             # Else a loss was decided before this, which still names what was owned then.
             self._revoked.pop(who, None)
-        unheard = self._not_heard_of(who)
+        unheard = self._unreported(who)
         outdated = partitions & self._outdated.get(who, rules.NONE)
         if outdated:
             self._outdated[who] -= outdated
@@ -263,15 +267,15 @@ class ClientChecks:
         self._beginning.setdefault(who, set()).update(partitions)
         self._compare(who)
 
-    def _not_heard_of(self, who: str) -> Set[Partition]:
+    def _unreported(self, who: str) -> Set[Partition]:
         """What the group took back before the client began with it: it may until it has heard of that, and once more.
 
         The reconciliation in which it was by then goes on to its end.
         """
-        taken, heard = self._unbegun.get(who, {}), self._heard.get(who, 0)
+        taken, known_epoch = self._unbegun.get(who, {}), self._known_epoch.get(who, 0)
         if not taken:
             return rules.NONE
-        self._unbegun[who] = {partition: epoch for partition, epoch in taken.items() if epoch > heard}
+        self._unbegun[who] = {partition: epoch for partition, epoch in taken.items() if epoch > known_epoch}
         return set(taken)
 
     def _unsaid(self, who: str, partition: Partition) -> bool:

@@ -26,8 +26,12 @@ def subscription_of(data: str) -> Subscription | None:
 
 def is_given_more(member: MemberMetadata) -> bool:
     """Whether a member of a group's record is given what it does not subscribe to."""
-    told, assigned = subscription_of(member["subscription"]), assigned_by(member["assignment"])
-    return any(name not in told["topics"] for name, _ in assigned or ()) if told is not None else False
+    subscription, assigned = subscription_of(member["subscription"]), assigned_by(member["assignment"])
+    return (
+        any(name not in subscription["topics"] for name, _ in assigned or ())
+        if subscription is not None
+        else False
+    )
 
 
 def assigned_by(data: str) -> frozenset[Partition] | None:

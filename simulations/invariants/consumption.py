@@ -12,7 +12,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.consumption import READS
 from groups.history.state.group import State
-from simulations.invariants.beside import BesideChecker
+from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.consumed_log import ConsumedLog
 from simulations.invariants.consumption_sums import LAG, TWICE, UNREAD, Sums
@@ -69,7 +69,7 @@ COUNTED_MOST: Final = 64
 """Partitions up to which all are counted at each note; of more those that it is about, and all in the end."""
 
 
-class ConsumptionChecker(BesideChecker):
+class ConsumptionChecker(SideChecker):
     """``seeks``: whether the script commits offsets of its own choice."""
 
     def __init__(self, inner: RunChecker, *, seeks: bool) -> None:

@@ -27,15 +27,15 @@ class Figure(NamedTuple):
 
     invariant: str
     what: str
-    told: object
+    reported: object
     counted: object
     off: int = 0
 
     @property
     def differs(self) -> bool:
-        if isinstance(self.told, int) and isinstance(self.counted, int):
-            return not self.counted <= self.told <= self.counted + self.off
-        return self.told != self.counted
+        if isinstance(self.reported, int) and isinstance(self.counted, int):
+            return not self.counted <= self.reported <= self.counted + self.off
+        return self.reported != self.counted
 
 
 class Sums:
@@ -45,27 +45,27 @@ class Sums:
         self._violations = violations
 
     def compare(
-        self, told: Consumption, partition: Partition, log: ConsumedLog, at_ms: int, sequence: int
+        self, stored: Consumption, partition: Partition, log: ConsumedLog, at_ms: int, sequence: int
     ) -> None:
         """Of one partition; ``log`` is as of ``at_ms``."""
         name, number = partition
-        topic = told.topics.get(name)
+        topic = stored.topics.get(name)
         theirs = topic.partitions.get(number) if topic is not None else None
         if topic is None or theirs is None:
             self._violations.add(LAG, f"Nobody counts {named([partition])}", (sequence,), (), (partition,))
             return
         for figure in _figures(topic, theirs, number, log, at_ms):
             if figure.differs:
-                text = f"Of {named([partition])} {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
+                text = f"Of {named([partition])} {figure.what} is told as {figure.reported}, and counted it is {figure.counted}"
                 self._violations.add(figure.invariant, text, (sequence,), (), (partition,))
 
     def compare_all(
-        self, told: Consumption, logs: Sequence[ConsumedLog], lag_max: int | None, at_ms: int, sequence: int
+        self, stored: Consumption, logs: Sequence[ConsumedLog], lag_max: int | None, at_ms: int, sequence: int
     ) -> None:
         """Of all partitions together, those of deleted topics among them."""
-        for figure in _of_all(told, logs, lag_max, at_ms):
+        for figure in _of_all(stored, logs, lag_max, at_ms):
             if figure.differs:
-                text = f"Of all partitions {figure.what} is told as {figure.told}, and counted it is {figure.counted}"
+                text = f"Of all partitions {figure.what} is told as {figure.reported}, and counted it is {figure.counted}"
                 self._violations.add(figure.invariant, text, (sequence,), (figure.what,))
 
 
@@ -89,21 +89,21 @@ def _figures(
 
 
 def _of_all(
-    told: Consumption, logs: Sequence[ConsumedLog], lag_max: int | None, at_ms: int
+    stored: Consumption, logs: Sequence[ConsumedLog], lag_max: int | None, at_ms: int
 ) -> tuple[Figure, ...]:
-    sums, off = told.sums, len(logs)
+    sums, off = stored.sums, len(logs)
     # A sum is of parts of records, too, which each partition by itself leaves out.
     lag = Figure(LAG, "the lag", sums.lag(at_ms), sum(log.lag(at_ms) for log in logs), off)
-    most = max(told.lag_max, sums.lag(at_ms))
+    most = max(stored.lag_max, sums.lag(at_ms))
     gaps_ms = sum(log.gap_ms(at_ms) for log in logs)
     longest_ms = max((log.longest_ms(at_ms) for log in logs), default=0)
     skipped = sum(log.skipped for log in logs)
-    twice = totals(consumption_part(told, None, None), at_ms)["read_twice"]
+    twice = totals(consumption_part(stored, None, None), at_ms)["read_twice"]
     return (
         lag,
         Figure(TWICE, "what is read twice", twice, sum(log.read_twice for log in logs)),
         *((Figure(LAG, "the greatest lag", most, lag_max, off),) if lag_max is not None else ()),
         Figure(TWICE, "what is skipped", sums.skipped, skipped),
         Figure(UNREAD, "the milliseconds not read", sums.unread_until(at_ms), gaps_ms),
-        Figure(UNREAD, "the longest gap", longest_unread_ms(told, at_ms), longest_ms),
+        Figure(UNREAD, "the longest gap", longest_unread_ms(stored, at_ms), longest_ms),
     )

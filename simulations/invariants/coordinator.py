@@ -122,7 +122,7 @@ class GroupChecks(Group):
         if asked is not None and not _turned_away(body):
             self._judged(entry, asked)
         if not self._kafka and body.get("assignment"):
-            self._told(entry, who, body["assignment"])
+            self._assignment_sent(entry, who, body["assignment"])
         if not _turned_away(body):
             self.timers_run(entry)
         return asked
@@ -161,13 +161,13 @@ class GroupChecks(Group):
         if member is None or body.get("memberEpoch", -1) < 0:
             return
         names, timeout_ms = body.get("subscribedTopicNames"), body.get("rebalanceTimeoutMs", -1)
-        told = [
+        comparisons = [
             (names is None or member.names == frozenset(names), "subscription"),
             (body.get("subscribedTopicRegex") in (None, member.regex), "expression"),
             (timeout_ms in (-1, member.rebalance_timeout_ms), "rebalance timeout"),
             (body.get("instanceId") in (None, member.instance), "instance"),
         ]
-        for agrees, what in told:
+        for agrees, what in comparisons:
             if not agrees:
                 proof = (asked.entry.sequence, member.wrote, entry.sequence)
                 self._add(
@@ -190,7 +190,7 @@ class GroupChecks(Group):
         )
 
     def timer(self, entry: Entry) -> None:
-        self._timers.told(entry)
+        self._timers.note(entry)
 
     def failed_over(self) -> None:
         """A new coordinator has no timer yet and nothing that it handles."""
@@ -236,7 +236,7 @@ class GroupChecks(Group):
                 self._group_epoch(entry, value)
             case 4 if value is not None and not self._kafka:
                 # What the coordinator knew when it computed; it may have been unable to commit for long since then.
-                self._topics.told(
+                self._topics.note(
                     {
                         topic["topicName"]: {"id": topic["topicId"], "partitions": topic["numPartitions"]}
                         for topic in value["topics"]
@@ -293,7 +293,7 @@ class GroupChecks(Group):
             self._violations.add("group_state", text, (self.epoch_wrote, entry.sequence))
         self.targets.settle(entry, self.members, self.epoch, state)
 
-    def _told(self, entry: Entry, who: str, assignment: AssignmentBody) -> None:
+    def _assignment_sent(self, entry: Entry, who: str, assignment: AssignmentBody) -> None:
         """What an answer of the proposal leaves out is to be given up."""
         member = self.members.get(who)
         if member is None:
@@ -301,7 +301,7 @@ class GroupChecks(Group):
         kept: set[Held] = set()
         for part in (assignment.get("topicPartitions"), assignment.get("assignedTopicPartitions")):
             kept |= listed(part or ()).keys()
-        self._timers.told_less(entry, who, self._topics.named(member.assigned.keys() - kept))
+        self._timers.revocation(entry, who, self._topics.named(member.assigned.keys() - kept))
 
     def _add(self, invariant: str, text: str, proof: tuple[int, ...], who: str) -> None:
         self._violations.add(invariant, text, proof, (who,))

@@ -45,7 +45,7 @@ CROWDED: Final = (
     "a group has more members than group.max.size: who joins again too late is refused, comes back, and takes the place of "
     "another (KIP-389)"
 )
-CLAIMS_BESIDE: Final = (
+CLAIMS_UNSUBSCRIBED: Final = (
     "a member changes its subscription while it joins, and goes on to claim what it had: a leader whose own assignor gives that "
     "away throws, each time (KIP-429)"
 )
@@ -89,14 +89,16 @@ class Unending:
 
     def __init__(self) -> None:
         self._crowded = False
-        self._beside: set[str] = set()
+        self._unsubscribed: set[str] = set()
         """Whose last JoinGroup claims what it does not subscribe to."""
         self._throws = False
 
     @property
     def fault(self) -> str | None:
         """What keeps the group from resting."""
-        return CROWDED if self._crowded else CLAIMS_BESIDE if self._throws and self._beside else None
+        return (
+            CROWDED if self._crowded else CLAIMS_UNSUBSCRIBED if self._throws and self._unsubscribed else None
+        )
 
     def changes(self) -> None:
         """Something else happens: whether it goes on is seen anew."""
@@ -104,7 +106,11 @@ class Unending:
 
     def joins(self, who: str, topics: Collection[str], claims: Collection[Partition]) -> None:
         """A JoinGroup subscribes to topics, and claims partitions."""
-        (self._beside.add if any(name not in topics for name, _ in claims) else self._beside.discard)(who)
+        (
+            self._unsubscribed.add
+            if any(name not in topics for name, _ in claims)
+            else self._unsubscribed.discard
+        )(who)
 
     def refused(self, code: int | None, *, is_member: bool) -> None:
         """A JoinGroup is; ``is_member``: of the last generation."""

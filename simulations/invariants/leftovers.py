@@ -59,9 +59,9 @@ class LeftoverChecks:
             case "expire_offsets":
                 self._expires = entry.sequence
             case "topics":
-                self._topics_told(entry, entry.payload["topics"])
+                self._note_topics(entry, entry.payload["topics"])
 
-    def _topics_told(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
+    def _note_topics(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
         for name, topic in topics.items():
             if topic is not None and topic.get("id") in (None, self._topics.ids.get(name, topic.get("id"))):
                 self._gone.pop(name, None)

@@ -79,7 +79,7 @@ class LivenessChecks:
         self._retries = False
         self._cut_off = False
         self._loaded_ms = 0
-        self._heard: dict[str, tuple[int, int]] = {}
+        self._last_seen: dict[str, tuple[int, int]] = {}
         self._silences: list[tuple[int, str]] = []
         self._waits: dict[str, Entry] = {}
         self._deadlines: list[tuple[int, int, str]] = []
@@ -152,34 +152,34 @@ class LivenessChecks:
     def cut_off(self, entry: Entry, *, cut: bool) -> None:
         """A coordinator that cannot reach its replicas commits nothing; when it can, every wait begins anew."""
         self._cut_off = cut
-        self._wait_anew(entry, max(entry.at_ms, self._loaded_ms))
+        self._restart_waits(entry, max(entry.at_ms, self._loaded_ms))
 
-    def heard(self, entry: Entry, who: str) -> None:
-        if who not in self._heard:
+    def seen(self, entry: Entry, who: str) -> None:
+        if who not in self._last_seen:
             heapq.heappush(self._silences, (entry.at_ms + self._silence_ms, who))
-            self._heard[who] = (entry.at_ms, entry.sequence)
-        elif entry.at_ms >= self._heard[who][0]:
+            self._last_seen[who] = (entry.at_ms, entry.sequence)
+        elif entry.at_ms >= self._last_seen[who][0]:
             # What a coordinator hears while it is loading is forgotten: sessions begin when it has loaded.
-            self._heard[who] = (entry.at_ms, entry.sequence)
+            self._last_seen[who] = (entry.at_ms, entry.sequence)
 
     @property
     def _silence_ms(self) -> int:
         return self._bounds.session_timeout_ms + self._bounds.settle_ms
 
-    def first_heard(self, entry: Entry, who: str) -> None:
+    def first_seen(self, entry: Entry, who: str) -> None:
         """A member that was there before the log: its session begins here."""
-        if who not in self._heard:
-            self.heard(entry, who)
+        if who not in self._last_seen:
+            self.seen(entry, who)
 
     def failed_over(self, entry: Entry) -> None:
         """Timers start anew when the log has been read."""
         self._cut_off = False
         self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
-        self._wait_anew(entry, self._loaded_ms)
+        self._restart_waits(entry, self._loaded_ms)
 
-    def _wait_anew(self, entry: Entry, from_ms: int) -> None:
-        for who in self._heard:
-            self._heard[who] = (from_ms, entry.sequence)
+    def _restart_waits(self, entry: Entry, from_ms: int) -> None:
+        for who in self._last_seen:
+            self._last_seen[who] = (from_ms, entry.sequence)
         if not self._kafka:
             # No record tells who was told to give up: the new coordinator tells it again.
             self._waits.clear()
@@ -193,7 +193,7 @@ class LivenessChecks:
             new = group.members.get(who)
             self._heeds(who)
             if new is None:
-                self._heard.pop(who, None)
+                self._last_seen.pop(who, None)
                 self._waits.pop(who, None)
             else:
                 self._rebalance_timeout_ms = max(self._rebalance_timeout_ms, new.rebalance_timeout_ms)
@@ -228,17 +228,17 @@ class LivenessChecks:
             return
         while self._silences and self._silences[0][0] < at_ms:
             _, who = heapq.heappop(self._silences)
-            heard = self._heard.get(who)
-            if heard is None:
+            last_seen = self._last_seen.get(who)
+            if last_seen is None:
                 continue
-            deadline_ms = heard[0] + self._silence_ms
+            deadline_ms = last_seen[0] + self._silence_ms
             if deadline_ms >= at_ms:
                 heapq.heappush(self._silences, (deadline_ms, who))
                 continue
-            del self._heard[who]
+            del self._last_seen[who]
             if who in self._group.members:
                 text = f"{who} is silent for longer than its session timeout, and still a member"
-                self._violations.add("session_timeout", text, (heard[1], sequence), (who,))
+                self._violations.add("session_timeout", text, (last_seen[1], sequence), (who,))
         while self._deadlines and self._deadlines[0][0] < at_ms:
             _, since, who = heapq.heappop(self._deadlines)
             waits = self._waits.get(who)

@@ -150,7 +150,7 @@ class MixedChecker:
                 self._ties.record(entry, state)
                 self._record(entry, state)
             case Kind.NOTE if payload["note"] == "topics":
-                self._unwritten.topics_told(payload["topics"], entry.sequence)
+                self._unwritten.note_topics(payload["topics"], entry.sequence)
                 self._topics.there_are(payload["topics"])
                 self._group.targets.topics_changed()
                 self._disturbed = entry
@@ -168,9 +168,9 @@ class MixedChecker:
                 self._disturbed = entry
             case Kind.REQUEST:
                 self._senders.add(entry.actor)
-                told = payload["body"].get("topicPartitions")
-                if payload["api"] == "ConsumerGroupHeartbeat" and told is not None:
-                    self._misread.names(entry.actor, entry.sequence, self._topics.named(listed(told)))
+                owned = payload["body"].get("topicPartitions")
+                if payload["api"] == "ConsumerGroupHeartbeat" and owned is not None:
+                    self._misread.names(entry.actor, entry.sequence, self._topics.named(listed(owned)))
             case Kind.RESPONSE:
                 self._answered(entry)
             case Kind.CALLBACK:

@@ -53,8 +53,8 @@ class Misread:
         return self._unnamed(who, client, keys) | {key for key in keys if (who, key) in self._taken}
 
     def _unnamed(self, who: str, client: Client, keys: Set[Partition]) -> set[Partition]:
-        asked, told = self._named.get(who, (0, frozenset()))
-        return {key for key in keys if key not in told and client.owned.get(key, 0) < asked}
+        asked, reported = self._named.get(who, (0, frozenset()))
+        return {key for key in keys if key not in reported and client.owned.get(key, 0) < asked}
 
 
 class Unwritten:
@@ -67,9 +67,9 @@ class Unwritten:
         self._beyond: dict[str, dict[Partition, int]] = {}
         """What a classic member owned beyond what was written down as it became a member of the consumer group."""
 
-    def topics_told(self, told: Mapping[str, NotedTopic | None], sequence: int) -> None:
+    def note_topics(self, reported: Mapping[str, NotedTopic | None], sequence: int) -> None:
         """Ahead of whoever goes by what is told."""
-        for name, topic in told.items():
+        for name, topic in reported.items():
             known = self._topics.ids.get(name)
             if known is not None and (topic is None or topic.get("id") not in (None, known)):
                 self._deleted[name] = sequence

@@ -83,11 +83,11 @@ class Topics:
 
     def copy(self) -> Topics:
         topics = Topics()
-        for name, told in vars(self).items():
-            setattr(topics, name, dict(told))
+        for name, values in vars(self).items():
+            setattr(topics, name, dict(values))
         return topics
 
-    def told(self, topics: Mapping[str, NotedTopic | None]) -> None:
+    def note(self, topics: Mapping[str, NotedTopic | None]) -> None:
         for name, topic in topics.items():
             if topic is None:
                 self.ids.pop(name, None)
@@ -107,7 +107,7 @@ class Topics:
             topic_id, partitions = topic.get("id"), topic.get("partitions")
             if topic_id is not None and partitions is not None:
                 self.now[name] = topic_id, partitions
-        self.told(topics)
+        self.note(topics)
 
     def matching(self, regex: str) -> frozenset[str]:
         """The names that there are and that the expression matches in full; none if it does not compile."""

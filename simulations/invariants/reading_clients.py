@@ -30,7 +30,7 @@ class _Client:
     giving_up: frozenset[Partition] = frozenset()
     fetches: bool = False
     denied: frozenset[str] = frozenset()
-    told: int = 0
+    reported_at: int = 0
     raised: bool = False
     stopped: dict[str, int] = field(default_factory=dict)
 
@@ -60,8 +60,8 @@ class ReadingClients:
             client.has |= partitions
 
     def fault(self, entry: Entry) -> None:
-        told: str | None = entry.payload.get("member")
-        who = told or ""
+        who_left: str | None = entry.payload.get("member")
+        who = who_left or ""
         match entry.payload["fault"]:
             case "pause":
                 self._client(who).stopped[PAUSED] = entry.at_ms
@@ -70,7 +70,7 @@ class ReadingClients:
             case "cut" if who in self._clients and "peer" not in entry.payload:
                 self._clients[who].stopped[CUT_OFF] = entry.at_ms
             case "heal" if "peer" not in entry.payload:
-                for each in self._clients if told is None else (who,):
+                for each in self._clients if who_left is None else (who,):
                     self._stops_over(each, CUT_OFF, entry)
             case "kill":
                 client = self._client(who)
@@ -93,15 +93,19 @@ class ReadingClients:
         keeps = PAUSED in client.stopped and KILLED not in client.stopped
         if keeps and (dropped := client.reads - partitions):
             text = f"{entry.actor} is paused, and does not stay where it is with {named(dropped)}"
-            self._tell(text, (client.told, entry.sequence), entry.actor, dropped)
+            self._add(text, (client.reported_at, entry.sequence), entry.actor, dropped)
         if begins:
             client.has |= partitions
         client.giving_up = (client.giving_up | client.reads) & client.has - partitions
-        client.reads, client.fetches, client.told = frozenset(partitions), payload["fetches"], entry.sequence
+        client.reads, client.fetches, client.reported_at = (
+            frozenset(partitions),
+            payload["fetches"],
+            entry.sequence,
+        )
         client.denied = frozenset(payload.get("denied") or ())
         if others := partitions - client.has:
             text = f"{entry.actor} reads {named(others)}, which nobody has handed over to it"
-            self._tell(text, (entry.sequence,), entry.actor, others)
+            self._add(text, (entry.sequence,), entry.actor, others)
         self._rights(entry.actor, client, entry.sequence)
 
     def forgotten(self, topic: str) -> None:
@@ -122,7 +126,7 @@ class ReadingClients:
             left = {(topic, n) for topic, n in unread if n < len(topics.get(topic, ()))}
             if left and not client.raised:
                 text = f"{who} was handed over {named(left)}, and does not read it"
-                self._tell(text, (client.told, sequence), who, left)
+                self._add(text, (client.reported_at, sequence), who, left)
 
     def _rights(self, who: str, client: _Client, sequence: int) -> None:
         name = who.partition("~")[0]
@@ -131,8 +135,11 @@ class ReadingClients:
         if client.denied & topics != denied:
             words = ", ".join(sorted(client.denied ^ denied))
             text = f"{who} reads as if its rights on {words} were others than they are"
-            self._tell(
-                text, (client.told, sequence), who, {each for each in client.reads if each[0] in denied}
+            self._add(
+                text,
+                (client.reported_at, sequence),
+                who,
+                {each for each in client.reads if each[0] in denied},
             )
 
     def _stops_over(self, who: str, why: str, entry: Entry) -> None:
@@ -147,12 +154,12 @@ class ReadingClients:
         for why, since_ms in client.stopped.items():
             if since_ms < at_ms:
                 text = f"{who} {why}, and reads {named(client.reads)}"
-                self._tell(text, (client.told, sequence), who, client.reads)
+                self._add(text, (client.reported_at, sequence), who, client.reads)
 
     def _client(self, who: str) -> _Client:
         return self._clients.setdefault(who, _Client())
 
-    def _tell(
+    def _add(
         self,
         text: str,
         sequences: tuple[int, ...],

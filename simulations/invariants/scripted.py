@@ -11,7 +11,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
-from simulations.invariants.beside import BesideChecker
+from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.violations import Violation
 
@@ -20,7 +20,7 @@ ACCEPTED: Final = "a request that the script sent was accepted, and no client is
 READ_ALONE: Final = "OffsetFetch"
 
 
-class ScriptedChecker(BesideChecker):
+class ScriptedChecker(SideChecker):
     """Hides what the script sends from ``inner``, until one of it is accepted."""
 
     def __init__(self, inner: RunChecker) -> None:

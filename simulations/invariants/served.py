@@ -13,7 +13,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Protocol, Semantics, State
 from groups.releases import release_of
-from simulations.invariants.beside import BesideChecker
+from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violation
@@ -49,7 +49,7 @@ SERVED_INVARIANTS: Final = {
 FORGOTTEN: Final = "a broker older than 4.0 was the coordinator of a consumer group, which it does not know"
 
 
-class ServedChecker(BesideChecker):
+class ServedChecker(SideChecker):
     """``level`` and ``release`` are those that the run begins with; notes tell what changes."""
 
     def __init__(self, inner: RunChecker, *, semantics: Semantics, level: int, release: str) -> None:
@@ -117,10 +117,10 @@ class ServedChecker(BesideChecker):
     def _written(self, entry: Entry) -> None:
         changed = self._changed
         if self._semantics is Semantics.KAFKA and changed is not None and entry.cause == changed.sequence:
-            told = (
+            sentence = (
                 f"A record of type {entry.payload['type']} is written because group.version is {self._level}"
             )
-            self._violations.add(LOWERED, told, (changed.sequence, entry.sequence), ())
+            self._violations.add(LOWERED, sentence, (changed.sequence, entry.sequence), ())
 
     def _lost(self) -> None:
         """In the proposal a group that its coordinator has loaded by now is lost."""
@@ -128,8 +128,8 @@ class ServedChecker(BesideChecker):
         if self._semantics is not Semantics.KIP or self._level > 0 or changed is None or state is None:
             return
         if state.protocol is Protocol.CONSUMER and state.consumer.group_epoch and not state.deleted:
-            told = "The consumer group is there, though group.version is 0"
-            self._violations.add(LOWERED, told, (changed.sequence,), ())
+            sentence = "The consumer group is there, though group.version is 0"
+            self._violations.add(LOWERED, sentence, (changed.sequence,), ())
 
     def _accepted(self, entry: Entry) -> None:
         if entry.payload["api"] == HEARTBEAT_API and not (self._level > 0 and self._coordinator_serves):
@@ -148,8 +148,8 @@ class ServedChecker(BesideChecker):
             self._add(request, entry, f"is answered {code}, though the consumer protocol is not served")
 
     def _add(self, request: Entry, entry: Entry, text: str) -> None:
-        told = f"A heartbeat of {request.actor} {text}"
-        self._violations.add(SERVED, told, (request.sequence, entry.sequence), (request.actor,))
+        sentence = f"A heartbeat of {request.actor} {text}"
+        self._violations.add(SERVED, sentence, (request.sequence, entry.sequence), (request.actor,))
 
 
 def _code(payload: Payload) -> int:

@@ -61,10 +61,10 @@ class SettingsChecks:
             return
         if held is None or asked is None or body.get("errorCode") or asked.body.get("memberEpoch", -1) < 0:
             return
-        told_ms = body.get("heartbeatIntervalMs")
-        if told_ms not in (None, held.heartbeat_interval_ms):
+        interval_ms = body.get("heartbeatIntervalMs")
+        if interval_ms not in (None, held.heartbeat_interval_ms):
             who = asked.entry.actor
-            text = f"{who} is told to send a heartbeat every {told_ms} ms, and {held.heartbeat_interval_ms} ms are set"
+            text = f"{who} is told to send a heartbeat every {interval_ms} ms, and {held.heartbeat_interval_ms} ms are set"
             self._add("settings_hold", text, (asked.entry.sequence, entry.sequence), who)
 
     def failed_over(self) -> None:

@@ -170,9 +170,9 @@ class StepChecks:
         if (memory is None) != (new is None):
             self._add("memory_is_replay", f"{name} is in memory or in the log alone", proof, name)
         elif memory is not None and new is not None:
-            told = (new.epoch, new.previous, new.state, set(new.assigned), set(new.pending))
+            written = (new.epoch, new.previous, new.state, set(new.assigned), set(new.pending))
             kept = (memory.epoch, memory.previous_epoch, memory.state)
-            if told != (*kept, flat(memory.assigned), flat(memory.pending_revocation)):
+            if written != (*kept, flat(memory.assigned), flat(memory.pending_revocation)):
                 self._add("memory_is_replay", f"{name} in memory is not what its records say", proof, name)
         seen = (old.held() if old is not None else set()) | (new.held() if new is not None else set())
         wrong = []

@@ -31,7 +31,7 @@ class TimerChecks:
         other._useless = dict(self._useless)
         return other
 
-    def told(self, entry: Entry) -> None:
+    def note(self, entry: Entry) -> None:
         """A timer's entry."""
         payload = entry.payload
         who, running = payload["member"], self._running.get(payload["timer"])
@@ -96,7 +96,7 @@ class TimerChecks:
             text = f"A {timer} timer runs for {who}, which needs none"
             self._violations.add("needed_timers", text, (wrote, entry.sequence), (who,))
 
-    def told_less(self, entry: Entry, who: str, less: list[tuple[str, int]]) -> None:
+    def revocation(self, entry: Entry, who: str, less: list[tuple[str, int]]) -> None:
         """The proposal keeps no record of it: only the answer tells a member to give something up."""
         waits = who in self._running["rebalance"]
         if less and not waits:

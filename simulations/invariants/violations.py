@@ -55,7 +55,7 @@ class Violations:
 
     def __init__(self) -> None:
         self.fresh: list[Violation] = []
-        self._told: set[tuple[str, tuple[str, ...], tuple[Partition, ...]]] = set()
+        self._found: set[tuple[str, tuple[str, ...], tuple[Partition, ...]]] = set()
 
     def add(
         self,
@@ -66,9 +66,9 @@ class Violations:
         partitions: Iterable[Partition] = (),
     ) -> None:
         who, which = tuple(members), tuple(sorted(partitions))
-        if (invariant, who, which) in self._told or len(self._told) >= VIOLATIONS_MAX:
+        if (invariant, who, which) in self._found or len(self._found) >= VIOLATIONS_MAX:
             return
-        self._told.add((invariant, who, which))
+        self._found.add((invariant, who, which))
         proof = tuple(sorted({sequence for sequence in sequences if sequence > 0}))
         self.fresh.append(
             Violation(invariant=invariant, sentence=sentence, sequences=proof, members=who, partitions=which)

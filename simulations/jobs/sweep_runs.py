@@ -82,11 +82,11 @@ def title_of(axes: Axes) -> str:
 
 def say(sweep: Sweep) -> None:
     """Tells those who watch the sweep how far it is; the answers they fetch."""
-    text = orjson.dumps(told_of(sweep)).decode()
+    text = orjson.dumps(progress_message(sweep)).decode()
     announce(sweep_group(sweep.id), {"type": "sweep.progress", "text": text})
 
 
-def told_of(sweep: Sweep, kind: str = "progress") -> dict[str, Any]:
+def progress_message(sweep: Sweep, kind: str = "progress") -> dict[str, Any]:
     return {
         "type": kind,
         "status": sweep.status,
@@ -106,7 +106,9 @@ def answers_of(sweep: Sweep) -> Answers:
 
 
 def perform(
-    sweep_id: str, *, tell: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None
+    sweep_id: str,
+    *,
+    publish: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None,
 ) -> Sweep:
     """Runs a waiting sweep to its end. ``tell`` hears what was stored. Does nothing if it is taken."""
     taken = leases.take(sweep_id, attempts=F("attempts") + 1)
@@ -116,7 +118,7 @@ def perform(
     say(sweep)
     outcome: tuple[Sweep.Status, str] | None = None
     try:
-        for outcome in _receive(sweep, tell):
+        for outcome in _receive(sweep, publish):
             if outcome[0] == Status.COMPLETE:
                 # Told at once: the child takes a second to put its tools away.
                 finish(sweep, *outcome)
@@ -129,7 +131,7 @@ def perform(
 
 
 def _receive(
-    sweep: Sweep, tell: Callable[[Sweep, Sequence[Mapping[str, Any]]], None]
+    sweep: Sweep, publish: Callable[[Sweep, Sequence[Mapping[str, Any]]], None]
 ) -> Iterator[tuple[Sweep.Status, str]]:
     """Runs the child to its end; yields what the sweep has come to, once that is known."""
     skip = list(sweep.answered.values_list("cell", "first"))
@@ -148,12 +150,12 @@ def _receive(
                 sweep.stage = str(message.get("stage") or "Answering")
                 sweep.cores = int(message.get("cores") or sweep.cores)
                 _save_running(sweep, "stage", "cores")
-                tell(sweep, ())
+                publish(sweep, ())
             case "answers":
                 sweep.took_ms += round((time.monotonic() - begun_s) * 1_000)
                 begun_s = time.monotonic()
                 store(sweep, message["blocks"])
-                tell(sweep, message["blocks"])
+                publish(sweep, message["blocks"])
     if watch.stopped:
         yield Status.CANCELLED, ""
 

@@ -160,9 +160,9 @@ def holdings(frame: Frame) -> Target:
     return held
 
 
-def compare(foretold: Target, came: Target) -> Comparison:
+def compare(predicted: Target, came: Target) -> Comparison:
     """Partition by partition; one that stands on one side alone differs."""
-    was, now = _owners(foretold), _owners(came)
+    was, now = _owners(predicted), _owners(came)
     places = sorted(was.keys() | now.keys())
     different = [place for place in places if was.get(place) != now.get(place)]
     return {

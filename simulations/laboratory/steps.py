@@ -36,7 +36,7 @@ def steps_of(case: Case, answer: Answer) -> list[StepSheet]:
         return []
     telling = _Telling(case, answer)
     groups = [list(group) for _, group in itertools.groupby(answer.steps, key=_alike)]
-    steps = [step for group in groups[:STEPS_MOST] for step in telling.tell(group)]
+    steps = [step for group in groups[:STEPS_MOST] for step in telling.sheets(group)]
     shown = steps[:STEPS_MOST]
     left_out = len(steps) - len(shown) + sum(map(len, groups[STEPS_MOST:]))
     if left_out:
@@ -79,7 +79,7 @@ class _Telling:
         }
         self._renamed = _renaming(case)
 
-    def tell(self, group: Sequence[Step]) -> Iterator[StepSheet]:
+    def sheets(self, group: Sequence[Step]) -> Iterator[StepSheet]:
         """Several steps of one kind as one where there are words for them together."""
         together = TOGETHER.get(_kind(group[0]))
         if together is not None and (len(group) > 1 or _kind(group[0]) == "withhold"):

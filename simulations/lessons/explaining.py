@@ -7,7 +7,7 @@ Each explanation is made of what the frame holds; where the simulator has none, 
 from __future__ import annotations
 
 from simulations.lessons.classic import is_classic
-from simulations.lessons.reasons import Pieces, told
+from simulations.lessons.reasons import Pieces, reason_text
 from simulations.lessons.reasons_classic import ClassicReasons
 from simulations.lessons.reasons_members import MemberReasons
 from simulations.lessons.reasons_partitions import PartitionReasons
@@ -42,4 +42,4 @@ class Explainer(ClassicReasons, PartitionReasons, MemberReasons, StateReasons):
         return super().state(given)
 
 
-__all__ = ["Explainer", "Pieces", "told"]
+__all__ = ["Explainer", "Pieces", "reason_text"]

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final, Literal, TypedDict
 
 from simulations.lessons.document import Ask, Option
-from simulations.lessons.explaining import Explainer, told
+from simulations.lessons.explaining import Explainer, reason_text
 from simulations.lessons.filling import Filler, Problem
 from simulations.lessons.values import (
     Duration,
@@ -181,7 +181,7 @@ def _why(
             pieces = None if right else explain.state(candidate)
         case _:
             pieces = None
-    return told(pieces) if pieces else []
+    return reason_text(pieces) if pieces else []
 
 
 def _shown(candidate: str, value: Value) -> list[TextPart]:

@@ -10,7 +10,7 @@ from simulations.lessons.values import Members, Partitions, TextPart, Value, par
 Pieces = list[str | Value]
 
 
-def told(pieces: Pieces) -> list[TextPart]:
+def reason_text(pieces: Pieces) -> list[TextPart]:
     """Words and values as the parts of a sentence."""
     return [
         part

@@ -66,11 +66,11 @@ WISH_KEYS: Final = (
     "turn_after",
     "server_assignor",
 )
-TOLD_KEYS: Final = ("assumed", "timeline", "at")
+GIVEN_KEYS: Final = ("assumed", "timeline", "at")
 OWN_KEYS: Final = ("instance_id", "remote_assignor")
 """Keys of a member that no group has for all of them."""
 
-KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key not in OWN_KEYS), *WISH_KEYS, *TOLD_KEYS)
+KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key not in OWN_KEYS), *WISH_KEYS, *GIVEN_KEYS)
 
 AWAY_MOST_MS: Final = 120_000
 """A process that is away for longer than this was not bounced, but stopped."""

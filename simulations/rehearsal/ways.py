@@ -187,11 +187,11 @@ def _planned(question: Question) -> tuple[Bounce, ...]:
     second: dict[str, Settings] = {}
     for member in question.classic:
         now = today(member)
-        beside = _beside(question, now)
-        if beside != now:
-            first[member.name] = beside
-        alone = _alone(beside)
-        if alone != beside:
+        with_both = _with_both(question, now)
+        if with_both != now:
+            first[member.name] = with_both
+        alone = _alone(with_both)
+        if alone != with_both:
             second[member.name] = alone
     return (*_round(question, first, 1), *_round(question, second, 2 if first else 1))
 
@@ -203,7 +203,7 @@ def _hasty(question: Question) -> tuple[Bounce, ...]:
     directly = {}
     for member in question.classic:
         now = today(member)
-        alone = _alone(_beside(question, now))
+        alone = _alone(_with_both(question, now))
         if alone != now:
             directly[member.name] = alone
     return _round(question, directly, 1)
@@ -245,7 +245,7 @@ def _consumer(question: Question) -> Settings:
     )
 
 
-def _beside(question: Question, now: Settings) -> Settings:
+def _with_both(question: Question, now: Settings) -> Settings:
     """After the first bounce: the new code, with the new assignor beside the old ones; Streams with ``upgrade.from``."""
     if now.rebalance == COOPERATIVE and version_of(now.client) >= COOPERATIVE_SINCE:
         return now
@@ -261,10 +261,10 @@ def _beside(question: Question, now: Settings) -> Settings:
     return replace(newer, assignors=(*now.assignors, COOPERATIVE_STICKY))
 
 
-def _alone(beside: Settings) -> Settings:
+def _alone(with_both: Settings) -> Settings:
     """After the second bounce: what is cooperative alone."""
-    if beside.rebalance == COOPERATIVE:
-        return beside
-    if beside.upgrade_from:
-        return replace(beside, upgrade_from=False)
-    return replace(beside, assignors=(COOPERATIVE_STICKY,))
+    if with_both.rebalance == COOPERATIVE:
+        return with_both
+    if with_both.upgrade_from:
+        return replace(with_both, upgrade_from=False)
+    return replace(with_both, assignors=(COOPERATIVE_STICKY,))

@@ -44,7 +44,7 @@ def answered(
                 begun = time.perf_counter()
                 first, last = blocks[place]
                 found = answer(first, last, semantics, presets, groups, covered=covered, release=release)
-                line = orjson.dumps(told(found))
+                line = orjson.dumps(answer_fields(found))
                 took_s = time.perf_counter() - begun
                 yield pa.RecordBatch.from_pydict(
                     {"took_s": pa.array([took_s], pa.float64()), "answer": pa.array([line], pa.binary())}
@@ -53,7 +53,7 @@ def answered(
     return tasks.mapInArrow(run, ANSWERED)
 
 
-def told(answer: Answer) -> dict[str, Any]:
+def answer_fields(answer: Answer) -> dict[str, Any]:
     """As JSON: ``runs``, ``found``, ``unknown``, ``counts``."""
     return {
         "runs": answer.runs,

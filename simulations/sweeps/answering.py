@@ -49,7 +49,7 @@ def rows_of(axes: Axes, block: Block, clock: Clock) -> Iterator[Row]:
         yield row_of(case_of(cell.shape, cell.happening, seed), cell.board, clock)
 
 
-def told(cell: Cell, seed: int, row: Row) -> dict[str, str | float | None]:
+def table_row(cell: Cell, seed: int, row: Row) -> dict[str, str | float | None]:
     """A case with its figures by name: a line of the command and of the table that is exported."""
     case: dict[str, str | float | None] = {
         "protocol": cell.board.protocol,

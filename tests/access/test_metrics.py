@@ -190,7 +190,7 @@ async def test_a_slow_socket_counts_what_it_does_not_take() -> None:
     feed = Feed(group="g")
     feed.listeners.add(Listener())
     for _ in range(BACKLOG_MOST + 3):
-        feed.tell("x")
+        feed.send("x")
     assert feed.dropped == 3
 
 

@@ -21,9 +21,9 @@ from groups.clusters.settings import settings_of
 from groups.history.polls.description import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
+    DescribedGroup,
     GroupDescription,
     GroupKind,
-    Told,
     Undescribed,
 )
 from groups.watching import registry
@@ -117,11 +117,11 @@ def living(secure: Secure) -> Iterator[Callable[[GroupKind], Living]]:
         thread.join(10)
 
 
-def is_assigned(told: Told) -> bool:
+def is_assigned(told: DescribedGroup) -> bool:
     return isinstance(told, GroupDescription) and any(member.assignment for member in told.members)
 
 
-def described(secure: Secure, way: str, living: Living) -> Told:
+def described(secure: Secure, way: str, living: Living) -> DescribedGroup:
     """What the coordinator answers this user to the request of the group's own kind."""
     import asyncio
 
@@ -131,7 +131,7 @@ def described(secure: Secure, way: str, living: Living) -> Told:
         async with open_cluster(settings_of(secure.properties(way, USER))) as brokers:
             return (await brokers.describe([listed]))[living.group]
 
-    told: Told = asyncio.run(ask())
+    told: DescribedGroup = asyncio.run(ask())
     return told
 
 

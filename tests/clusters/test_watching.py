@@ -12,7 +12,7 @@ from groups import storage
 from groups.cluster_models import Cluster
 from groups.models import Timeline
 from groups.watching import registry, retention
-from groups.watching.storing import UNWATCHED_TOLD_AFTER_MS
+from groups.watching.storing import UNWATCHED_SHOWN_AFTER_MS
 from tests.broker.members import CLASSIC, Member
 from tests.clusters.secure import Secure
 from tests.clusters.watched import (
@@ -56,7 +56,7 @@ def test_a_watch_that_is_taken_up_again_goes_on_in_the_same_timeline_and_says_th
     with Watch(cluster, groups=[group], follow=False):
         first = until(lambda: facts(group, members=1))
     members("b", group, topic)
-    until(lambda: time.time() * 1000 - registry.get(cluster.pk).seen["at_ms"] > UNWATCHED_TOLD_AFTER_MS)
+    until(lambda: time.time() * 1000 - registry.get(cluster.pk).seen["at_ms"] > UNWATCHED_SHOWN_AFTER_MS)
     with Watch(cluster, "another", groups=[group], follow=False):
         again = until(lambda: facts(group, members=2, rebalancing=False))
     assert again.timeline_id == first.timeline_id

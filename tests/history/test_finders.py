@@ -59,7 +59,7 @@ def test_a_patterns_sources_are_some_that_a_log_can_have() -> None:
 
 
 def test_of_a_log_without_members_nothing_is_said_to_be_beyond_it() -> None:
-    assert Finder().cannot_tell([]) == []
+    assert Finder().undecided([]) == []
 
 
 def test_a_quiet_log_of_records_says_which_patterns_it_cannot_rule_out() -> None:

@@ -14,7 +14,7 @@ from groups.history.frames.frame import frame
 from groups.history.frames.shapes import NO_FRAME
 from groups.history.metrics import Metrics
 from groups.history.metrics.sampled import WINDOW_MS, WINDOWS, Sampled
-from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.metrics.table import METRICS, UNMEASURED
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
@@ -194,7 +194,7 @@ def test_the_reference_lists_every_metric_and_every_one_that_cannot_be_told() ->
     for metric in METRICS:
         row = f"| `{metric.name}` | {', '.join(metric.tags)} | {metric.unit} | {'·' if metric.proposed else ''} | {metric.about} | {f'`{metric.kip_429}`' if metric.kip_429 else ''} |"
         assert row in text
-    for gap in NOT_TOLD:
+    for gap in UNMEASURED:
         assert f"| `{gap.name}` | {gap.why} |" in text
 
 

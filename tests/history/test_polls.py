@@ -19,17 +19,17 @@ from groups.history.following.partition import PartitionLog
 from groups.history.frames.frame import frame
 from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import (
+    DescribedGroup,
     GroupDescription,
     GroupKind,
     MemberDescription,
     StreamsFacts,
     StreamsTasks,
-    Told,
     Undescribed,
 )
 from groups.history.polls.plain import plain
 from groups.history.polls.reading import classic_groups
-from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_TOLD_AFTER_MS, PolledGroup
+from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_SHOWN_AFTER_MS, PolledGroup
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
 from groups.history.state.plain import from_plain, to_plain
@@ -240,7 +240,7 @@ def test_a_group_that_may_not_be_described_for_a_while_is_said_to_be_unreadable(
 ) -> None:
     watched = PolledGroup(group=GROUP)
     watched.take(group(3, 3, A), 0)
-    refused: Told = Undescribed(group=GROUP, code=code)
+    refused: DescribedGroup = Undescribed(group=GROUP, code=code)
     assert says(watched.take(refused, 1000)) == [sentence]
     assert watched.take(refused, 2000) == []
     assert says(watched.take(group(3, 3, A), 3000)) == ["Seen again after 2.0 s"]
@@ -249,11 +249,11 @@ def test_a_group_that_may_not_be_described_for_a_while_is_said_to_be_unreadable(
 def test_a_coordinator_that_moves_for_a_moment_is_not_worth_a_word_and_one_that_stays_away_is() -> None:
     watched = PolledGroup(group=GROUP)
     watched.take(group(3, 3, A), 0)
-    moving: Told = Undescribed(group=GROUP, code=16)
+    moving: DescribedGroup = Undescribed(group=GROUP, code=16)
     assert watched.take(moving, 1000) == []
     assert watched.take(group(3, 3, A), 2000) == []
     watched.take(moving, 3000)
-    assert says(watched.take(moving, 3000 + MOVING_TOLD_AFTER_MS)) == [
+    assert says(watched.take(moving, 3000 + MOVING_SHOWN_AFTER_MS)) == [
         "Not seen from here: the group's coordinator does not answer"
     ]
 

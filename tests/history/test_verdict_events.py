@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groups.history.verdict import EVENTS_TOLD_MAX, verdict
+from groups.history.verdict import EVENTS_MAX, verdict
 from groups.history.verdict.events import JOINED_TOGETHER_MS, events
 from groups.history.verdict.events import TOGETHER_MS as REMOVED_TOGETHER_MS
 from groups.history.verdict.intervals import STILL, TOGETHER_MS
@@ -352,5 +352,5 @@ def test_of_more_events_than_are_told_the_worst_stay_in_their_order_and_the_rest
     kept = [f"m{at} was silent" in text for at in range(10)]
     assert kept == [False, True, False, True, True, True, True, False, True, True]
     assert "3 more events" in text
-    assert "more event" not in verdict(many[:EVENTS_TOLD_MAX], last_ms=1)["text"]  # type: ignore[arg-type]
+    assert "more event" not in verdict(many[:EVENTS_MAX], last_ms=1)["text"]  # type: ignore[arg-type]
     assert verdict(many, last_ms=1)["worst"] == {"sequence": 90_001, "at_ms": 90_000, "kind": "silent"}  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { barrierSays, doesWhat, missingOf, placeOf, waitsAtBarrier } from '../../static/js/frame/barrier.js';
+import { barrierWords, doesWhat, missingOf, placeOf, waitsAtBarrier } from '../../static/js/frame/barrier.js';
 import { partitionsOf, unowned } from '../../static/js/frame/view.js';
 
 const name = (member) => member;
@@ -28,7 +28,7 @@ const eager = {
 };
 
 test('the barrier tells how many have come, whom it waits for and how long still', () => {
-  assert.deepEqual(barrierSays(eager, name), { says: 'JoinGroup: 2 of 3; waits for B', left_ms: 296_000 });
+  assert.deepEqual(barrierWords(eager, name), { says: 'JoinGroup: 2 of 3; waits for B', left_ms: 296_000 });
   assert.deepEqual(missingOf(eager), ['B']);
 });
 
@@ -55,9 +55,9 @@ test('each member stands before, between or behind the two posts', () => {
     ['A', 'B', 'C'].map((member) => placeOf(completing, member)),
     ['between', 'between', 'sync'],
   );
-  assert.equal(barrierSays(completing, name)?.says, 'SyncGroup: 1 of 3; waits for the leader A to assign');
+  assert.equal(barrierWords(completing, name)?.says, 'SyncGroup: 1 of 3; waits for the leader A to assign');
   assert.equal(doesWhat(completing, 'A', counted)[0], 'Leader, assigns, reads nothing');
-  assert.equal(barrierSays({ ...eager, state: 'Stable' }, name), null);
+  assert.equal(barrierWords({ ...eager, state: 'Stable' }, name), null);
 });
 
 test('a partition stands with who reads it, not with whom the last generation gave it to', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { FIELDS, aboutSays, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
-import { listed, rebalancing, stateSays, taken, watchedSays } from '../../static/js/live/groups.js';
+import { FIELDS, aboutWords, deliveryWords, holding, ruleOf } from '../../static/js/clusters/alerts.js';
+import { listed, rebalancing, stateWords, taken, watchedWords } from '../../static/js/live/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {
@@ -56,8 +56,8 @@ test('rows that are pushed replace those of before, and a deleted group leaves',
 });
 
 test('a condition that hides the state is said in its place', () => {
-  assert.equal(stateSays(group('a')), 'Stable');
-  assert.match(stateSays(group('a', { condition: 'unreadable' })), /^Unreadable now/);
+  assert.equal(stateWords(group('a')), 'Stable');
+  assert.match(stateWords(group('a', { condition: 'unreadable' })), /^Unreadable now/);
 });
 
 test('a rule has the fields of its kind and no others', () => {
@@ -81,9 +81,9 @@ test('a rule on the cluster itself is about no group', () => {
     webhook: '',
     for_s: 5,
   });
-  assert.equal(aboutSays({ kind: 'unreachable', group: '' }), 'the cluster itself');
-  assert.equal(aboutSays({ kind: 'stuck', group: '' }), 'in all groups');
-  assert.equal(aboutSays({ kind: 'stuck', group: 'orders' }), 'in orders');
+  assert.equal(aboutWords({ kind: 'unreachable', group: '' }), 'the cluster itself');
+  assert.equal(aboutWords({ kind: 'stuck', group: '' }), 'in all groups');
+  assert.equal(aboutWords({ kind: 'stuck', group: 'orders' }), 'in orders');
 });
 
 test('what is no number is handed on as it was written, for the server to refuse', () => {
@@ -104,28 +104,28 @@ test('alerts hold until they are over', () => {
 
 test('a delivery says what it came to, and when it is tried again', () => {
   const delivery = (more) => ({ state: 'waiting', tries: 0, answer: '', next_try_ms: 0, ...more });
-  assert.equal(deliverySays(delivery({}), 0), 'Waiting');
+  assert.equal(deliveryWords(delivery({}), 0), 'Waiting');
   assert.equal(
-    deliverySays(delivery({ tries: 1, answer: '503 Busy', next_try_ms: 7_400 }), 1_000),
+    deliveryWords(delivery({ tries: 1, answer: '503 Busy', next_try_ms: 7_400 }), 1_000),
     '1 try, 503 Busy; next in 6 s',
   );
-  assert.equal(deliverySays(delivery({ state: 'delivered', tries: 2, answer: '200 OK' }), 0), 'Delivered: 200 OK');
+  assert.equal(deliveryWords(delivery({ state: 'delivered', tries: 2, answer: '200 OK' }), 0), 'Delivered: 200 OK');
   assert.equal(
-    deliverySays(delivery({ state: 'failed', tries: 8, answer: '500 Oh' }), 0),
+    deliveryWords(delivery({ state: 'failed', tries: 8, answer: '500 Oh' }), 0),
     'Given up after 8 tries: 500 Oh',
   );
-  assert.equal(deliverySays(delivery({ state: 'dropped', answer: 'full' }), 0), 'Dropped: full');
+  assert.equal(deliveryWords(delivery({ state: 'dropped', answer: 'full' }), 0), 'Dropped: full');
 });
 
 test('how a cluster is watched is said: followed and how far behind, or polled and how often', () => {
   const follow = { mode: 'following', partitions: 50, behind: 0 };
   assert.equal(
-    watchedSays({ every_s: 2, took_ms: 9, follow }),
+    watchedWords({ every_s: 2, took_ms: 9, follow }),
     'following __consumer_offsets (50 partitions), checked every 2 s',
   );
   assert.equal(
-    watchedSays({ every_s: 2, took_ms: 9, follow: { ...follow, partitions: 1, behind: 12345 } }),
+    watchedWords({ every_s: 2, took_ms: 9, follow: { ...follow, partitions: 1, behind: 12345 } }),
     'following __consumer_offsets (1 partition), 12,345 records behind, checked every 2 s',
   );
-  assert.equal(watchedSays({ every_s: 0.5, took_ms: 9 }), 'polled every 0.5 s (a round took 9 ms)');
+  assert.equal(watchedWords({ every_s: 0.5, took_ms: 9 }), 'polled every 0.5 s (a round took 9 ms)');
 });

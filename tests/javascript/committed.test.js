@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { commitsWithin, shadesOf } from '../../static/js/panels/committed-card.js';
-import { committedSays, longestFlat, pathOf, rises } from '../../static/js/frame/committed.js';
+import { committedWords, longestFlat, pathOf, rises } from '../../static/js/frame/committed.js';
 import { scale } from '../../static/js/timeline/scale.js';
 
 /** @type {import('../../static/js/frame/committed.js').Commit[]} */
@@ -57,10 +57,10 @@ test('what comes after the last commit is no flat part: nobody knows whether ano
 test('the line says how many commits there were, and where it was flat', () => {
   const line = { topic: 'foo', partition: 0, commits: 5, points: POINTS };
   assert.equal(
-    committedSays(line, 0),
+    committedWords(line, 0),
     '5 commits, from offset 10 to 30. The offset did not move for 8.5\u202fs from 1.0\u202fs on, its longest.',
   );
-  assert.equal(committedSays({ ...line, points: [], commits: 0 }, 0), 'No offset of it was committed here.');
+  assert.equal(committedWords({ ...line, points: [], commits: 0 }, 0), 'No offset of it was committed here.');
 });
 
 test('a track rises only at commits that moved the offset, and marks never stand closer than can be seen', () => {

@@ -13,8 +13,8 @@ import { Spans } from '../../static/js/frame/spans.js';
 import { stretchesOf } from '../../static/js/source/stretches.js';
 import { Timeline } from '../../static/js/timeline/timeline.js';
 import { scale } from '../../static/js/timeline/scale.js';
-import { unreadOf, unreadSays } from '../../static/js/frame/unread.js';
-import { memberSays, nowSays } from '../../static/js/frame/words.js';
+import { unreadOf, unreadWords } from '../../static/js/frame/unread.js';
+import { memberWords, nowWords } from '../../static/js/frame/words.js';
 import { partitionsOf } from '../../static/js/frame/view.js';
 import { EMPTY, FRAMES, MOMENTS, chunks } from './fixtures/basic.js';
 
@@ -35,15 +35,15 @@ test('a killed process that is assigned nothing leaves nothing unread', () => {
 
 test('to three partitions are named, more are counted', () => {
   const unread = (count) => [{ member: 'A', keys: Array.from({ length: count }, (_, n) => `foo-${n}`), why: 'paused' }];
-  assert.equal(unreadSays(unread(3), same, same), 'Not read: foo-0, foo-1, foo-2 (A is paused)');
-  assert.equal(unreadSays(unread(4), same, same), 'Not read: 4 partitions (A is paused)');
+  assert.equal(unreadWords(unread(3), same, same), 'Not read: foo-0, foo-1, foo-2 (A is paused)');
+  assert.equal(unreadWords(unread(4), same, same), 'Not read: 4 partitions (A is paused)');
 });
 
 // -- what a member does
 
 test('a static member that left for a while is told apart from one that left', () => {
   const says = (epoch) =>
-    memberSays({ ...last, members: { A: { ...last.members.A, epoch, assigned: {} } } }, 'A', same);
+    memberWords({ ...last, members: { A: { ...last.members.A, epoch, assigned: {} } } }, 'A', same);
   assert.deepEqual(
     [says(-2).says, says(-2).brief, says(-2).term],
     ['Static leave: its instance may return', 'Left', 'away'],
@@ -75,7 +75,7 @@ const shared = (assigned) => ({
 
 test('of a share group it is said once every member reads what its target gives it, and not before', () => {
   const says = (frame) =>
-    nowSays(
+    nowWords(
       frame,
       { ...MOMENTS[0], says: 'It happens.', shape: 'advance', actor: null },
       partitionsOf(frame),

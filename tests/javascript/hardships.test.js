@@ -3,12 +3,12 @@ import { test } from 'node:test';
 
 import { Cast } from '../../static/js/frame/cast.js';
 import {
-  coordinatorSays,
+  coordinatorWords,
   expressionOf,
   hardshipsOf,
   looksLike,
   outsiders,
-  outsiderSays,
+  outsiderWords,
   replacedBy,
   stillReads,
   troubledOf,
@@ -39,10 +39,10 @@ test('a client that was removed and still reads stands outside until it has let 
   const frame = suffering('Z', { owned: { foo: [1] } });
   assert.deepEqual(outsiders(frame), ['Z']);
   assert.deepEqual(stillReads(frame, 'Z'), ['foo-1']);
-  assert.equal(outsiderSays(frame, 'Z').says, 'Removed; the client has not been notified (zombie)');
-  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Removed; paused');
+  assert.equal(outsiderWords(frame, 'Z').says, 'Removed; the client has not been notified (zombie)');
+  assert.equal(outsiderWords(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Removed; paused');
   assert.equal(
-    outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says,
+    outsiderWords(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says,
     'Fenced: abandons its partitions',
   );
   assert.deepEqual(outsiders(suffering('Z', {})), []);
@@ -65,8 +65,8 @@ test('whoever suffers something is listed, the worst first, and who computes an 
 
 test('a coordinator is named from its fail-over on, and loads until its time has come', () => {
   const told = (at_ms) =>
-    coordinatorSays({ ...FRAME, at_ms, coordinator: { name: 'broker-2', epoch: 1, loading_until_ms: 9000, cut: [] } });
-  assert.equal(coordinatorSays(FRAME), null);
+    coordinatorWords({ ...FRAME, at_ms, coordinator: { name: 'broker-2', epoch: 1, loading_until_ms: 9000, cut: [] } });
+  assert.equal(coordinatorWords(FRAME), null);
   assert.equal(told(7000).says, 'broker-2 loads for 2.0\u202fs more');
   assert.equal(told(9000).says, 'coordinator broker-2');
 });

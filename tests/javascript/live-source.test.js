@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { ServerClock, recordedSays, sourceSays } from '../../static/js/live/live-source.js';
+import { ServerClock, recordedWords, sourceWords } from '../../static/js/live/live-source.js';
 
 const NOW = 1_795_000_000_000;
 const LIVE = {
@@ -20,16 +20,16 @@ const LIVE = {
   members: 2,
   skew_ms: null,
 };
-const says = (more = {}, now = NOW) => sourceSays({ provenance: 'recorded', live: { ...LIVE, ...more } }, now);
+const says = (more = {}, now = NOW) => sourceWords({ provenance: 'recorded', live: { ...LIVE, ...more } }, now);
 
 test('a live group says that its log is followed, or how often it is polled', () => {
-  assert.match(recordedSays({ provenance: 'recorded' }), /^Followed: every record/);
+  assert.match(recordedWords({ provenance: 'recorded' }), /^Followed: every record/);
   assert.match(
-    recordedSays({ provenance: 'inferred', live: { ...LIVE, every_s: 0.5 } }),
+    recordedWords({ provenance: 'inferred', live: { ...LIVE, every_s: 0.5 } }),
     /^Polled .* every 0.5 s, and more often/,
   );
   // While nobody watches, no period is said.
-  assert.match(recordedSays({ provenance: 'inferred', live: null }), /^Polled from the group’s coordinator;/);
+  assert.match(recordedWords({ provenance: 'inferred', live: null }), /^Polled from the group’s coordinator;/);
 });
 
 test('a live board says the state that the coordinator described, with its age, and the age of the look', () => {

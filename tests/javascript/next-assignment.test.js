@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import {
-  cameSays,
+  cameWords,
   choiceOf,
   choices,
-  differsSays,
-  movedSays,
-  nextSays,
+  differsWords,
+  movedWords,
+  nextWords,
 } from '../../static/js/frame/next-assignment.js';
 
 const name = (id) => id.toUpperCase();
@@ -24,24 +24,24 @@ test('a choice is a member that leaves, one that joins, or nothing', () => {
 test('what is foretold says for which epoch, by whom, and how much moves', () => {
   const next = { epoch: 7, is_due: true, target: {}, moves: [moved] };
   assert.equal(
-    nextSays({ next, assignor: 'uniform' }),
+    nextWords({ next, assignor: 'uniform' }),
     'Foretold for group epoch 7 by uniform, which is due: 1 partition moved.',
   );
   assert.equal(
-    nextSays({ next: { ...next, epoch: null, is_due: false, moves: [] }, assignor: 'range' }),
+    nextWords({ next: { ...next, epoch: null, is_due: false, moves: [] }, assignor: 'range' }),
     'Foretold for the next target by range: nothing moved.',
   );
-  assert.equal(nextSays({ next: null, why: 'Nobody is there.' }), 'Nobody is there.');
+  assert.equal(nextWords({ next: null, why: 'Nobody is there.' }), 'Nobody is there.');
 });
 
 test('what came is compared, and a difference names both', () => {
   const came = { epoch: 7, equal: 3, of: 4, differences: [moved] };
-  assert.equal(cameSays({ came }), 'The target of epoch 7 came otherwise: 3 of 4 partitions as foretold.');
+  assert.equal(cameWords({ came }), 'The target of epoch 7 came otherwise: 3 of 4 partitions as foretold.');
   assert.equal(
-    cameSays({ came: { ...came, equal: 4 } }),
+    cameWords({ came: { ...came, equal: 4 } }),
     'The target of epoch 7 came as foretold: 4 of 4 partitions as foretold.',
   );
-  assert.equal(cameSays({ came: null }), '');
-  assert.equal(movedSays({ ...moved, before: null }, name), 'foo-1: unassigned → B');
-  assert.equal(differsSays({ ...moved, after: null }, name), 'foo-1: foretold A, came nobody');
+  assert.equal(cameWords({ came: null }), '');
+  assert.equal(movedWords({ ...moved, before: null }, name), 'foo-1: unassigned → B');
+  assert.equal(differsWords({ ...moved, after: null }, name), 'foo-1: foretold A, came nobody');
 });

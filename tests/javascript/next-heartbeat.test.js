@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Cast } from '../../static/js/frame/cast.js';
 import { arrivesBy, obstacleOf, ofIt, receivesNext, untilNamed } from '../../static/js/frame/next-heartbeat.js';
 import { partitionsOf } from '../../static/js/frame/view.js';
-import { memberSays, nowSays } from '../../static/js/frame/words.js';
+import { memberWords, nowWords } from '../../static/js/frame/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const label = (key) => key;
@@ -57,7 +57,7 @@ test('the sentence of a moment promises no heartbeat that cannot come', () => {
   const cast = new Cast(['A', 'B', 'C'].map((id) => ({ id, name: id })));
   const frame = withC({ killed: true });
   assert.equal(
-    nowSays(frame, MOMENTS[14], partitionsOf(frame), cast, label),
+    nowWords(frame, MOMENTS[14], partitionsOf(frame), cast, label),
     'A confirms the revocation; foo-1 is released. Released is not assigned: foo-1 is unassigned until C’s session expires.',
   );
 });
@@ -78,6 +78,6 @@ test('a classic member of a consumer group is made to rejoin by its heartbeat, a
     receivesNext({ ...frame, assignment_epoch: epoch - 1 }, 'C', label),
     `Its heartbeats are answered REBALANCE_IN_PROGRESS once the target is computed. Receives epoch ${epoch} ${by}`,
   );
-  assert.match(memberSays(frame, 'C', label).says, /\(next JoinGroup\)$/);
+  assert.match(memberWords(frame, 'C', label).says, /\(next JoinGroup\)$/);
   assert.equal(arrivesBy(released, 'C'), 'in its next heartbeat response');
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { chipSays } from '../../static/js/board/chips.js';
+import { chipWords } from '../../static/js/board/chips.js';
 import { fieldsOf, recordName } from '../../static/js/panels/fields.js';
 import { Labels } from '../../static/js/frame/labels.js';
 import { distance, partitionsOf, readingChanges, unowned, waitsOf, widen } from '../../static/js/frame/view.js';
-import { memberSays, nowSays, stateMeans } from '../../static/js/frame/words.js';
+import { memberWords, nowWords, stateMeans } from '../../static/js/frame/words.js';
 
 const member = (more) => ({ epoch: 3, state: 'STABLE', assigned: {}, ...more });
 
@@ -60,7 +60,7 @@ test('a partition with several readers is shared, not owned twice', () => {
   );
   assert.equal(views.get('foo-1').mode, 'free');
   assert.equal(
-    chipSays(views.get('foo-0'), 'foo-0', (id) => id, 'reader'),
+    chipWords(views.get('foo-0'), 'foo-0', (id) => id, 'reader'),
     'foo-0: shared by A and B and C',
   );
   assert.deepEqual([...unowned(SHARE, [{ key: 'foo-2', topic: 'foo', partition: 2 }], views)], ['foo-2']);
@@ -88,10 +88,10 @@ test('a share group that is called stable is not said to have reached its target
     step: null,
   };
   const label = (key) => key;
-  assert.equal(nowSays(SHARE, moment, partitionsOf(SHARE), cast, label), 'A gets foo-0.');
+  assert.equal(nowWords(SHARE, moment, partitionsOf(SHARE), cast, label), 'A gets foo-0.');
   const there = { ...SHARE, members: { B: SHARE.members.B }, target: { B: { foo: [0] } } };
   assert.match(
-    nowSays(there, moment, partitionsOf(there), cast, label),
+    nowWords(there, moment, partitionsOf(there), cast, label),
     /Every member reads what the target of epoch 3 gives it\.$/,
   );
   assert.match(stateMeans(SHARE), /share group/);
@@ -111,7 +111,7 @@ test('a topology that is not ready is told once', () => {
     step: null,
   });
   const told = (says) =>
-    nowSays({ ...STREAMS, state: 'NotReady' }, moment(says), partitionsOf(STREAMS), cast, (key) => key);
+    nowWords({ ...STREAMS, state: 'NotReady' }, moment(says), partitionsOf(STREAMS), cast, (key) => key);
   assert.equal(told('A joins; the topology is not ready'), 'A joins; the topology is not ready.');
   assert.equal(told('A joins'), 'A joins. No task is assigned while the topology is not ready.');
 });
@@ -131,8 +131,8 @@ test('a member that waits for a copy alone is not said to own its target', () =>
     ...STREAMS,
     members: { A: member({ assigned: { 0: [0] } }), B: member({ assigned: { 0: [1] }, standby: { 0: [0] } }) },
   };
-  assert.equal(memberSays(there, 'A', (key) => key).says, 'Waiting for a copy of 0-1');
-  assert.equal(memberSays(there, 'B', (key) => key).says, 'Owns its target');
+  assert.equal(memberWords(there, 'A', (key) => key).says, 'Waiting for a copy of 0-1');
+  assert.equal(memberWords(there, 'B', (key) => key).says, 'Owns its target');
 });
 
 test('tasks are written as Kafka Streams does, once the protocol is known', () => {

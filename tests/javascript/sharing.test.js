@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ago, asStretch, isLoopback, isOrigin, linkSays } from '../../static/js/sharing/words.js';
+import { ago, asStretch, isLoopback, isOrigin, linkWords } from '../../static/js/sharing/words.js';
 
 const moment = (first, sequence, at_ms) => ({ first, sequence, at_ms });
 const MOMENTS = [
@@ -49,22 +49,22 @@ test('a link says what it shows and when it was last used', () => {
     last_opened: null,
   };
   const now = Date.parse('2026-11-22T12:00:00Z');
-  assert.deepEqual(linkSays(link, now), { what: 'reader, names hidden', use: 'never opened, until 2026-11-29' });
+  assert.deepEqual(linkWords(link, now), { what: 'reader, names hidden', use: 'never opened, until 2026-11-29' });
   assert.equal(
-    linkSays({ ...link, opened: 4, last_opened: '2026-11-22T11:58:00Z' }, now).use,
+    linkWords({ ...link, opened: 4, last_opened: '2026-11-22T11:58:00Z' }, now).use,
     'opened 4 times, last 2 min ago, until 2026-11-29',
   );
   assert.equal(
-    linkSays({ ...link, opened: 1, last_opened: '2026-11-22T11:58:00Z' }, now).use,
+    linkWords({ ...link, opened: 1, last_opened: '2026-11-22T11:58:00Z' }, now).use,
     'opened once, 2 min ago, until 2026-11-29',
   );
   assert.equal(
-    linkSays({ ...link, kind: 'cell', title: '6 members, one joins' }, now).what,
+    linkWords({ ...link, kind: 'cell', title: '6 members, one joins' }, now).what,
     'a seed of a sweep: 6 members, one joins, names hidden',
   );
-  assert.equal(linkSays({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
+  assert.equal(linkWords({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
   assert.equal(
-    linkSays({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,
+    linkWords({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,
     'reader, names shown, frame on https://wiki.example',
   );
   assert.equal(ago(3 * 3_600_000), '3 hours ago');

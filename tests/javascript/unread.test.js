@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { isMereCommit, keySteps } from '../../static/js/shared/key-steps.js';
 import { beginsIn, ProblemSteps } from '../../static/js/panels/problems.js';
 import { troubledOf } from '../../static/js/frame/hardships.js';
-import { silentOf, unreadOf, unreadSays } from '../../static/js/frame/unread.js';
-import { duration, memberSays } from '../../static/js/frame/words.js';
+import { silentOf, unreadOf, unreadWords } from '../../static/js/frame/unread.js';
+import { duration, memberWords } from '../../static/js/frame/words.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const last = FRAMES[FRAMES.length - 1];
 const client = (what) => ({ owned: {}, revoking: {}, calling: null, heartbeat_ms: 0, ...what });
 const says = (unread) =>
-  unreadSays(
+  unreadWords(
     unread,
     (member) => member,
     (key) => key,
@@ -61,9 +61,9 @@ test('every silent member is marked after its last commit, which changes no fram
     ],
   );
   for (const [member, ms] of silentOf(unread)) {
-    const lane = memberSays(last, member, (key) => key, ms);
+    const lane = memberWords(last, member, (key) => key, ms);
     assert.deepEqual([lane.says, lane.brief], [`Silent: last commit ${duration(ms)} ago`, 'Silent']);
-    assert.equal(memberSays(last, member, (key) => key).says, 'Owns its target');
+    assert.equal(memberWords(last, member, (key) => key).says, 'Owns its target');
   }
   assert.deepEqual(
     troubledOf(last, null, silentOf(unread)).map(({ member }) => member),

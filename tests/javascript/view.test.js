@@ -12,7 +12,7 @@ import {
   waitsOf,
   widen,
 } from '../../static/js/frame/view.js';
-import { memberSays } from '../../static/js/frame/words.js';
+import { memberWords } from '../../static/js/frame/words.js';
 import { EMPTY, FRAMES } from './fixtures/basic.js';
 
 const modes = (frame) =>
@@ -123,7 +123,7 @@ test('nobody is said to read by the old generation of an eager group that its co
     assert.equal(views.size, 0);
     const columns = columnsOf(widen(frame));
     assert.deepEqual([...unowned(frame, columns, views)], ['foo-0', 'foo-1']);
-    assert.doesNotMatch(memberSays(frame, 'A', String).says, /reads|Leader/);
+    assert.doesNotMatch(memberWords(frame, 'A', String).says, /reads|Leader/);
     // What a cooperative member has, it goes on reading.
     assert.deepEqual(modes({ ...frame, protocol_name: 'cooperative-sticky' }), { 'foo-0': 'A own', 'foo-1': 'B own' });
     const ownership = new Ownership();

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { badgeOf, Cast } from '../../static/js/frame/cast.js';
-import { duration, list, memberSays, nowSays, shortened, shownName, when } from '../../static/js/frame/words.js';
+import { duration, list, memberWords, nowWords, shortened, shownName, when } from '../../static/js/frame/words.js';
 import { partitionsOf } from '../../static/js/frame/view.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const plain = (text) => text.replaceAll('\u202f', ' ');
 const cast = new Cast(['A', 'B', 'C'].map((id) => ({ id, name: id })));
-const now = (step) => nowSays(FRAMES[step - 1], MOMENTS[step - 1], partitionsOf(FRAMES[step - 1]), cast, (key) => key);
+const now = (step) => nowWords(FRAMES[step - 1], MOMENTS[step - 1], partitionsOf(FRAMES[step - 1]), cast, (key) => key);
 
 test('durations are told to a tenth of a second below a minute', () => {
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('long lists are counted', () => {
 });
 
 test("what a member does is said in words, with Kafka's name beside it", () => {
-  const says = (step, member) => memberSays(FRAMES[step - 1], member, (key) => key);
+  const says = (step, member) => memberWords(FRAMES[step - 1], member, (key) => key);
   assert.equal(says(1, 'A').says, 'Joined; no target assignment yet');
   assert.equal(says(2, 'A').says, 'Joined; no assignment received yet');
   assert.equal(says(4, 'A').says, 'Has not received epoch 2 yet (next heartbeat)');
@@ -74,18 +74,18 @@ test('who waits for two is told of both', () => {
     target: { A: { foo: [0] }, B: { foo: [2] }, C: { foo: [1, 3] } },
   };
   const moment = { ...MOMENTS[12], actor: 'C' };
-  const says = nowSays(frame, moment, partitionsOf(frame), cast, (key) => key);
+  const says = nowWords(frame, moment, partitionsOf(frame), cast, (key) => key);
   assert.match(says, /It waits until A has released foo-1, B has released foo-3\.$/);
 });
 
 test('the sentence of a moment says what it means for who waits', () => {
   assert.equal(
-    nowSays(EMPTY, null, new Map(), cast, (key) => key),
+    nowWords(EMPTY, null, new Map(), cast, (key) => key),
     'No member yet.',
   );
   const waiting = partitionsOf({ ...EMPTY, target: { A: { foo: [0] } } });
   assert.equal(
-    nowSays(EMPTY, null, waiting, cast, (key) => key),
+    nowWords(EMPTY, null, waiting, cast, (key) => key),
     'No member yet. Every partition is unassigned.',
   );
   assert.equal(now(1), 'A joins. There is no target yet.');
@@ -103,7 +103,7 @@ test('the sentence of a moment says what it means for who waits', () => {
 test('a case study speaks for itself', () => {
   const moment = { ...MOMENTS[0], narration: 'A is the first to come.' };
   assert.equal(
-    nowSays(FRAMES[0], moment, new Map(), cast, (key) => key),
+    nowWords(FRAMES[0], moment, new Map(), cast, (key) => key),
     'A is the first to come.',
   );
 });
@@ -134,7 +134,7 @@ test('where there is little room, partitions of one topic are named once', () =>
 
 test('a classic member whose assignment cannot be read is not said to have nothing, and a Connect worker runs tasks', () => {
   const of = (member) =>
-    memberSays(
+    memberWords(
       { ...EMPTY, group_epoch: undefined, generation: 4, state: 'Stable', members: { A: member } },
       'A',
       String,
@@ -158,7 +158,7 @@ test('a classic member whose assignment cannot be read is not said to have nothi
 
 test('a classic member of a consumer group is shown with how far it is with joining again', () => {
   const of = (rebalance_state) =>
-    memberSays(
+    memberWords(
       {
         ...EMPTY,
         group_epoch: 23,

@@ -97,7 +97,7 @@ def test_a_group_of_which_little_changed_is_little() -> None:
 
 
 def whole(pack: Pack, chain: list[PlainPlace]) -> list[PlainPlace]:
-    return [pack.place(Place.of(place)).told() for place in chain]
+    return [pack.place(Place.of(place)).plain() for place in chain]
 
 
 def test_every_checkpoint_is_read_by_itself_and_the_chain_begins_anew(

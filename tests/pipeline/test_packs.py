@@ -200,7 +200,7 @@ def test_commits_in_sum_are_the_commits_counted_one_by_one(
             progress.add(commits[at : at + size], len(keys))
         at += size
 
-    assert progress.told(Tables(keys=keys)) == counted(commits, keys)
+    assert progress.of_partitions(Tables(keys=keys)) == counted(commits, keys)
 
 
 def counted(commits: Any, keys: list[tuple[str, int]]) -> list[dict[str, Any]]:

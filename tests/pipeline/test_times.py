@@ -87,7 +87,7 @@ def test_progress_never_falls_though_tasks_are_done_again() -> None:
     for done, share in ((0, 0.4), (187, 0.96), (0, 0.4), (60, 0.5), (200, 1.0)):
         progress.set("Folded", done, 200, "groups")
         progress.reach(share)
-        progress.tell("Folding")
+        progress.publish("Folding")
     told = [orjson.loads(line)["stages"][2]["done"] for line in out.getvalue().splitlines()]
     assert told == [0, 187, 200]
     assert progress.share == 1.0

@@ -217,7 +217,7 @@ def test_nothing_is_asked_where_records_wait_for_replicas_but_what_every_run_is_
     assert broken(CLASSIC + "replication_ms: 5\n", tamper) == set()
 
 
-BESIDE = """
+NEXT_TO = """
 protocol: classic
 topics: {foo: {partitions: 1}}
 members: {C: {subscribe: [foo], rebalance_timeout_ms: 20, client: '3.0'}}
@@ -232,7 +232,7 @@ until: 30s
 
 def test_a_process_beside_its_predecessor_owns_nothing_of_it() -> None:
     """The first one has left for its late poll, and loses its partitions when its application comes back."""
-    assert verdict_on(load(BESIDE), "kafka").broken is None
+    assert verdict_on(load(NEXT_TO), "kafka").broken is None
 
 
 INHERITED = """

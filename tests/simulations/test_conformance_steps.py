@@ -269,7 +269,7 @@ def test_a_timer_that_lets_requests_go_with_other_answers_is_told_with_its_recor
         simulated=[unit[0].payload],
         let_go=[Released(asked=waits, answer={"errorCode": 27})],
         refused=(),
-    ).tell(tally, story)
+    ).score(tally, story)
     assert [entry.kind for entry in story.entries] == [
         *(Kind.REQUEST, Kind.TIMER, Kind.RECORD, Kind.RESPONSE, Kind.FAULT)
     ]
@@ -284,7 +284,7 @@ def test_a_request_that_waited_until_its_coordinator_was_another_one_is_told_and
     step = RequestStep(
         before=position, after=position.without(0), now_ms=10, asked=turned_away, waits=True, answered=()
     )
-    step.tell(tally, story)
+    step.score(tally, story)
     assert [(entry.kind, entry.actor) for entry in story.entries] == [(Kind.REQUEST, "A")]
     assert tally == Score()
 
@@ -308,11 +308,11 @@ def test_a_change_heard_of_late_is_excused_where_a_heartbeat_could_have_shown_it
     request = of_member("A", arrived_ms, done_ms, request=fields)
     position = Position(log=recorded(request, images=changes((1_000, "foo"))), shard=Broker().shard)
     tally = Score()
-    step = SearchStep(before=position, after=replace(position, heard=1), now_ms=HEARD_OF_MS)
-    step.tell(tally, Story(GROUP))
+    step = SearchStep(before=position, after=replace(position, images_seen=1), now_ms=HEARD_OF_MS)
+    step.score(tally, Story(GROUP))
     assert tally.excuses[LATE_IMAGE] == excused
     in_time = Score()
-    replace(step, now_ms=HEARD_OF_MS - 1).tell(in_time, Story(GROUP))
+    replace(step, now_ms=HEARD_OF_MS - 1).score(in_time, Story(GROUP))
     assert in_time.excuses[LATE_IMAGE] == 0
 
 

@@ -58,7 +58,7 @@ class Members:
         self.epochs[member], self.answers[member] = answer.member_epoch, answer
         if answer.assigned is not None:
             self.owned[member] = {t: tuple(p) for t, p in answer.assigned.items() if p}
-        asks = part.heard(answer)
+        asks = part.take_answer(answer)
         self.run(part, asks)
         return asks
 
@@ -143,43 +143,43 @@ def test_an_assignor_hears_of_its_whole_assignment_once_an_epoch_also_of_what_ot
 
 def test_a_stale_epoch_is_asked_again_after_the_next_heartbeat_with_the_epoch_that_it_brought() -> None:
     part = Assigning(GROUP, "a", (sticky(),))
-    (asked,) = part.heard(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
+    (asked,) = part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
     assert asked.member_epoch == 3
     assert part.prepared(PrepareAnswer(error_code=ErrorCode.STALE_MEMBER_EPOCH)) == []
-    (again,) = part.heard(HeartbeatAnswer(member_id="a", member_epoch=4))
+    (again,) = part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=4))
     assert again == replace(asked, member_epoch=4)
-    assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=4, compute=True)) == [], "one is out"
+    assert part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=4, compute=True)) == [], "one is out"
     (install,) = part.prepared(
         PrepareAnswer(assignor="sticky", group=ClientGroup(members={}, topics={}, epoch=5))
     )
     assert isinstance(install, InstallAssignment)
     assert part.installed(InstallAnswer(error_code=ErrorCode.STALE_MEMBER_EPOCH)) == []
-    (later,) = part.heard(HeartbeatAnswer(member_id="a", member_epoch=5))
+    (later,) = part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=5))
     assert later == replace(install, member_epoch=5)
     part.installed(InstallAnswer())
     assert part.step is AssigningStep.IDLE
-    assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=5)) == []
+    assert part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=5)) == []
 
 
 def test_who_is_not_the_chosen_one_any_more_gives_up() -> None:
     for code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.INVALID_ASSIGNMENT):
         part = Assigning(GROUP, "a", (sticky(),))
-        part.heard(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
+        part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
         part.prepared(PrepareAnswer(error_code=code))
         assert part.step is AssigningStep.IDLE
-        assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=3)) == []
+        assert part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3)) == []
 
 
 def test_a_request_without_an_answer_goes_out_again_after_the_next_heartbeat() -> None:
     part = Assigning(GROUP, "a", (sticky(),))
-    asked = part.heard(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
+    asked = part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
     part.failed()
-    assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=3)) == asked
+    assert part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3)) == asked
 
 
 def test_a_copy_goes_its_own_way_and_two_that_will_do_the_same_are_told_alike() -> None:
     part = Assigning(GROUP, "a", (sticky(),))
-    part.heard(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
+    part.take_answer(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
     twin = part.copy()
     same: Callable[[int], int] = int
     assert twin.canonical(same) == part.canonical(same)

@@ -176,7 +176,7 @@ def test_who_begins_before_it_is_asked_again_has_no_more_time_than_who_was_asked
     asked(group, "a")
     group.expire(COMPUTE, "a")
     assert group.shard.memory.chosen is not None
-    assert not group.shard.memory.chosen.told, "its turn has come again"
+    assert not group.shard.memory.chosen.notified, "its turn has come again"
     group.prepare("a", 0)
     assert group.last.timers == (TimerStart(timer=COMPUTE, member_id="a", length_ms=300_000),)
     group.prepare("a", 0)

@@ -9,7 +9,7 @@ import pytest
 from simulations.lessons.document import Place
 from simulations.lessons.explaining import Explainer
 from simulations.lessons.playing import Run, play
-from simulations.lessons.reasons import told
+from simulations.lessons.reasons import reason_text
 from simulations.lessons.references import BadReference, Context, value_of
 from simulations.lessons.sheets import cell_of
 from simulations.lessons.values import plain
@@ -38,7 +38,7 @@ def explainer(study: str, step: int, path: str) -> Explainer:
 
 def words(study: str, step: int, path: str, candidate: str) -> str:
     pieces = explainer(study, step, path).partition(candidate, right=False)
-    return "".join(part["text"] for part in told(pieces or []))
+    return "".join(part["text"] for part in reason_text(pieces or []))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_why_a_partition_is_no_answer_is_told_by_generations_and_not_by_targets(
 )
 def test_who_is_waited_for_is_told_by_who_has_joined(step: int, member: str, says: str) -> None:
     pieces = explainer("kip429-cooperative", step, "group.awaited").someone(member, right=False)
-    assert "".join(part["text"] for part in told(pieces or [])) == says
+    assert "".join(part["text"] for part in reason_text(pieces or [])) == says
 
 
 def test_states_and_numbers_of_a_classic_group_have_explanations_of_their_own() -> None:
@@ -133,8 +133,8 @@ def test_states_and_numbers_of_a_classic_group_have_explanations_of_their_own() 
         assert state.state(other)
     assert state.state("Reconciling") is None
     number = explainer("kip429-cooperative", 10, "group.generation")
-    assert "is over" in "".join(part["text"] for part in told(number.number(4, 5) or []))
-    assert "once more" in "".join(part["text"] for part in told(number.number(6, 5) or []))
+    assert "is over" in "".join(part["text"] for part in reason_text(number.number(4, 5) or []))
+    assert "once more" in "".join(part["text"] for part in reason_text(number.number(6, 5) or []))
 
 
 def test_a_cell_of_a_classic_member_has_the_generation() -> None:

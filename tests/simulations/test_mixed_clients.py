@@ -63,7 +63,7 @@ def test_a_part_of_a_deleted_topic_is_none_of_the_next_one_of_its_name_unless_th
 
     def told(partitions: int, topic_id: str, sequence: int) -> None:
         change = {"foo": NotedTopic(id=topic_id, partitions=partitions)}
-        unwritten.topics_told(change, sequence)
+        unwritten.note_topics(change, sequence)
         topics.there_are(change)
 
     told(3, "F", 5)

@@ -44,7 +44,7 @@ def frames(study: str) -> Iterator[tuple[dict[str, Any], str | None]]:
 
 def test_every_target_that_a_coordinator_computes_is_the_one_that_was_foretold() -> None:
     """But one: a fault of the released coordinator gives partitions to a member that does not subscribe to them."""
-    foretold, otherwise = 0, []
+    predicted, otherwise = 0, []
     for study in studies.names():
         if studies.load(study).settings.scripted:
             continue  # Its targets are the proposal's own table, which no assignor computed.
@@ -53,11 +53,11 @@ def test_every_target_that_a_coordinator_computes_is_the_one_that_was_foretold()
             if before is not None and shown["members"] and follows(before, shown):
                 target = predict(shown, before, assignor=assignor).target
                 compared = compare(target, holdings(shown))
-                foretold += 1
+                predicted += 1
                 if compared["equal"] != compared["of"]:
                     otherwise.append((study, [each["partition"] for each in compared["differences"]]))
             before = shown
-    assert foretold > 50
+    assert predicted > 50
     assert otherwise == [("released-unresolved-regex", ["payments-2", "payments-3"])]
 
 
@@ -74,30 +74,30 @@ def group(**more: Any) -> dict[str, Any]:
 
 
 def test_who_leaves_gives_what_it_had_to_the_others() -> None:
-    foretold = predict(group(), assignor="uniform", leaves="B")
-    assert foretold.target == {"A": {"orders": [0, 1, 2, 3]}}
-    assert [(move["partition"], move["before"], move["after"]) for move in foretold.moves] == [
+    predicted = predict(group(), assignor="uniform", leaves="B")
+    assert predicted.target == {"A": {"orders": [0, 1, 2, 3]}}
+    assert [(move["partition"], move["before"], move["after"]) for move in predicted.moves] == [
         ("orders-2", "B", "A"),
         ("orders-3", "B", "A"),
     ]
 
 
 def test_who_joins_gets_a_share_and_everybody_else_keeps_the_rest() -> None:
-    foretold = predict(group(), assignor="uniform", joins=True)
-    assert sum(len(each) for each in foretold.target[JOINER].values()) == 1
-    assert len(foretold.moves) == 1
+    predicted = predict(group(), assignor="uniform", joins=True)
+    assert sum(len(each) for each in predicted.target[JOINER].values()) == 1
+    assert len(predicted.moves) == 1
 
 
 def test_nothing_moves_where_nothing_changes() -> None:
-    foretold = predict(group(), assignor="uniform")
-    assert (foretold.moves, foretold.assumed) == ([], [])
+    predicted = predict(group(), assignor="uniform")
+    assert (predicted.moves, predicted.assumed) == ([], [])
 
 
 def test_what_the_source_does_not_tell_is_said_to_be_assumed() -> None:
     unknown = group(topics={"orders": {"id": None, "partitions": None}})
-    foretold = predict(unknown, assignor=None)
-    assert foretold.assignor == "uniform"
-    assert [each.split(":")[0] for each in foretold.assumed] == ["assignor uniform", "partitions of orders"]
+    predicted = predict(unknown, assignor=None)
+    assert predicted.assignor == "uniform"
+    assert [each.split(":")[0] for each in predicted.assumed] == ["assignor uniform", "partitions of orders"]
 
 
 def test_an_expression_gets_the_topics_that_it_matches_whole() -> None:

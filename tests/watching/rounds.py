@@ -71,7 +71,7 @@ def round_of(
     }
     return Round(
         at_ms=at_ms, took_ms=5, full=True, listing=Listing(groups=rows, silent={}),
-        told={each.group: each for each in told}, asked=frozenset(rows),
+        answers={each.group: each for each in told}, asked=frozenset(rows),
         lag=None if lag is None else {name: each if isinstance(each, dict) else behind(each) for name, each in lag.items()},
         partitions={"orders": 4}, **more,
     )  # fmt: skip

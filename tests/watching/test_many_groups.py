@@ -84,7 +84,7 @@ def test_all_groups_are_listed_after_the_first_round_and_their_timelines_begin_i
 def quiet(at_ms: int) -> Round:
     """A round that lists the same groups, and in which no answer changed."""
     seen = round_of(at_ms, *described_all(WHOLE, 3))
-    return replace(seen, told={})
+    return replace(seen, answers={})
 
 
 def test_a_group_that_changes_before_its_timeline_begins_begins_with_what_it_became(
@@ -182,6 +182,6 @@ def test_a_followed_group_that_is_let_go_goes_on_as_if_it_had_been_kept_and_is_s
             group="group-0", kind=GroupKind.CONSUMER, state="Empty", group_epoch=9, assignment_epoch=9
         )
         checks.take(round_of(at(0), wrong), at_end=True)
-        checks.take(replace(round_of(BEGIN_MS + DIFFERS_AFTER_MS, wrong), told={}), at_end=True)
+        checks.take(replace(round_of(BEGIN_MS + DIFFERS_AFTER_MS, wrong), answers={}), at_end=True)
         assert checks.different == 1
     assert told[0] == told[1]

@@ -143,7 +143,7 @@ def ran(what: str, seed: str | None) -> Timeline:
 
 def imported(path: Path, groups: list[str] | None) -> Iterator[Timeline]:
     created = lifecycle.create(title=path.name, paths=[str(path.absolute())], groups=groups)
-    done = lifecycle.perform(created.id, tell=lambda _progress: None)
+    done = lifecycle.perform(created.id, publish=lambda _progress: None)
     if done.status != Import.Status.COMPLETE:
         raise usage(done.problem)
     found = list(Timeline.objects.filter(imports=done).order_by("group"))

@@ -15,7 +15,7 @@ from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.listed_summary import headline_text, listed_summary
 from groups.pipeline.reading.recognising import FileKind
-from groups.pipeline.topics.naming import SAYS
+from groups.pipeline.topics.naming import SOURCE_TEXTS
 from groups.shown import shown_name
 from groups.storage.names import named_summary
 
@@ -56,7 +56,7 @@ def size_of(found: Import) -> int:
     )
 
 
-def told(found: Import) -> dict[str, Any]:
+def described(found: Import) -> dict[str, Any]:
     """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
     span_ms = span(found)
     gravest = found.timelines.order_by(*order_of(found)).first()
@@ -77,7 +77,7 @@ def told(found: Import) -> dict[str, Any]:
 def detail(found: Import) -> dict[str, Any]:
     """Everything that the page shows of an import; of its groups the gravest."""
     report = found.report or {}
-    told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
+    reports = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
     progress = found.progress or {}
     running = found.status in (Import.Status.WAITING, Import.Status.RUNNING)
     listed_groups = groups(found, {})
@@ -98,9 +98,9 @@ def detail(found: Import) -> dict[str, Any]:
         "timelines_in_all": found.timelines.count(),
         "matching": listed_groups["matching"],
         "span": span(found),
-        "again": again(told.values()),
-        "named": named_counts(told.values()),
-        "nameless": nameless(found, told),
+        "again": again(reports.values()),
+        "named": named_counts(reports.values()),
+        "nameless": nameless(found, reports),
         "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
         "repeated": report.get("repeated", 0),
         "times": report.get("times", []),
@@ -123,11 +123,11 @@ def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
     if asked.get("until_ms"):
         rows = rows.filter(summary__first_ms__lte=number(asked, "until_ms", 0))
     after = number(asked, "after", 0)
-    told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
+    reports = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
     page = rows.order_by(*order_of(found))[after : after + GROUPS_A_PAGE]
     return {
         "matching": rows.count(),
-        "timelines": [timeline_row(timeline, told.get(timeline.id, {})) for timeline in page],
+        "timelines": [timeline_row(timeline, reports.get(timeline.id, {})) for timeline in page],
     }
 
 
@@ -139,17 +139,17 @@ def order_of(found: Import) -> tuple[Any, ...]:
 
 def span(found: Import) -> list[int] | None:
     """From when to when the import's timelines reach."""
-    told = [
+    reports = [
         (timeline["first_ms"], timeline["last_ms"])
         for timeline in (found.report or {}).get("timelines", ())
         if timeline["first_ms"] is not None
     ]
-    return [min(first for first, _ in told), max(last for _, last in told)] if told else None
+    return [min(first for first, _ in reports), max(last for _, last in reports)] if reports else None
 
 
-def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def again(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How many timelines were there before, went on, or share offsets with others."""
-    rows = list(told)
+    rows = list(reports)
     return {
         "same": sum("same_as" in row for row in rows),
         "longer": sum("continues" in row for row in rows),
@@ -157,7 +157,7 @@ def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
+def timeline_row(timeline: Timeline, reports: dict[str, Any]) -> dict[str, Any]:
     # Timelines of releases before packs have their whole summary in the row.
     summary = timeline.in_short() if "weight" in timeline.summary else listed_summary(timeline.summary)
     shown = named_summary(summary, timeline.topic_names)
@@ -177,32 +177,32 @@ def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
         "epochs": shown["epochs_ms"],
         "no_owner": shown["no_owner_ms"],
         "weight": shown["weight"],
-        "deleted": told.get("deleted", False),
-        "same_as": told.get("same_as"),
-        "continues": told.get("continues"),
-        "continues_after": told.get("continues_after"),
-        "overlaps": told.get("overlaps") or [],
+        "deleted": reports.get("deleted", False),
+        "same_as": reports.get("same_as"),
+        "continues": reports.get("continues"),
+        "continues_after": reports.get("continues_after"),
+        "overlaps": reports.get("overlaps") or [],
     }
 
 
-def named_counts(told: Any) -> list[dict[str, Any]]:
+def named_counts(reports: Any) -> list[dict[str, Any]]:
     """How many topic ids each kind of source named, in the page's words."""
     ids: dict[str, set[str]] = {}
-    for timeline in told:
+    for timeline in reports:
         for topic in timeline.get("named", ()):
             ids.setdefault(topic["source"], set()).add(topic["id"])
     return [
-        {"source": source, "says": SAYS.get(source, source), "count": len(found)}
+        {"source": source, "says": SOURCE_TEXTS.get(source, source), "count": len(found)}
         for source, found in ids.items()
     ]
 
 
-def nameless(imported: Import, told: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def nameless(imported: Import, reports: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Ids without a name, each with the timelines that show it and the name that a user gave it."""
     found: dict[str, dict[str, Any]] = {}
-    waiting = [pk for pk, row in told.items() if row.get("nameless")][:NAMELESS_MOST]
+    waiting = [pk for pk, row in reports.items() if row.get("nameless")][:NAMELESS_MOST]
     for timeline in imported.timelines.filter(pk__in=waiting).order_by("created", "id"):
-        for topic in told[timeline.id]["nameless"]:
+        for topic in reports[timeline.id]["nameless"]:
             row = found.get(topic["id"])
             if row is None:
                 if len(found) >= NAMELESS_MOST:

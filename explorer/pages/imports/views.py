@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from explorer.pages.imports.describing import detail, groups, listed, told
+from explorer.pages.imports.describing import described, detail, groups, listed
 from explorer.pages.imports.uploading import Refused, repeat, start_sample, start_upload
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
@@ -40,7 +40,7 @@ def new(request: HttpRequest) -> HttpResponse:
             return redirect("import", found.id)
     context = {
         "samples": lifecycle.samples(),
-        "recent": [listed(found) | told(found) for found in Import.objects.all()[:RECENT_MOST]],
+        "recent": [listed(found) | described(found) for found in Import.objects.all()[:RECENT_MOST]],
         "recent_more": max(0, Import.objects.count() - RECENT_MOST),
         "spark_ready": not missing_packages(),
         "install_spark": install_spark(),

@@ -102,12 +102,12 @@ def bytes_of_entry(request: HttpRequest, timeline: Timeline, sequence: int) -> d
     found = record_at(timeline, sequence)
     topics = topic_names(timeline)
     before, searched_from = record_before(timeline, found.entry)
-    return told_of(
+    return inspected_record(
         found, timeline, before, searched_from, lambda asked: answer(request, asked, guesses=False), topics
     )
 
 
-def told_of(
+def inspected_record(
     found: Found,
     timeline: Timeline,
     before: int | None,

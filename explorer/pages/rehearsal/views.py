@@ -38,7 +38,7 @@ TIMELINES_OFFERED: Final = 20
 FIND_LENGTH_MOST: Final = 200
 """Characters of a search."""
 
-BESIDE: Final = "beside"
+NEXT_TO: Final = "beside"
 """A button's value begins so where it plays the planned way and another one side by side; others are a way's name, with ``@`` and a
 sequence where the board is to open there."""
 
@@ -81,7 +81,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def _played(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
     asked = asked_in(given)
     wanted = request.POST.get("way", "")
-    other = wanted.removeprefix(f"{BESIDE}-")
+    other = wanted.removeprefix(f"{NEXT_TO}-")
     if other == wanted:
         name, _, first = wanted.partition("@")
         timeline = start_run(scenario_of(request, asked, way_in(name)))

@@ -21,7 +21,7 @@ from simulations.laboratory.links import query_of
 from simulations.laboratory.playing import why_not
 from simulations.models import Sweep
 from simulations.sweeps import sentences
-from simulations.sweeps.answering import FIGURES, told
+from simulations.sweeps.answering import FIGURES, table_row
 from simulations.sweeps.asked import axes_of
 from simulations.sweeps.axes import Axes, name_of
 from simulations.sweeps.cases import case_of
@@ -215,7 +215,7 @@ def table(sweep: Sweep) -> str:
     lines.writeheader()
     for number, rows in sweep_runs.answers_of(sweep).items():
         cell = axes.cell(number)
-        lines.writerows(told(cell, seed, row) for seed, row in sorted(rows.items()))
+        lines.writerows(table_row(cell, seed, row) for seed, row in sorted(rows.items()))
     return out.getvalue()
 
 

@@ -80,7 +80,7 @@ class Digester:
         self._named_coordinator: tuple[str, int | None] | None = None
         self._shown: dict[str, MemberValue] = {}
         self._shown_partitions: dict[PartitionKey, PartitionValue] = {}
-        self._told: tuple[str | None, int | None] = (None, None)
+        self._last_state: tuple[str | None, int | None] = (None, None)
         self._sequence, self._at_ms = int(frame["sequence"]), int(frame["at_ms"])
         self._changing = self._sequence
         for name, value in frame.items():
@@ -102,7 +102,7 @@ class Digester:
         digest.members.start = dict(self._base.members)
         digest.partitions.start = dict(self._base.partitions)
         digest.facts = {member_id: self._facts[member_id] for member_id in self._members}
-        state, epoch = self._told
+        state, epoch = self._last_state
         if state is not None:
             digest.tracks.states.append((0, state))
         if epoch is not None:
@@ -184,7 +184,7 @@ class Digester:
 
     def _show_group(self, digest: Digest | None, at: int | None) -> None:
         state, epoch = self._scalars.state, self._epoch()
-        before, self._told = self._told, (state, epoch)
+        before, self._last_state = self._last_state, (state, epoch)
         it = self._coordinator
         named = (name, it.get("epoch")) if it and (name := it.get("name")) else self._named_coordinator
         fresh = named if named != self._named_coordinator else None
@@ -298,14 +298,14 @@ class Digester:
             self._has_clients = has_clients
             self._hold_again()
         if len(path) > 2:
-            self._told_of_client(path[1], path[2], path[3:], old, new)
+            self._client_changed(path[1], path[2], path[3:], old, new)
             return
         for client, before, after in parts_of(path, 1, old, new):
             before, after = before or {}, after or {}
             for name in ("owned", "revoking", *_HARD):
-                self._told_of_client(client, name, [], before.get(name), after.get(name))
+                self._client_changed(client, name, [], before.get(name), after.get(name))
 
-    def _told_of_client(self, client: str, name: str, below: list[str], old: Value, new: Value) -> None:
+    def _client_changed(self, client: str, name: str, below: list[str], old: Value, new: Value) -> None:
         if name == "revoking":
             held = self._revoking.get(client, {})
             now = self._revoking[client] = updated(held, below, new)

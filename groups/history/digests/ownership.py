@@ -71,7 +71,7 @@ class Ownership:
         self._waiting: set[str] = set()
         self._subscribers: dict[str, set[str]] = {}
         self._exist: dict[str, int] = {}
-        self._told: dict[str, int | None] = {}
+        self._partitions_of: dict[str, int | None] = {}
         self._unsettled: set[str] = set()
         self._free: set[PartitionKey] = set()
         self.known = False
@@ -177,19 +177,19 @@ class Ownership:
 
     def count(self, topic: str, partitions: int | None) -> None:
         """How many partitions a topic has, where the source tells."""
-        self._told[topic] = partitions
+        self._partitions_of[topic] = partitions
         self._unsettled.add(topic)
 
     def settle(self) -> None:
         """An entry's changes are all told: of topics that they speak of, what is so after all of them counts."""
         for topic in self._unsettled:
-            if topic in self._exist or (self._subscribers.get(topic) and self._told.get(topic)):
+            if topic in self._exist or (self._subscribers.get(topic) and self._partitions_of.get(topic)):
                 self._size(topic)
         self._unsettled.clear()
 
     def _size(self, topic: str) -> None:
         before = self._exist.get(topic, 0)
-        after = 0 if self.streams else self._told.get(topic) or 0
+        after = 0 if self.streams else self._partitions_of.get(topic) or 0
         self._exist[topic] = after
         for partition in range(min(before, after), max(before, after)):
             key = (topic, partition)

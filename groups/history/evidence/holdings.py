@@ -80,14 +80,14 @@ def member_step(
         epoch=epoch,
         gained=has - had,
         released=had - has,
-        told=new.pending - old.pending,
+        to_revoke=new.pending - old.pending,
         acknowledged=after is not None and before is not None and bool(had - has),
         copies_gained=new.copies - old.copies,
         copies_released=old.copies - new.copies,
     )
     if before is None or after is None or epoch_before != epoch or had != has:
         return step
-    return step if step.told or new.copies != old.copies else None
+    return step if step.to_revoke or new.copies != old.copies else None
 
 
 def consumer_step(old: ConsumerMember, new: ConsumerMember) -> MemberStep | None:

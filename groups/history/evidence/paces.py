@@ -102,12 +102,12 @@ class Pace:
         return self.intervals >= RHYTHM_LEAST and gap_ms > self.limit_ms
 
     @property
-    def heard(self) -> tuple[int, int]:
+    def last_seen(self) -> tuple[int, int]:
         """When its holder last was heard of, or began to hold it, and at which entry."""
         return max((self.last_ms, self.last_sequence), (self.taken_ms, self.taken_sequence))
 
     @property
-    def heard_ms(self) -> int:
+    def last_seen_ms(self) -> int:
         return max(self.last_ms, self.taken_ms)
 
     def lives_on(self, at_ms: int) -> None:

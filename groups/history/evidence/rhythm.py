@@ -122,7 +122,7 @@ class Rhythm:
                 del self._held[pace.holder]
         pace.holder = None
 
-    def begins_anew(self) -> None:
+    def restarts(self) -> None:
         """What is known of holders holds no longer: the log has a hole, or partitions have other keys from here on."""
         for pace in self.paces.values():
             pace.holder = None
@@ -292,7 +292,7 @@ class Rhythm:
             sequence,
             moved,
         )
-        self._tell(pace, pace.stop)
+        self._note_stop(pace, pace.stop)
 
     def _settles(self, pace: Pace, gap: int, moved: int) -> None:
         """The second commit after a stop tells what had come meanwhile."""
@@ -300,7 +300,7 @@ class Rhythm:
         assert stop is not None
         stop.moved = bounded((stop.moved or 0) + moved)
         stop.expected = bounded(stop.expected + pace.expected(gap))
-        self._tell(pace, stop)
+        self._note_stop(pace, stop)
         if stop.moved * 10 < stop.expected and pace.unmoved < UNMOVED_LEAST:
             pace.sparse = True
         self.stops.append(stop)
@@ -308,7 +308,7 @@ class Rhythm:
         if len(self.stops) >= 2 * STOPS_KEPT_MAX:
             self._keep_longest()
 
-    def _tell(self, pace: Pace, stop: Stop) -> None:
+    def _note_stop(self, pace: Pace, stop: Stop) -> None:
         """The silence in which a partition stopped learns how it went on."""
         if pace.silence is None:
             return
@@ -335,7 +335,7 @@ class Rhythm:
         known = [pace for pace in paces if pace.has_rhythm]
         if not known:
             return None
-        return at_ms - max(pace.heard_ms for pace in paces), min(pace.limit_ms for pace in known)
+        return at_ms - max(pace.last_seen_ms for pace in paces), min(pace.limit_ms for pace in known)
 
     def last_commit_ms(self, member_id: str) -> int | None:
         """When a member last committed what it holds, with a rhythm or without."""
@@ -361,10 +361,10 @@ class Rhythm:
         paces = [self.paces[held] for held in self._held.get(member_id, ())]
         if not paces:
             return None
-        since_ms, since = max(pace.heard for pace in paces)
+        since_ms, since = max(pace.last_seen for pace in paces)
         # A partition that had stopped long before the others is of an idle topic.
         stopped = sorted(
-            (pace for pace in paces if pace.has_rhythm and pace.heard_ms >= since_ms - pace.limit_ms),
+            (pace for pace in paces if pace.has_rhythm and pace.last_seen_ms >= since_ms - pace.limit_ms),
             key=lambda pace: (pace.topic, pace.partition),
         )
         if not stopped or (place is not None and all((p.topic, p.partition) != place for p in stopped)):

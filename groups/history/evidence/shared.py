@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, NamedTuple
 
 from groups.history.evidence.steps import Key, Step
-from groups.history.state.declared import ROWS, As, document
+from groups.history.state.declared import ROWS, As, Named, document
 from groups.history.state.group import EPOCH_JUMP, Protocol, State
 
 SHARED_KEPT_MAX: Final = 200
 """Partitions of which such a time is kept, the first ones; all are counted. As many may be shared at the same time."""
 
-HEARD_MAX: Final = 2_000
+SEEN_MAX: Final = 2_000
 """Members that are remembered to have records after the last gap; as many as have names."""
 
 
@@ -54,19 +54,19 @@ class SharedOwners:
     kept: list[SharedTime] = field(default_factory=list)
     count: int = 0
     _gapped: bool = False
-    _heard: Annotated[set[str], As(list[str], sorted, set)] = field(default_factory=set)
+    _seen: Annotated[set[str], Named("heard"), As(list[str], sorted, set)] = field(default_factory=set)
     """Members with a record since the last gap."""
 
     def begins(self, step: Step, *, gap: bool) -> None:
         """Before what a step's members got and released."""
         if gap or any(one.kind == EPOCH_JUMP for one in step.anomalies):
             self._gapped = True
-            self._heard.clear()
+            self._seen.clear()
 
     def ends(self, step: Step) -> None:
         """After it."""
-        if self._gapped and len(self._heard) < HEARD_MAX:
-            self._heard.update(change.member_id for change in step.members)
+        if self._gapped and len(self._seen) < SEEN_MAX:
+            self._seen.update(change.member_id for change in step.members)
 
     def takes(self, step: Step, key: Key, owner: str, member_id: str) -> None:
         """A member got a partition that another had: shared if that one still has it."""
@@ -75,7 +75,7 @@ class SharedOwners:
         self._over(step, key)
         self.count += 1
         if len(self.open) < SHARED_KEPT_MAX:
-            gap = self._gapped and owner not in self._heard
+            gap = self._gapped and owner not in self._seen
             self.open[key] = Shared(owner, member_id, step.after.at_ms, step.sequence, gap)
 
     def releases(self, step: Step, key: Key, member_id: str) -> str | None:

@@ -32,7 +32,7 @@ class MemberStep(NamedTuple):
     epoch: int | None
     gained: frozenset[Key] = frozenset()
     released: frozenset[Key] = frozenset()
-    told: frozenset[Key] = frozenset()
+    to_revoke: frozenset[Key] = frozenset()
     acknowledged: bool = False
     copies_gained: frozenset[Copy] = frozenset()
     copies_released: frozenset[Copy] = frozenset()

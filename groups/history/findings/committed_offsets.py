@@ -21,7 +21,7 @@ from groups.history.words import counted, duration, listed_partitions, was_or_we
 TOGETHER_MS: Final = 3_000
 """Steps back this close to each other, for one reason and under one owner, are one."""
 
-TOLD_MAX: Final = 50
+SHOWN_MAX: Final = 50
 """Findings of one kind, the first ones."""
 
 TURNS_LEAST: Final = 3
@@ -86,7 +86,7 @@ def found_back(facts: Facts) -> list[Finding]:
             last.append(one)
         else:
             groups.append([one])
-    return [_back(some, facts, len(groups)) for some in groups[:TOLD_MAX]]
+    return [_back(some, facts, len(groups)) for some in groups[:SHOWN_MAX]]
 
 
 def _back(some: Sequence[Back], facts: Facts, count: int) -> Finding:
@@ -147,7 +147,7 @@ def _fell(facts: Facts, places: Sequence[str], topic: str, number: int, before: 
 
 def found_set(facts: Facts) -> list[Finding]:
     """``offsets_set``: while the group had no member; ``why`` is ``back``, ``forward``, ``both`` or ``first``."""
-    return [_set(burst, facts) for burst in facts.positions.sets[:TOLD_MAX]]
+    return [_set(burst, facts) for burst in facts.positions.sets[:SHOWN_MAX]]
 
 
 def _set(burst: Burst, facts: Facts) -> Finding:
@@ -193,7 +193,7 @@ def _step(one: Moved) -> int:
 
 def found_deleted(facts: Facts) -> list[Finding]:
     """``offsets_deleted``: expired, deleted with their topic, or by somebody; ``why`` is ``empty``, ``topic`` or ``members``."""
-    return [_deleted(burst, facts) for burst in facts.positions.deletions[:TOLD_MAX]]
+    return [_deleted(burst, facts) for burst in facts.positions.deletions[:SHOWN_MAX]]
 
 
 def _deleted(burst: Burst, facts: Facts) -> Finding:
@@ -273,26 +273,26 @@ def found_two_writers(facts: Facts) -> list[Finding]:
             cannot_know="which clients; one that commits out of order looks the same",
             count=one.count,
         )
-        for one in _turning(facts)[:TOLD_MAX]
+        for one in _turning(facts)[:SHOWN_MAX]
     ]
 
 
 def found_unowned(facts: Facts) -> list[Finding]:
     """``unowned_commits``: a partition is committed that no member of the group holds."""
-    told = [
+    shown = [
         one
         for one in facts.positions.unowned
         if one.count >= UNOWNED_LEAST and one.last_ms - one.first_ms >= UNOWNED_LEAST_MS
     ]
-    if not told:
+    if not shown:
         return []
-    places = facts.partitions((one.topic, one.partition) for one in told)
-    first = min(told, key=lambda one: (one.first_sequence, one.first_ms))
-    last = max(told, key=lambda one: (one.last_sequence, one.last_ms))
+    places = facts.partitions((one.topic, one.partition) for one in shown)
+    first = min(shown, key=lambda one: (one.first_sequence, one.first_ms))
+    last = max(shown, key=lambda one: (one.last_sequence, one.last_ms))
     return [
         finding(
             "unowned_commits",
-            f"{listed_partitions(places)} {was_or_were(places)} committed {several(sum(one.count for one in told))} "
+            f"{listed_partitions(places)} {was_or_were(places)} committed {several(sum(one.count for one in shown))} "
             f"for {duration(last.last_ms - first.first_ms)} though no member held {'it' if len(places) == 1 else 'them'}: somebody else commits to this group",
             [first.first_sequence, last.last_sequence],
             needs=NEEDS,
@@ -304,7 +304,7 @@ def found_unowned(facts: Facts) -> list[Finding]:
             causes=["a program without membership (assign in place of subscribe) with the same group.id"],
             look_at=[WHO_COMMITS],
             cannot_know="who commits: a member, or a producer's transaction",
-            count=sum(one.count for one in told),
+            count=sum(one.count for one in shown),
         )
     ]
 

@@ -18,24 +18,22 @@ from groups.history.words import counted, duration, listed, listed_partitions
 
 def found_eager(facts: Facts) -> list[Finding]:
     """``eager_rebalance``: all after the group's forming as one; ``steps`` are their generations."""
-    told = [one for one in facts.lives.eager if not facts.lives.is_forming(one.sequence)]
-    if not told:
+    rebalances = [one for one in facts.lives.eager if not facts.lives.is_forming(one.sequence)]
+    if not rebalances:
         return []
-    assignors = sorted({one.assignor for one in told})
-    every = "each" if len(told) > 1 else "it"
-    text = (
-        f"{counted(len(told), 'eager rebalance')} ({', '.join(assignors)}): every member stopped for {every}"
-    )
+    assignors = sorted({one.assignor for one in rebalances})
+    every = "each" if len(rebalances) > 1 else "it"
+    text = f"{counted(len(rebalances), 'eager rebalance')} ({', '.join(assignors)}): every member stopped for {every}"
     return [
         finding(
             "eager_rebalance",
             text,
-            [one.sequence for one in told],
+            [one.sequence for one in rebalances],
             certain=False,
-            at_ms=told[0].at_ms,
-            count=len(told),
+            at_ms=rebalances[0].at_ms,
+            count=len(rebalances),
             assignors=assignors,
-            steps=[one.sequence for one in told],
+            steps=[one.sequence for one in rebalances],
         )
     ]
 

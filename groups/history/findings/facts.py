@@ -174,10 +174,10 @@ class Facts:
 
     @cached_property
     def _silences(self) -> tuple[list[Silence], list[GroupStop]]:
-        told = {going.silence: going for going in self.lives.goings if going.silence is not None}
+        by_silence = {going.silence: going for going in self.lives.goings if going.silence is not None}
         believed = []
         for number, one in enumerate(self.rhythm.silences):
-            timeouts = self._timeouts(told[number]) if number in told else []
+            timeouts = self._timeouts(by_silence[number]) if number in by_silence else []
             if one.is_believed(timeouts, self.rhythm.is_idle):
                 believed.append(one)
         # Commits that an open transaction holds are no silence.

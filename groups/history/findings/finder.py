@@ -85,8 +85,8 @@ def _by_name(watches: _Watches) -> Plain:
     return {of.__name__: to_plain(watch) for of, watch in watches.items()}
 
 
-def _by_class(told: Plain) -> _Watches:
-    return {of: from_plain(of, told[of.__name__]) for of in _begun()}
+def _by_class(stored: Plain) -> _Watches:
+    return {of: from_plain(of, stored[of.__name__]) for of in _begun()}
 
 
 @document
@@ -335,7 +335,7 @@ class Finder:
             found += some
         return found
 
-    def cannot_tell(self, findings: Sequence[Finding]) -> list[Untold]:
+    def undecided(self, findings: Sequence[Finding]) -> list[Untold]:
         """Patterns that the log neither shows nor rules out, since it lacks the sources that they need.
 
         Of a log that tells of no member nothing is said.

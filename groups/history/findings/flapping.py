@@ -42,19 +42,19 @@ def found_flapping(facts: Facts) -> list[Finding]:
         return []
     places = facts.partitions(flapping)
     moves = sum(len(steps[key]) for key in flapping)
-    told = spans(sequence for key in flapping for sequence in steps[key])
+    moved_at = spans(sequence for key in flapping for sequence in steps[key])
     text = f"{listed_partitions(places)} moved back and forth, {moves:,} moves"
     return [
         finding(
             "flapping",
             text,
-            told,
+            moved_at,
             partitions=places,
             count=len(places),
             moves=moves,
             from_ms=min(times[key][0] for key in flapping),
             to_ms=max(times[key][-1] for key in flapping),
-            steps=told,
+            steps=moved_at,
         )
     ]
 

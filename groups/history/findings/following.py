@@ -31,7 +31,7 @@ def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun, *,
         return
     # Topic ids change within the run, or commits of it were thinned.
     ids: dict[str, str] = {}
-    can_tell = _can_tell_owners(own, before)
+    can_judge = _can_judge_owners(own, before)
     holder_of = _holder_of(own, before, ids)
     between = run.between or [0] * len(run.places)
     columns = zip(run.places, run.value_times_ms, run.committed, run.sequences, run.ids, between, strict=True)
@@ -39,12 +39,12 @@ def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun, *,
         if topic_id is not None:
             ids[place[0]] = topic_id
         rhythm.commit(place, at_ms, offset, sequence, holder_of, thinned)
-        if can_tell and rhythm.paces[place].holder is None and _is_known(place[0], before, ids):
+        if can_judge and rhythm.paces[place].holder is None and _is_known(place[0], before, ids):
             rhythm.positions.without_owner(place, at_ms, sequence, offset)
 
 
 def _unowned_of_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) -> None:
-    if not _can_tell_owners(own, before):
+    if not _can_judge_owners(own, before):
         return
     unowned = {
         place
@@ -68,7 +68,7 @@ def follow_commits(rhythm: Rhythm, own: Ownership, step: Step, *, emptied: bool)
     ids: dict[str, str] = {}
     holder_of = _holder_of(own, step.before, ids)
     rhythm.is_empty = _is_empty(step.before, emptied)
-    can_tell = _can_tell_owners(own, step.before)
+    can_judge = _can_judge_owners(own, step.before)
     for entry in committing:
         key, value = mapping(entry.payload.get("key")), mapping(entry.payload.get("value"))
         topic, partition, offset = key.get("topic"), key.get("partition"), value.get("offset")
@@ -80,7 +80,7 @@ def follow_commits(rhythm: Rhythm, own: Ownership, step: Step, *, emptied: bool)
         if isinstance(topic, str) and isinstance(partition, int) and isinstance(offset, int):
             place = topic, partition
             rhythm.commit(place, entry.at_ms, offset, entry.sequence, holder_of)
-            if can_tell and rhythm.paces[place].holder is None and _is_known(topic, step.before, ids):
+            if can_judge and rhythm.paces[place].holder is None and _is_known(topic, step.before, ids):
                 rhythm.positions.without_owner(place, entry.at_ms, entry.sequence, offset)
         elif isinstance(topic, str) and isinstance(partition, int) and entry.payload.get("value") is None:
             rhythm.deleted((topic, partition), entry.at_ms, entry.sequence)
@@ -90,7 +90,7 @@ def follow_holders(rhythm: Rhythm, own: Ownership, step: Step, *, hole: bool) ->
     """Who has which of the partitions whose commits are followed."""
     now_ms = step.after.at_ms
     if hole or step.migrates:
-        rhythm.begins_anew()
+        rhythm.restarts()
         holder_of = _holder_of(own, step.after)
         for place in rhythm.paces:
             holder = holder_of(place)
@@ -117,7 +117,7 @@ def _is_empty(state: State, emptied: bool) -> bool:
     return emptied and state.protocol is Protocol.CONSUMER and not state.modern.members
 
 
-def _can_tell_owners(own: Ownership, state: State) -> bool:
+def _can_judge_owners(own: Ownership, state: State) -> bool:
     """Whether a partition without a known owner may have none: some members own partitions."""
     if state.protocol is Protocol.CLASSIC:
         return state.classic.protocol_type == "consumer" and bool(own.owner)

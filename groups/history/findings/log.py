@@ -20,13 +20,13 @@ def found_epochs(facts: Facts) -> list[Finding]:
     if not starts:
         return []
     groups = epochs.count - epochs.generations
-    told = [counted(groups, "group epoch")] if groups else []
-    told += [counted(epochs.generations, "generation")] if epochs.generations else []
+    counts = [counted(groups, "group epoch")] if groups else []
+    counts += [counted(epochs.generations, "generation")] if epochs.generations else []
     kind = [start for start in starts if bool(start.get("classic")) is (groups == 0)] or starts
     return [
         finding(
             "epochs",
-            " and ".join(told),
+            " and ".join(counts),
             [starts[-1]["sequence"]],
             count=epochs.count,
             generations=epochs.generations,
@@ -127,7 +127,7 @@ def found_gaps(facts: Facts) -> list[Finding]:
 
 def found_log(facts: Facts) -> list[Finding]:
     tellers = (found_epochs, found_commits, found_end, found_overlaps, found_anomalies, found_gaps)
-    return [one for tell in tellers for one in tell(facts)]
+    return [one for teller in tellers for one in teller(facts)]
 
 
 FINDER: Final = Declared(

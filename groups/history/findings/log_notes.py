@@ -16,7 +16,7 @@ from groups.history.replay.fields import mapping
 from groups.history.state.declared import Named, document
 from groups.history.story.events import gap_words, still_had
 
-GAPS_TOLD_MAX: Final = 100
+GAPS_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
 
 TRANSACTION: Final = "transaction"
@@ -175,9 +175,9 @@ class LogNotes:
 
     def _holds(self, step: Step, last: Entry) -> None:
         """A note of an open transaction; one that is not as it should be is passed over."""
-        told = last.payload
+        noted = last.payload
         producer, from_ms, partitions, committed = (
-            told.get(name) for name in ("producer", "from_ms", "partitions", "committed")
+            noted.get(name) for name in ("producer", "from_ms", "partitions", "committed")
         )
         if not isinstance(producer, int) or not isinstance(from_ms, int):
             return
@@ -194,14 +194,14 @@ class LogNotes:
             # It holds more partitions than before.
             known["partitions"], known["committed"] = held, offsets
             return
-        if len(self.transactions) >= GAPS_TOLD_MAX:
+        if len(self.transactions) >= GAPS_MAX:
             return
         self.transactions.append(
             {
                 "producer": producer,
                 "from_ms": from_ms,
-                "log_partition": _number(told.get("partition")),
-                "from_offset": _number(told.get("from_offset")),
+                "log_partition": _number(noted.get("partition")),
+                "from_offset": _number(noted.get("from_offset")),
                 "partitions": held,
                 "committed": offsets,
                 "sequence": step.sequence,
@@ -229,7 +229,7 @@ class LogNotes:
         self.aborted_of = max(self.aborted_of, of if isinstance(of, int) else 0)
         known = next((one for one in self.aborted if one["producer"] == producer), None)
         if known is None:
-            if len(self.aborted) >= GAPS_TOLD_MAX:
+            if len(self.aborted) >= GAPS_MAX:
                 return
             at_ms = last.at_ms
             known = AbortedCommits(
@@ -238,7 +238,7 @@ class LogNotes:
             self.aborted.append(known)
         known["count"] += 1
         known["to_ms"] = max(known["to_ms"], last.at_ms)
-        if len(known["sequences"]) < GAPS_TOLD_MAX:
+        if len(known["sequences"]) < GAPS_MAX:
             known["sequences"].append(step.sequence)
         for topic, numbers in partitions.items():
             if isinstance(numbers, list):
@@ -270,9 +270,9 @@ class LogNotes:
         elif is_gap(last):
             if last.payload.get("compacted"):
                 self.compacted_to = last.payload.get("to_offset")
-            if len(self.gaps) < GAPS_TOLD_MAX:
-                told = {**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)}
-                self.gaps.append(cast(Gap, told))
+            if len(self.gaps) < GAPS_MAX:
+                noted = {**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)}
+                self.gaps.append(cast(Gap, noted))
         elif last.kind is Kind.NOTE and last.payload.get("note") == "settings":
             given = mapping(last.payload.get("settings"))
             for name, value in list(given.items())[:SETTINGS_MAX]:

@@ -30,7 +30,7 @@ def found_moves(facts: Facts) -> list[Finding]:
     elif after:
         text = f"{counted(after, noun)} moved"
     follows = [lane for lane, moves in own.followed.items() if moves == after] if after else []
-    told = [move for move in own.moves if not facts.lives.is_forming(move[5])]
+    later_moves = [move for move in own.moves if not facts.lives.is_forming(move[5])]
     total = finding(
         "moves",
         text,
@@ -41,7 +41,7 @@ def found_moves(facts: Facts) -> list[Finding]:
         noun=noun,
         released_before_taken=not own.overlapped and not facts.contradicted,
         follows=facts.process(follows[0]) if len(follows) == 1 and after >= 3 else None,
-        steps=sorted({move[5] for move in told}),
+        steps=sorted({move[5] for move in later_moves}),
     )
     found = [total]
     for topic, partition, before, to, released, taken, at_ms in own.moves:

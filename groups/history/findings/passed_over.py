@@ -14,20 +14,20 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, listed
 
-TOLD_MAX: Final = 100
+SHOWN_MAX: Final = 100
 """As many as of silences, the longest ones."""
 
 
 def found_passed_over(facts: Facts) -> list[Finding]:
     """``passed_over``: each partition."""
-    told = [
+    passed = [
         (pace, owners, names)
         for pace, owners in _standing(facts)
         if len(names := list(dict.fromkeys(facts.process(member) for member in owners))) > 1
     ]
-    told.sort(key=lambda one: (one[0].moved_ms, one[0].topic, one[0].partition))
+    passed.sort(key=lambda one: (one[0].moved_ms, one[0].topic, one[0].partition))
     found = []
-    for pace, owners, names in told[:TOLD_MAX]:
+    for pace, owners, names in passed[:SHOWN_MAX]:
         name, length_ms = facts.partition(pace.topic, pace.partition), facts.last_ms - pace.moved_ms
         found.append(
             finding(
@@ -49,7 +49,7 @@ def found_passed_over(facts: Facts) -> list[Finding]:
                 to_ms=None,
                 length_ms=length_ms,
                 open=True,
-                count=len(told),
+                count=len(passed),
             )
         )
     return found

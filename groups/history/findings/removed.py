@@ -142,8 +142,8 @@ def guessed(facts: Facts, going: Going) -> Guess | None:
         )
     revoking_ms, limit_ms = going.revoking_ms, going.rebalance_timeout_ms
     if revoking_ms is not None and limit_ms is not None and revoking_ms >= limit_ms:
-        because = f"it had partitions to release for {duration(revoking_ms)} ({_told(poll)})"
-        return Guess("rebalance_timeout", "its rebalance timeout expired", because, _told(poll))
+        because = f"it had partitions to release for {duration(revoking_ms)} ({_length_words(poll)})"
+        return Guess("rebalance_timeout", "its rebalance timeout expired", because, _length_words(poll))
     fits = _fitting(facts, going)
     if fits is not None:
         return fits
@@ -163,15 +163,15 @@ def _fitting(facts: Facts, going: Going) -> Guess | None:
     expired = _least_ms(going, session.length_ms) <= quiet_ms <= session.length_ms + slack_ms
     overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
     if overrun and expired and going.classic:
-        because = f"{since}, which fits both (session timeout {_told(session)}; poll interval {_told(poll)})"
+        because = f"{since}, which fits both (session timeout {_length_words(session)}; poll interval {_length_words(poll)})"
         text = "its session expired or max.poll.interval.ms was exceeded"
         return Guess("stalled", text, because, f"{duration(quiet_ms)} after its last commit")
     if overrun and (going.back_same_id or not expired or quiet_ms < session.length_ms):
-        because = f"{since} ({_told(poll)})"
-        return Guess("poll_overrun", "max.poll.interval.ms exceeded", because, _told(poll))
+        because = f"{since} ({_length_words(poll)})"
+        return Guess("poll_overrun", "max.poll.interval.ms exceeded", because, _length_words(poll))
     if expired:
-        because = f"{since} (session timeout {_told(session)})"
-        return Guess("session_expired", "its session expired", because, _told(session))
+        because = f"{since} (session timeout {_length_words(session)})"
+        return Guess("session_expired", "its session expired", because, _length_words(session))
     return None
 
 
@@ -196,7 +196,7 @@ def _from_commits(facts: Facts, going: Going) -> Guess | None:
         if going.back_same_id:
             return _stalled(going)
         return Guess(
-            "stopped", "its process ended or froze", f"{since}, and it does not fit {_told(session)}"
+            "stopped", "its process ended or froze", f"{since}, and it does not fit {_length_words(session)}"
         )
     if quiet_ms < least_ms:
         if going.back_same_id:
@@ -233,7 +233,7 @@ SOURCE_WORDS: Final = {
 """Where the length of a timeout comes from."""
 
 
-def _told(timeout: Timeout) -> str:
+def _length_words(timeout: Timeout) -> str:
     """``45.0 s, assumed``."""
     return f"{duration(timeout.length_ms)}, {SOURCE_WORDS[timeout.source]}"
 

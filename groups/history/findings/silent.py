@@ -16,7 +16,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, lasting, listed_partitions
 
-TOLD_MAX: Final = 100
+SHOWN_MAX: Final = 100
 """Silences, and stops, that stand among the findings, the longest ones."""
 
 ENDS: Final = {
@@ -74,8 +74,8 @@ def silent_spans(facts: Facts) -> list[SilentSpan]:
 
 def found_silent(facts: Facts) -> list[Finding]:
     """``silent``: of a member; the longest first. ``steps`` are where the silences of the same process begin."""
-    told = sorted(facts.silences, key=lambda one: (-one.length_ms, one.from_sequence))
-    return [_silent(one, facts, len(told)) for one in told[:TOLD_MAX]]
+    longest_first = sorted(facts.silences, key=lambda one: (-one.length_ms, one.from_sequence))
+    return [_silent(one, facts, len(longest_first)) for one in longest_first[:SHOWN_MAX]]
 
 
 def _silent(one: Silence, facts: Facts, count: int) -> Finding:
@@ -125,7 +125,7 @@ def found_stopped(facts: Facts) -> list[Finding]:
             length_ms=stop.length_ms - empty,
             count=len(stops),
         )
-        for stop, empty in stops[:TOLD_MAX]
+        for stop, empty in stops[:SHOWN_MAX]
     ]
 
 

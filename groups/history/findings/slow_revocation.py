@@ -14,7 +14,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, listed_partitions
 
-TOLD_MAX: Final = 20
+SHOWN_MAX: Final = 20
 
 HAND_OVER_MS: Final = 10_000
 """Two heartbeats of the default interval (5 s): what a hand-over may take by design."""
@@ -24,7 +24,7 @@ def found_waits(facts: Facts) -> list[Finding]:
     """``waited_for``: those that are not over first, then the longest; ``slow`` where it was longer than a hand-over."""
     own = facts.ownership
     found = []
-    for holder, (key, wait) in list(own.still_waited().items())[:TOLD_MAX]:
+    for holder, (key, wait) in list(own.still_waited().items())[:SHOWN_MAX]:
         length = max(facts.last_ms - wait.since_ms, 0)
         if wait.waiter not in facts.members or not length:
             continue
@@ -50,7 +50,7 @@ def found_waits(facts: Facts) -> list[Finding]:
             )
         )
     found.sort(key=lambda one: -(one["length_ms"] or 0))
-    for one in own.longest_waits()[:TOLD_MAX]:
+    for one in own.longest_waits()[:SHOWN_MAX]:
         if not one.length_ms:
             continue
         places = facts.partitions(one.places)

@@ -54,7 +54,7 @@ def _unassigned(facts: Facts, changed_ms: int) -> Iterator[Finding]:
         for topic in member.get("subscribed", ()):
             subscribers.setdefault(topic, []).append(member_id)
     topics = {topic for topic, _ in given}
-    told = 0
+    shown_count = 0
     for topic, members in sorted(subscribers.items()):
         known = frame["topics"].get(topic)
         count = known["partitions"] if known is not None else None
@@ -67,8 +67,8 @@ def _unassigned(facts: Facts, changed_ms: int) -> Iterator[Finding]:
             found = _partitions(facts, topic, missing, count or 0, changed_ms)
         if found is not None:
             yield found
-            told += 1
-        if told >= NAMED_MAX:
+            shown_count += 1
+        if shown_count >= NAMED_MAX:
             return
 
 
@@ -137,7 +137,7 @@ def _partitions(facts: Facts, topic: str, missing: list[Key], count: int, change
 
 
 def _unsubscribed(facts: Facts, changed_ms: int) -> Iterator[Finding]:
-    told = 0
+    count = 0
     for member_id, member in facts.members.items():
         subscribed = member.get("subscribed")
         expression = member.get("subscribed_regex")
@@ -165,8 +165,8 @@ def _unsubscribed(facts: Facts, changed_ms: int) -> Iterator[Finding]:
             member=member_id,
             partitions=[facts.partition(*place) for place in strange[:NAMED_MAX]],
         )
-        told += 1
-        if told >= NAMED_MAX:
+        count += 1
+        if count >= NAMED_MAX:
             return
 
 

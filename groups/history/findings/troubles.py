@@ -23,7 +23,7 @@ TOPICS_NAMED_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TroubleText:
     """What is said of a trouble, what of the log that needs, and the facts that the sentence is made of."""
 
     text: str
@@ -35,9 +35,9 @@ def found_incidents(facts: Facts) -> list[Finding]:
     """Violations first: nothing else of such a run can be relied on."""
     troubles, cast = facts.troubles, facts.cast
     found: list[Finding] = []
-    for key, (kind, tell) in TELLERS.items():
+    for key, (kind, describe) in TELLERS.items():
         for one in troubles.kept[key]:
-            told = tell(one, cast)
+            worded = describe(one, cast)
             sequences = sorted({*one.get("proof", ()), one["sequence"]})
             count = troubles.counts[key]
             steps = [each["sequence"] for each in troubles.kept[key]]
@@ -45,96 +45,100 @@ def found_incidents(facts: Facts) -> list[Finding]:
             found.append(
                 finding(
                     kind,
-                    told.text,
+                    worded.text,
                     sequences,
-                    needs=told.needs,
-                    more={**told.facts, **when, "count": count, "steps": steps},
+                    needs=worded.needs,
+                    more={**worded.facts, **when, "count": count, "steps": steps},
                 )
             )
     return found
 
 
-def _violation(one: Incident, cast: DisplayNames) -> Told:
+def _violation(one: Incident, cast: DisplayNames) -> TroubleText:
     facts: dict[str, object] = {
         "invariant": one["invariant"],
         "members": one["members"],
         "partitions": one["partitions"],
         "at": one["sequence"],
     }
-    return Told(f"An invariant is broken: {one['says']}", ["notes"], facts)
+    return TroubleText(f"An invariant is broken: {one['says']}", ["notes"], facts)
 
 
-def _difference(one: Incident, cast: DisplayNames) -> Told:
-    return Told(f"The simulated coordinator differs: {one['what']}", ["requests"], {"what": one["what"]})
+def _difference(one: Incident, cast: DisplayNames) -> TroubleText:
+    return TroubleText(
+        f"The simulated coordinator differs: {one['what']}", ["requests"], {"what": one["what"]}
+    )
 
 
-def _away(verb: str) -> Callable[[Incident, DisplayNames], Told]:
+def _away(verb: str) -> Callable[[Incident, DisplayNames], TroubleText]:
     """Of a member, or of the coordinator, that did nothing or was not heard for a while."""
 
-    def tell(one: Incident, cast: DisplayNames) -> Told:
+    def describe(one: Incident, cast: DisplayNames) -> TroubleText:
         who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
         length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
         for_how_long = lasting(length_ms) if length_ms is not None else " to the end"
         facts = {"member": one["member"], "name": who, "length_ms": length_ms}
-        return Told(f"{who} {verb}{for_how_long}", ["notes"], facts)
+        return TroubleText(f"{who} {verb}{for_how_long}", ["notes"], facts)
 
-    return tell
+    return describe
 
 
-def _refused(one: Incident, cast: DisplayNames) -> Told:
+def _refused(one: Incident, cast: DisplayNames) -> TroubleText:
     who, error = cast.name(member_of(one)), ERROR_NAMES.get(one["code"], f"error {one['code']}")
     facts = {"member": one["member"], "name": who, "error": error}
     if one["code"] == UNSUPPORTED_VERSION:
-        return Told(
+        return TroubleText(
             f"{who} was refused: the broker does not serve the consumer protocol ({error})",
             ["requests"],
             facts,
         )
-    return Told(f"{who} was refused: {error}", ["requests"], facts)
+    return TroubleText(f"{who} was refused: {error}", ["requests"], facts)
 
 
-def _failed_over(one: Incident, cast: DisplayNames) -> Told:
+def _failed_over(one: Incident, cast: DisplayNames) -> TroubleText:
     loads = lasting(one["loading_ms"] or 0, " and loaded for ")
     facts: dict[str, object] = {"loading_ms": one["loading_ms"]}
     to = ""
     if (release := one.get("release")) is not None:
         to = f" to a broker {release}, which does not know the consumer protocol,"
         facts["release"] = release
-    return Told(f"The coordinator failed over{to}{loads}", ["notes"], facts)
+    return TroubleText(f"The coordinator failed over{to}{loads}", ["notes"], facts)
 
 
-def _lost(one: Incident, cast: DisplayNames) -> Told:
+def _lost(one: Incident, cast: DisplayNames) -> TroubleText:
     what = counted(one["records"], "record") if one["records"] is not None else "A batch"
     one_was = one["records"] in (None, 1)
     were, they_were = ("was", "it was") if one_was else ("were", "they were")
-    return Told(f"{what} {were} lost before {they_were} replicated", ["notes"], {"records": one["records"]})
+    return TroubleText(
+        f"{what} {were} lost before {they_were} replicated", ["notes"], {"records": one["records"]}
+    )
 
 
-def _fenced(one: Incident, cast: DisplayNames) -> Told:
+def _fenced(one: Incident, cast: DisplayNames) -> TroubleText:
     who = cast.name(member_of(one))
     facts = {"member": one["member"], "name": who, "error": one["error"]}
-    return Told(f"{who} was fenced: {one['error']}", ["requests"], facts)
+    return TroubleText(f"{who} was fenced: {one['error']}", ["requests"], facts)
 
 
-def _replaced(one: Incident, cast: DisplayNames) -> Told:
+def _replaced(one: Incident, cast: DisplayNames) -> TroubleText:
     old, new = cast.name(one["old"]), cast.name(one["new"])
     lane = cast.lane(one["new"])
     facts = {"member": one["new"], "name": new, "old": one["old"], "old_name": old, "lane": lane}
     if new == old:
-        return Told(f"{new} was replaced by another process with its group.instance.id", facts=facts)
-    return Told(f"{new} replaced {old} (same group.instance.id)", facts=facts)
+        return TroubleText(f"{new} was replaced by another process with its group.instance.id", facts=facts)
+    return TroubleText(f"{new} replaced {old} (same group.instance.id)", facts=facts)
 
 
-def _matched(one: Incident, cast: DisplayNames) -> Told:
+def _matched(one: Incident, cast: DisplayNames) -> TroubleText:
     text = f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}"
-    return Told(text, facts={"regex": one["regex"], "topics": one["topics"]})
+    return TroubleText(text, facts={"regex": one["regex"], "topics": one["topics"]})
 
 
-def _topic(verb: str) -> Callable[[Incident, DisplayNames], Told]:
-    return lambda one, cast: Told(f"{one['topic']} was {verb}", ["notes"], {"topic": one["topic"]})
+def _topic(verb: str) -> Callable[[Incident, DisplayNames], TroubleText]:
+    return lambda one, cast: TroubleText(f"{one['topic']} was {verb}", ["notes"], {"topic": one["topic"]})
 
 
-TELLERS: Final[Mapping[str, tuple[str, Callable[[Incident, DisplayNames], Told]]]] = {
+TELLERS: Final[Mapping[str, tuple[str, Callable[[Incident, DisplayNames], TroubleText]]]] = {
     "violations": ("violation", _violation),
     "differences": ("difference", _difference),
     "stood_still": ("stood_still", _away("was paused")),

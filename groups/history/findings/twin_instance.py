@@ -38,11 +38,11 @@ def found_twins(facts: Facts) -> list[Finding]:
             continue
         name = facts.process(lane)
         length = times[-1] - times[0]
-        often_says = f"{several(len(times))}{lasting(length, ' in ')}" if len(times) > 1 else "once"
+        how_often = f"{several(len(times))}{lasting(length, ' in ')}" if len(times) > 1 else "once"
         found.append(
             finding(
                 "twin_instance",
-                f"{name} was taken over {often_says}. Looks like two processes with one group.instance.id",
+                f"{name} was taken over {how_often}. Looks like two processes with one group.instance.id",
                 spans(sequences),
                 certain=False,
                 name=name,

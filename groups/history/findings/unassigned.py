@@ -15,7 +15,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, lasting
 
-TOLD_MAX: Final = 20
+SHOWN_MAX: Final = 20
 """Intervals that stand among the findings, the longest first."""
 
 
@@ -23,7 +23,7 @@ def found_unassigned(facts: Facts) -> list[Finding]:
     """``no_owner``: those that are over, the longest first, then those that are not; an empty group needs no owners."""
     own, noun = facts.ownership, facts.wording.noun
     found = []
-    for one in own.longest_first()[:TOLD_MAX]:
+    for one in own.longest_first()[:SHOWN_MAX]:
         if not one.length_ms:
             # Released and taken in one moment of the clock: that is a move, and no time without an owner.
             continue
@@ -48,7 +48,7 @@ def found_unassigned(facts: Facts) -> list[Finding]:
             )
         )
     still = sorted(own.free.items(), key=lambda item: item[1].since_ms) if facts.members else []
-    for (topic, partition), free in still[:TOLD_MAX]:
+    for (topic, partition), free in still[:SHOWN_MAX]:
         name = facts.partition(topic, partition)
         length = max(facts.last_ms - free.since_ms, 0)
         found.append(

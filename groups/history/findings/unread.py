@@ -16,7 +16,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import lasting, partition_name
 
-TOLD_MAX: Final = 20
+SHOWN_MAX: Final = 20
 
 NEEDS: Final = ["callbacks", "faults"]
 
@@ -24,7 +24,7 @@ NEEDS: Final = ["callbacks", "faults"]
 def found_unread(facts: Facts) -> list[Finding]:
     """``unread``: those that are over, the longest first, then those that are not, where somebody is meant to read them."""
     reading, found = facts.reading, []
-    for one in reading.longest_first()[:TOLD_MAX]:
+    for one in reading.longest_first()[:SHOWN_MAX]:
         name = partition_name((one.topic, one.partition), facts.wording)
         found.append(
             finding(
@@ -46,7 +46,7 @@ def found_unread(facts: Facts) -> list[Finding]:
         )
     meant = {key for target in (facts.frame.get("target") or {}).values() for key in keys(target)}
     still = [(place, stop) for place, stop in reading.stopped.items() if place in meant]
-    for place, stop in sorted(still, key=lambda one: one[1].since_ms)[:TOLD_MAX]:
+    for place, stop in sorted(still, key=lambda one: one[1].since_ms)[:SHOWN_MAX]:
         name = partition_name(place, facts.wording)
         length_ms = max(facts.last_ms - stop.since_ms, 0)
         found.append(

@@ -92,24 +92,24 @@ class FollowedGroup:
         """Whether these were not taken before."""
         return records.settled >= self.reached
 
-    def take(self, told: GroupRecords, log: PartitionLog, topics: Topics) -> list[Entry]:
+    def take(self, batch: GroupRecords, log: PartitionLog, topics: Topics) -> list[Entry]:
         """The entries that these records make. It stops where the group ends: the rest is ``left`` for its next life."""
-        if told.aborted:
-            return self._abort(told)
-        first = told.records[0]
+        if batch.aborted:
+            return self._abort(batch)
+        first = batch.records[0]
         entries: list[Entry] = []
         if not self.has_begun and not self.commits.lines:
             self.began = first.offset
-        hole = log.hole_from(self.covered, until=told.settled)
+        hole = log.hole_from(self.covered, until=batch.settled)
         if hole is not None:
             entries += self._hole(hole, log, first.at_ms)
-        if self.leader_epoch is not None and told.leader_epoch != self.leader_epoch:
-            entries += self._note(first.at_ms, {"note": "coordinator", "leader_epoch": told.leader_epoch})
-        self.leader_epoch = told.leader_epoch
-        self._mention(told.records)
+        if self.leader_epoch is not None and batch.leader_epoch != self.leader_epoch:
+            entries += self._note(first.at_ms, {"note": "coordinator", "leader_epoch": batch.leader_epoch})
+        self.leader_epoch = batch.leader_epoch
+        self._mention(batch.records)
         entries += self.name(topics, first.at_ms)
-        entries += self._end_of(told)
-        for unit in units(told.records):
+        entries += self._end_of(batch)
+        for unit in units(batch.records):
             if is_commit_unit(unit, self.group):
                 entries += self.settle() if not self.commits.takes(unit) else ()
                 self.commits.add(unit)
@@ -121,7 +121,7 @@ class FollowedGroup:
             if self.ended:
                 self.reached = unit[-1].offset + 1
                 return entries
-        self.reached = told.settled + 1
+        self.reached = batch.settled + 1
         self.covered = max(self.covered, self.reached)
         return entries
 
@@ -133,13 +133,13 @@ class FollowedGroup:
         payload = commits.payload(self.partition)
         return [self._new(Kind.COMMITS, COORDINATOR, commits.last_ms, {**payload})]
 
-    def left(self, told: GroupRecords) -> GroupRecords | None:
+    def left(self, batch: GroupRecords) -> GroupRecords | None:
         """The records of ``told`` behind the end of this life; null where there are none."""
-        rest = tuple(record for record in told.records if record.offset >= self.reached)
+        rest = tuple(record for record in batch.records if record.offset >= self.reached)
         if not self.ended or not rest:
             return None
         return GroupRecords(
-            group=told.group, settled=told.settled, leader_epoch=told.leader_epoch, records=rest
+            group=batch.group, settled=batch.settled, leader_epoch=batch.leader_epoch, records=rest
         )
 
     def next_life(self) -> FollowedGroup:
@@ -148,7 +148,7 @@ class FollowedGroup:
             group=self.group, partition=self.partition, reached=self.reached, covered=self.reached
         )
 
-    def anew(self, reached: int) -> FollowedGroup:
+    def restarted(self, reached: int) -> FollowedGroup:
         """What follows the same group again from ``reached`` on, in a timeline of its own."""
         return FollowedGroup(group=self.group, partition=self.partition, reached=reached, covered=reached)
 
@@ -162,9 +162,9 @@ class FollowedGroup:
         hole = log.hole_from(max(self.covered, self.reached))
         return [] if hole is None else self._hole(hole, log, self.at_ms)
 
-    def observe(self, told: GroupDescription, at_ms: int) -> list[Entry]:
+    def observe(self, records: GroupDescription, at_ms: int) -> list[Entry]:
         """What its coordinator described at ``at_ms`` of the time between two generations; empty where that is known."""
-        observed = self.phases.take(told, self.next + bool(self.commits.lines), None)
+        observed = self.phases.take(records, self.next + bool(self.commits.lines), None)
         return [] if observed is None else self._by_watcher(Kind.OBSERVATION, at_ms, observed)
 
     def hold(self, some: Iterable[OpenTransaction], at_ms: int) -> list[Entry]:

@@ -35,24 +35,24 @@ def consumption_part(
     }
 
 
-def totals(told: ConsumptionFrame, at_ms: int) -> ConsumptionSummary:
+def totals(frame: ConsumptionFrame, at_ms: int) -> ConsumptionSummary:
     """The figures of the whole run until ``at_ms``."""
-    lag = (told["waiting"] + told["waiting_rate"] * at_ms) // SECOND_MS
-    grown = lag > told["lag_max"]
+    lag = (frame["waiting"] + frame["waiting_rate"] * at_ms) // SECOND_MS
+    grown = lag > frame["lag_max"]
     open_ms = [
         at_ms - since_ms
-        for topic in told["partitions"].values()
+        for topic in frame["partitions"].values()
         for partition in topic.values()
         if (since_ms := partition["unread_since_ms"]) is not None
     ]
     return {
         "lag": lag,
-        "lag_max": lag if grown else told["lag_max"],
-        "lag_max_at_ms": at_ms if grown else told["lag_max_at_ms"],
-        "read_twice": told["read_twice"] + _read_since(told, at_ms),
-        "skipped": told["skipped"],
-        "unread_ms": told["unread_ms"] + told["unread_count"] * at_ms - told["unread_since_ms"],
-        "unread_max_ms": max(told["unread_max_ms"], *open_ms, 0),
+        "lag_max": lag if grown else frame["lag_max"],
+        "lag_max_at_ms": at_ms if grown else frame["lag_max_at_ms"],
+        "read_twice": frame["read_twice"] + _read_since(frame, at_ms),
+        "skipped": frame["skipped"],
+        "unread_ms": frame["unread_ms"] + frame["unread_count"] * at_ms - frame["unread_since_ms"],
+        "unread_max_ms": max(frame["unread_max_ms"], *open_ms, 0),
     }
 
 

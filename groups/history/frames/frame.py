@@ -319,24 +319,24 @@ def _same_topics(old: State, new: State) -> bool:
 
 Part = TypeVar("Part")
 K = TypeVar("K")
-Told = TypeVar("Told")
+Value = TypeVar("Value")
 
 
 def _known(
-    old: Mapping[str, Told] | None,
-    new: Mapping[str, Told] | None,
+    old: Mapping[str, Value] | None,
+    new: Mapping[str, Value] | None,
     parts: Mapping[str, Part] | None,
-    make: Callable[[str, Told], Part],
+    make: Callable[[str, Value], Part],
 ) -> Mapping[str, Part] | None:
     """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
     return None if new is None else _updated(old, new, parts, make)
 
 
 def _updated(
-    old: Mapping[str, Told] | None,
-    new: Mapping[str, Told],
+    old: Mapping[str, Value] | None,
+    new: Mapping[str, Value],
     parts: Mapping[str, Part] | None,
-    make: Callable[[str, Told], Part],
+    make: Callable[[str, Value], Part],
 ) -> Mapping[str, Part]:
     """``{key: make(key, value)}`` of ``new``, where the parts of values that are the same objects are kept.
 

@@ -11,7 +11,7 @@ from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.shapes import AboutMetric, MetricsSheet
-from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.metrics.table import METRICS, UNMEASURED
 from groups.history.replay.commit_runs import CommitRun, run_of
 from groups.history.state.declared import document
 
@@ -101,7 +101,7 @@ class Metrics:
                 for member_id, client in self._clients.items()
                 if only is None or member_id in only
             ],
-            "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
+            "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in UNMEASURED],
         }
 
 

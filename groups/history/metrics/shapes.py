@@ -36,7 +36,7 @@ class ConsumerMetrics(TypedDict):
     metrics: list[MetricValue]
 
 
-class MetricNotTold(TypedDict):
+class UnmeasuredMetric(TypedDict):
     """What the log cannot give, and why."""
 
     where: str
@@ -51,4 +51,4 @@ class MetricsSheet(TypedDict):
     at_ms: int
     broker: list[BrokerMetric]
     clients: list[ConsumerMetrics]
-    not_told: list[MetricNotTold]
+    not_told: list[UnmeasuredMetric]

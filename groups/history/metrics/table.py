@@ -29,7 +29,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTold:
+class Unmeasured:
     """A metric that a group's log cannot give, and why."""
 
     where: str
@@ -193,20 +193,20 @@ METRICS: Final[tuple[Metric, ...]] = (
     ),
 )
 
-NOT_TOLD: Final[tuple[NotTold, ...]] = (
-    NotTold(
+UNMEASURED: Final[tuple[Unmeasured, ...]] = (
+    Unmeasured(
         BROKER,
         "event-queue-size",
         "the simulated coordinator has no threads, and a log of records shows none",
     ),
-    NotTold(BROKER, "thread-idle-ratio-avg", "the same; KIP-848 names thread-idle-ratio-min beside it"),
-    NotTold(BROKER, "offset-expiration-count", "a tombstone of an offset does not say why it was written"),
-    NotTold(BROKER, "offset-deletion-count", "the same"),
-    NotTold(
+    Unmeasured(BROKER, "thread-idle-ratio-avg", "the same; KIP-848 names thread-idle-ratio-min beside it"),
+    Unmeasured(BROKER, "offset-expiration-count", "a tombstone of an offset does not say why it was written"),
+    Unmeasured(BROKER, "offset-deletion-count", "the same"),
+    Unmeasured(
         CLIENT,
         "heartbeat-response-time-max",
         "requests stand where they reached the coordinator, not where they left",
     ),
-    NotTold(CLIENT, "commit-latency-avg", "the same"),
-    NotTold(CLIENT, "commit-latency-max", "the same"),
+    Unmeasured(CLIENT, "commit-latency-avg", "the same"),
+    Unmeasured(CLIENT, "commit-latency-max", "the same"),
 )

@@ -58,7 +58,7 @@ class Indexer(Pass):
     def _begin(self, start: Checkpoint) -> None:
         super()._begin(start)
         self._last: list[Entry] = []
-        self._stands_alone = True
+        self._is_separate = True
         self._cut()
 
     def _cut(self) -> None:
@@ -69,7 +69,7 @@ class Indexer(Pass):
         """Fold one entry."""
         self._require_next(entry)
         self._note_times(entry.at_ms)
-        if not self._unit and self._stands_alone and _stands_alone(entry):
+        if not self._unit and self._is_separate and _is_separate(entry):
             # Two entries that nothing belongs to: nearly all of a log of records.
             self._exchange = None
         elif (exchange := self._known_exchange()) is not None and exchange.takes(entry):
@@ -88,9 +88,9 @@ class Indexer(Pass):
         first = entries[0]
         if (
             self._unit
-            or not self._stands_alone
+            or not self._is_separate
             or not entries[-1].settled
-            or not all(map(_stands_alone, entries))
+            or not all(map(_is_separate, entries))
         ):
             for entry in entries:
                 self.add(entry)
@@ -108,7 +108,7 @@ class Indexer(Pass):
     def _settle(self) -> None:
         self._last = self._unit
         self._find(self._step())
-        self._stands_alone = _stands_alone(self._last[-1])
+        self._is_separate = _is_separate(self._last[-1])
 
     def _known_exchange(self) -> EntryGroup | None:
         """The exchange that ends with the last entry; one of a unit that stands alone is made when it is asked for."""
@@ -128,7 +128,7 @@ class Indexer(Pass):
         self._note_times(commits.first_ms)
         self.finder.add_commits(before, self._state, commits)
         self.metrics.add_commits(commits)
-        self._exchange, self._stands_alone = None, True
+        self._exchange, self._is_separate = None, True
         self._last = []
 
     def _note_times(self, at_ms: int) -> None:
@@ -144,7 +144,7 @@ class Indexer(Pass):
         In a log of records that is so after every settled entry. A simulated exchange may always go on, with a note of
         a proposal's row if nothing else.
         """
-        return not self._unit and self._stands_alone
+        return not self._unit and self._is_separate
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on from here, as JSON; a new chunk begins. ``RuntimeError`` inside a unit."""
@@ -183,6 +183,6 @@ class Indexer(Pass):
         return summary_of(self.frame(), self.finder, first_ms=self._first_ms)
 
 
-def _stands_alone(entry: Entry) -> bool:
+def _is_separate(entry: Entry) -> bool:
     """Whether no later entry can belong to the exchange of a settled one: nothing that nobody asked for is answered."""
     return entry.provenance is not _SIMULATED and entry.cause is None and entry.kind in _BY_ITSELF

@@ -65,7 +65,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "epochs": list(finder.epochs.starts),
         "gaps": finder.notes.gaps,
         "findings": findings,
-        "cannot_tell": finder.cannot_tell(findings),
+        "cannot_tell": finder.undecided(findings),
         "silences": finder.silences(),
         "verdict": verdict(
             findings,

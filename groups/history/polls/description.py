@@ -101,14 +101,16 @@ class GroupDescription:
         return self.state != "Empty" and self.group_epoch != self.assignment_epoch
 
 
-def with_names(told: GroupDescription, names: Mapping[str, str]) -> GroupDescription:
+def with_names(description: GroupDescription, names: Mapping[str, str]) -> GroupDescription:
     """The description with topics by their names where the answer has their ids alone. ``names``: by id.
 
     Kafka leaves the name of a deleted topic out; other brokers leave out all of them.
     """
-    unnamed = {topic for topic, topic_id in told.topic_ids.items() if topic == topic_id and topic_id in names}
+    unnamed = {
+        topic for topic, topic_id in description.topic_ids.items() if topic == topic_id and topic_id in names
+    }
     if not unnamed:
-        return told
+        return description
 
     def named(partitions: Partitions) -> Partitions:
         return {names[topic] if topic in unnamed else topic: some for topic, some in partitions.items()}
@@ -119,12 +121,13 @@ def with_names(told: GroupDescription, names: Mapping[str, str]) -> GroupDescrip
             assignment=named(each.assignment),
             target=None if each.target is None else named(each.target),
         )
-        for each in told.members
+        for each in description.members
     )
     ids = {
-        names[topic] if topic in unnamed else topic: topic_id for topic, topic_id in told.topic_ids.items()
+        names[topic] if topic in unnamed else topic: topic_id
+        for topic, topic_id in description.topic_ids.items()
     }
-    return replace(told, members=members, topic_ids=ids)
+    return replace(description, members=members, topic_ids=ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +139,7 @@ class Undescribed:
     message: str = ""
 
 
-Told = GroupDescription | Undescribed
+DescribedGroup = GroupDescription | Undescribed
 
 GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED = 30, 29
 GROUP_ID_NOT_FOUND = 69

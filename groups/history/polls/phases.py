@@ -20,29 +20,29 @@ class Phases:
         """A record came: it contains what the group is now."""
         self.state, self.members, self.began = "", [], None
 
-    def differs(self, told: GroupDescription) -> bool:
+    def differs(self, group: GroupDescription) -> bool:
         """Whether the description adds something to what is known."""
-        if told.kind is not GroupKind.CLASSIC:
+        if group.kind is not GroupKind.CLASSIC:
             return False
-        if told.state in BETWEEN:
-            return (self.state, self.members) != (told.state, _ids(told))
+        if group.state in BETWEEN:
+            return (self.state, self.members) != (group.state, _ids(group))
         return self.state != ""
 
     def take(
-        self, told: GroupDescription, sequence: int, polled_before_ms: int | None
+        self, group: GroupDescription, sequence: int, polled_before_ms: int | None
     ) -> dict[str, object] | None:
         """The payload of the observation with this sequence; null if the description adds nothing to what is known."""
-        if not self.differs(told):
+        if not self.differs(group):
             return None
-        if told.state in BETWEEN:
-            self.state, self.members = told.state, _ids(told)
+        if group.state in BETWEEN:
+            self.state, self.members = group.state, _ids(group)
             self.began = sequence if self.began is None else self.began
         else:
             self.end()
         return {
             "observation": "described",
-            "state": told.state,
-            "type": told.kind.value,
+            "state": group.state,
+            "type": group.kind.value,
             "members": [
                 {
                     "memberId": each.member_id,
@@ -50,7 +50,7 @@ class Phases:
                     "clientId": each.client_id,
                     "clientHost": each.host,
                 }
-                for each in told.members
+                for each in group.members
             ],
             "polled_before_ms": polled_before_ms,
         }

@@ -21,13 +21,13 @@ from groups.history.polls.answers import (
 )
 from groups.history.polls.description import (
     GROUP_ID_NOT_FOUND,
+    DescribedGroup,
     GroupDescription,
     GroupKind,
     MemberDescription,
     Partitions,
     StreamsFacts,
     StreamsTasks,
-    Told,
     Undescribed,
 )
 from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE
@@ -36,22 +36,22 @@ from groups.wire.embedded.consumer_protocol import decode_assignment, decode_sub
 NO_ID: Final = "A" * 22
 
 
-def consumer_groups(body: ModernAnswer) -> list[Told]:
+def consumer_groups(body: ModernAnswer) -> list[DescribedGroup]:
     """ConsumerGroupDescribe's answer."""
     return [_modern(group, GroupKind.CONSUMER) for group in body["groups"]]
 
 
-def share_groups(body: ModernAnswer) -> list[Told]:
+def share_groups(body: ModernAnswer) -> list[DescribedGroup]:
     """ShareGroupDescribe's answer, which tells no target."""
     return [_modern(group, GroupKind.SHARE) for group in body["groups"]]
 
 
-def streams_groups(body: StreamsAnswer) -> list[Told]:
+def streams_groups(body: StreamsAnswer) -> list[DescribedGroup]:
     """StreamsGroupDescribe's answer."""
     return [_streams(group) for group in body["groups"]]
 
 
-def classic_groups(body: ClassicAnswer) -> list[Told]:
+def classic_groups(body: ClassicAnswer) -> list[DescribedGroup]:
     """DescribeGroups' answer. Before version 6 a group that is not there is Dead without an error."""
     return [_classic(group) for group in body["groups"]]
 
@@ -66,7 +66,7 @@ def _refused(
     )
 
 
-def _modern(group: ModernDescribedGroup, kind: GroupKind) -> Told:
+def _modern(group: ModernDescribedGroup, kind: GroupKind) -> DescribedGroup:
     if (refused := _refused(group)) is not None:
         return refused
     ids: dict[str, str] = {}
@@ -109,7 +109,7 @@ def _named(assignment: DescribedAssignment, ids: dict[str, str]) -> Partitions:
     return found
 
 
-def _streams(group: StreamsDescribedGroup) -> Told:
+def _streams(group: StreamsDescribedGroup) -> DescribedGroup:
     if (refused := _refused(group)) is not None:
         return refused
     return GroupDescription(
@@ -155,7 +155,7 @@ def _tasks(known: DescribedTaskSets) -> StreamsTasks:
     )
 
 
-def _classic(group: ClassicDescribedGroup) -> Told:
+def _classic(group: ClassicDescribedGroup) -> DescribedGroup:
     if (refused := _refused(group)) is not None:
         return refused
     if group["groupState"] == "Dead":

@@ -19,8 +19,8 @@ from groups.history.polls.description import (
     GROUP_ID_NOT_FOUND,
     MOVING,
     TOPIC_AUTHORIZATION_FAILED,
+    DescribedGroup,
     GroupDescription,
-    Told,
     Undescribed,
 )
 from groups.history.polls.inferring import records_between, records_of_end
@@ -35,7 +35,7 @@ BELIEVED_AFTER_MS: Final = 5_000
 """An epoch that went back is believed when it stays so for so long. A resumed zombie answered from old memory for 0.4 s
 (measured); one that is cut off does until it is fenced. Truncation stays."""
 
-MOVING_TOLD_AFTER_MS: Final = 5_000
+MOVING_SHOWN_AFTER_MS: Final = 5_000
 """A clean move takes a second, a dead broker's groups 5 s; what is away for longer is told."""
 
 
@@ -50,7 +50,7 @@ class Condition(StrEnum):
     DELETED = "deleted"
 
 
-_SAYS: Final[Mapping[Condition, str]] = {
+_TEXTS: Final[Mapping[Condition, str]] = {
     Condition.UNREADABLE: "Unreadable from here: a topic of the assignment lacks the right DESCRIBE",
     Condition.FORBIDDEN: "Unreadable from here: the group lacks the right DESCRIBE",
     Condition.MOVING: "Not seen from here: the group's coordinator does not answer",
@@ -89,7 +89,7 @@ class PolledGroup:
 
     def take(
         self,
-        told: Told,
+        described: DescribedGroup,
         at_ms: int,
         *,
         partitions: Mapping[str, int] | None = None,
@@ -98,7 +98,7 @@ class PolledGroup:
         """The entries that this answer makes; most make none. ``partitions``: counts of topics, ``settings``: the group's, if known."""
         if self.condition is Condition.DELETED:
             return []
-        entries = self._taken(told, at_ms, partitions or {})
+        entries = self._taken(described, at_ms, partitions or {})
         changed = changed_settings(self.settings, settings or {})
         if changed and self.last is not None:
             self.settings |= changed
@@ -114,7 +114,7 @@ class PolledGroup:
         """Says that nobody watched until now."""
         return [self._note(at_ms, text)]
 
-    def _taken(self, known: Told, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
+    def _taken(self, known: DescribedGroup, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
         if isinstance(known, Undescribed):
             return self._undescribed(known, at_ms)
         self.shown = known
@@ -197,11 +197,11 @@ class PolledGroup:
         if self.told or condition is Condition.SEEN:
             return []
         # What passes by itself is told when it does not.
-        waits = condition is Condition.MOVING and at_ms - (self.since_ms or at_ms) < MOVING_TOLD_AFTER_MS
+        waits = condition is Condition.MOVING and at_ms - (self.since_ms or at_ms) < MOVING_SHOWN_AFTER_MS
         if waits or self.last is None:
             return []
         self.told = True
-        return [self._note(at_ms, _SAYS[condition])]
+        return [self._note(at_ms, _TEXTS[condition])]
 
     def _note(self, at_ms: int, text: str) -> Entry:
         gap = {"note": "gap", "partition": None, "from_offset": None, "to_offset": None}

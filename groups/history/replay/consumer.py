@@ -148,10 +148,10 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
     )
 
 
-def noted_regexes(state: State, told: Fields) -> State:
+def noted_regexes(state: State, noted: Fields) -> State:
     """What expressions match from here on, where no record says so (``kip``); ``None`` for one that nobody has."""
     regexes = dict(state.consumer.regexes)
-    for regex, topics in told.items():
+    for regex, topics in noted.items():
         if topics is None:
             regexes.pop(str(regex), None)
         else:

@@ -59,7 +59,7 @@ def replay_request(state: State, entry: Entry) -> State:
                 # It stalls in a callback and leaves the group, but the application has its partitions until it is back.
                 return state
             return replace(state, clients=drop(clients, member_id))
-        client = _heard(clients.get(member_id), entry.at_ms)
+        client = _seen(clients.get(member_id), entry.at_ms)
         if body.get("memberEpoch") == JOIN_EPOCH:
             client = replace(client, fenced=None)
         if body.get("topicPartitions") is not None:
@@ -77,7 +77,7 @@ def replay_request(state: State, entry: Entry) -> State:
         return replace(state, clients=drop(clients, member_id))
     if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER and state.classic.barrier is None:
         state = replace(state, classic=replace(state.classic, phase=PREPARING_REBALANCE))
-    client = _heard(clients.get(member_id), entry.at_ms)
+    client = _seen(clients.get(member_id), entry.at_ms)
     if api == "ConsumerGroupInstallAssignment":
         client = replace(client, computing=False)
     if api == "JoinGroup" and client.fenced:
@@ -116,7 +116,7 @@ def replay_response(state: State, entry: Entry) -> State:
     if body.get("shouldComputeAssignment") and member_id is not None:
         state = _asked_to_compute(state, member_id)
     client = (state.clients or {}).get(member_id or "")
-    assigned = told_assignment(state, body)
+    assigned = sent_assignment(state, body)
     if client is None or assigned is None or member_id is None:
         return state
     revoking = minus(client.owned, assigned)
@@ -170,7 +170,7 @@ def replay_timer(state: State, entry: Entry) -> State:
     return replace(state, timers=put(timers, member_id, new))
 
 
-def _heard(client: Client | None, now_ms: int) -> Client:
+def _seen(client: Client | None, now_ms: int) -> Client:
     """A client whose request has arrived: it cannot be cut off from everybody."""
     if client is None:
         return Client(heartbeat_ms=now_ms)
@@ -275,7 +275,7 @@ def after_member_removed(state: State, member_id: str) -> State:
     return replace(state, clients=drop(state.clients or {}, member_id))
 
 
-def told_assignment(state: State, body: Fields) -> Partitions | None:
+def sent_assignment(state: State, body: Fields) -> Partitions | None:
     """The whole assignment that a heartbeat's answer holds, or ``None`` if it holds none.
 
     Released answers have ``topicPartitions``; the proposal's have assigned and pending partitions apart.

@@ -82,12 +82,12 @@ def _made(kind: _Made) -> Callable[[_Made], _Made]:
     if kind.__dictoffset__:
         return _made_without_slots(kind)
     known = [(each.name, object) for each in fields(kind) if each.init]
-    anew = [
+    made = [
         (each.name, object, field(init=False, default_factory=each.default_factory))
         for each in fields(kind)
         if not each.init and each.default_factory is not MISSING
     ]
-    plain: _Made = make_dataclass(f"{kind.__name__}Fields", [*known, *anew])
+    plain: _Made = make_dataclass(f"{kind.__name__}Fields", [*known, *made])
     body = {"__slots__": (), "__setattr__": object.__setattr__, "__init__": plain.__init__}
     drafts: _Made = type(f"{kind.__name__}Draft", (kind,), body)
     values = attrgetter(*(name for name, _ in known))
@@ -102,7 +102,7 @@ def _made(kind: _Made) -> Callable[[_Made], _Made]:
 def _made_without_slots(kind: _Made) -> Callable[[_Made], _Made]:
     body = {"__slots__": (), "__setattr__": object.__setattr__}
     drafts: _Made = type(f"{kind.__name__}Draft", (kind,), body)
-    anew: list[tuple[str, _Made]] = [
+    made: list[tuple[str, _Made]] = [
         (each.name, each.default_factory) for each in fields(kind) if not each.init
     ]
     new_of = object.__new__
@@ -110,7 +110,7 @@ def _made_without_slots(kind: _Made) -> Callable[[_Made], _Made]:
     def copier(given: _Made) -> _Made:
         new = new_of(drafts)
         held = given.__dict__.copy()
-        for name, make in anew:
+        for name, make in made:
             held[name] = make()
         new.__dict__ = held
         return new

@@ -269,10 +269,10 @@ def _default(field: Field[_Value]) -> object:
 def _list_of(of: type) -> _Codec:
     hints = get_type_hints(of, include_extras=True)
     codecs = {each.name: _codec(hints[each.name]) for each in fields(of)}
-    told_as = [(attrgetter(name), _called(codec.write)) for name, codec in codecs.items()]
+    codecs_by_name = [(attrgetter(name), _called(codec.write)) for name, codec in codecs.items()]
     readers = [_called(codec.read) for codec in codecs.values()]
     return _Codec(
-        lambda one: [get(one) if each is None else each(get(one)) for get, each in told_as],
+        lambda one: [get(one) if each is None else each(get(one)) for get, each in codecs_by_name],
         lambda known: of(
             *[value if each is None else each(value) for each, value in zip(readers, known, strict=True)]
         ),
@@ -303,50 +303,52 @@ def _written(parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
 
 
 def _written_whole(parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
-    told_as = [(name, attrgetter(*some), _called(codec.write)) for name, some, _, codec in parts]
-    return lambda one: {name: get(one) if each is None else each(get(one)) for name, get, each in told_as}
+    codecs_by_name = [(name, attrgetter(*some), _called(codec.write)) for name, some, _, codec in parts]
+    return lambda one: {
+        name: get(one) if each is None else each(get(one)) for name, get, each in codecs_by_name
+    }
 
 
 def _read(of: type, parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
     readers = {name: _called(codec.read) for name, _, _, codec in parts}
 
-    def read(told: _Value) -> object:
+    def read(plain: _Value) -> object:
         try:
             given = {
                 name: value if (each := readers[name]) is None else each(value)
-                for name, value in told.items()
+                for name, value in plain.items()
             }
             return of(**given)
         except _MISFITS as error:
-            raise _misfit(told, parts) from error
+            raise _misfit(plain, parts) from error
 
     return read
 
 
 def _read_whole(of: type, parts: Sequence[_Part]) -> Callable[[_Value], _Value]:
-    told_as = [(name, _called(codec.read), len(some) > 1) for name, some, _, codec in parts]
+    codecs_by_name = [(name, _called(codec.read), len(some) > 1) for name, some, _, codec in parts]
     names = [name for part in parts for name in part.of]
     named, any_together = any(each.kw_only for each in fields(of)), len(names) > len(parts)
 
-    def values(told: _Value) -> list[_Value]:
+    def values(plain: _Value) -> list[_Value]:
         if not any_together:
-            return [told[name] if each is None else each(told[name]) for name, each, _ in told_as]
+            return [plain[name] if each is None else each(plain[name]) for name, each, _ in codecs_by_name]
         found: list[_Value] = []
-        for name, each, together in told_as:
-            value = told[name] if each is None else each(told[name])
+        for name, each, together in codecs_by_name:
+            value = plain[name] if each is None else each(plain[name])
             if together:
                 found += value
             else:
                 found.append(value)
         return found
 
-    def read(told: _Value) -> object:
+    def read(plain: _Value) -> object:
         try:
-            if len(told) == len(told_as):
-                return of(**dict(zip(names, values(told), strict=True))) if named else of(*values(told))
+            if len(plain) == len(codecs_by_name):
+                return of(**dict(zip(names, values(plain), strict=True))) if named else of(*values(plain))
         except _MISFITS as error:
-            raise _misfit(told, parts) from error
-        raise _misfit(told, parts)
+            raise _misfit(plain, parts) from error
+        raise _misfit(plain, parts)
 
     return read
 

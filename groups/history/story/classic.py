@@ -21,7 +21,7 @@ GONE: Final = {
 }
 
 
-def tell_classic(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentence | None:
+def classic_sentence(step: Step, cast: DisplayNames, cause: Cause | None) -> Sentence | None:
     """The sentence of a type 2 record, or ``None`` if it changed nothing that is shown."""
     before, after = step.before.classic, step.after.classic
     if not after.recorded:

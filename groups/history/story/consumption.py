@@ -6,7 +6,7 @@ from groups.history.frames.shapes import ConsumptionSummary
 from groups.history.words import counted, duration
 
 
-def consumption_words(told: ConsumptionSummary, first_ms: int) -> str:
+def consumption_words(consumption: ConsumptionSummary, first_ms: int) -> str:
     """How far the group fell behind, what was read twice or never, and how long nobody fetched.
 
     >>> consumption_words({"lag": 0, "lag_max": 6_322, "lag_max_at_ms": 31_000, "read_twice": 0, "skipped": 40,
@@ -14,13 +14,13 @@ def consumption_words(told: ConsumptionSummary, first_ms: int) -> str:
     'Lag at most 6,322 records, 30.0 s in; 0 records read twice, 40 skipped; 27.5 partition-seconds not read, 9.0 s the longest'
     """
     lag = "No lag"
-    if told["lag_max"]:
-        when = duration(told["lag_max_at_ms"] - first_ms)
-        lag = f"Lag at most {counted(told['lag_max'], 'record')}, {when} in"
-    twice = f"{counted(told['read_twice'], 'record')} read twice"
-    if told["skipped"]:
-        twice += f", {told['skipped']:,} skipped"
-    unread = f"{told['unread_ms'] / 1000:,.1f} partition-seconds not read"
-    if told["unread_ms"]:
-        unread += f", {duration(told['unread_max_ms'])} the longest"
+    if consumption["lag_max"]:
+        when = duration(consumption["lag_max_at_ms"] - first_ms)
+        lag = f"Lag at most {counted(consumption['lag_max'], 'record')}, {when} in"
+    twice = f"{counted(consumption['read_twice'], 'record')} read twice"
+    if consumption["skipped"]:
+        twice += f", {consumption['skipped']:,} skipped"
+    unread = f"{consumption['unread_ms'] / 1000:,.1f} partition-seconds not read"
+    if consumption["unread_ms"]:
+        unread += f", {duration(consumption['unread_max_ms'])} the longest"
     return f"{lag}; {twice}; {unread}"

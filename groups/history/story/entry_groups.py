@@ -18,7 +18,7 @@ from groups.history.state.consumption import READS
 from groups.history.state.group import Protocol, State
 from groups.history.story.cause import Cause
 from groups.history.story.moment import Moment
-from groups.history.story.moments import tell
+from groups.history.story.moments import sentence_of
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
 
 CAUSES_KEPT_MAX: Final = 4_096
@@ -66,7 +66,7 @@ class EntryGroup:
         known = []
         for step in self.steps:
             holders.add(step)
-            said = tell(step, cast, holders, causes.of(step))
+            said = sentence_of(step, cast, holders, causes.of(step))
             if said is not None:
                 known.append((step, said))
         sentence = self._sentence(cast, [said for _, said in known])

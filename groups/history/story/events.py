@@ -12,16 +12,16 @@ from groups.history.evidence.steps import Step
 from groups.history.replay.commit_runs import run_of
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
-from groups.history.replay.volatile import FENCES, told_assignment
+from groups.history.replay.volatile import FENCES, sent_assignment
 from groups.history.state.consumption import READS
 from groups.history.state.group import UNREADABLE, State
 from groups.history.story.joining import (
     CLASSIC_APIS,
-    tell_answer,
-    tell_arrival,
-    tell_handover,
-    tell_leave,
-    tell_observation,
+    arrival_sentence,
+    handover_sentence,
+    leave_sentence,
+    observation_sentence,
+    response_sentence,
 )
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
 from groups.history.story.transactions import ended_words, transaction_words
@@ -104,18 +104,18 @@ ERROR_NAMES: Final[Mapping[int, str]] = {
 """Kafka's names (``Errors``) of the codes that a group's requests are answered with."""
 
 
-def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """An answer says something of its own if no record did: an error, or partitions to give up (KIP-848)."""
     body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
     if member_id is None:
         return None
     if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
-        return tell_answer(step, entry, cast)
+        return response_sentence(step, entry, cast)
     if body.get("errorCode"):
         code = body["errorCode"]
         if code in JOIN_AGAIN and entry.payload.get("api") in CLASSIC_APIS:
             # A classic member of a converted group: it is not turned away, but asked for its next step.
-            return tell_answer(step, entry, cast)
+            return response_sentence(step, entry, cast)
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
         is_heartbeat = entry.payload.get("api") == "ConsumerGroupHeartbeat"
         known_as = REFUSALS.get(code) if isinstance(code, int) else None
@@ -128,7 +128,7 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         return Sentence("note", member_id, f"{cast.name(member_id)} is asked to compute the assignment")
     client = (step.after.clients or {}).get(member_id)
     member = step.after.consumer.members.get(member_id)
-    if client is None or member is None or told_assignment(step.after, body) is None:
+    if client is None or member is None or sent_assignment(step.after, body) is None:
         return None
     before = (step.before.clients or {}).get(member_id)
     known = before.revoking if before is not None else {}
@@ -146,12 +146,12 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     )
 
 
-def _tell_request(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _request_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """A request is told by what it brings about, but for the one that brings an assignment."""
     if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
-        return tell_arrival(step, entry, cast)
+        return arrival_sentence(step, entry, cast)
     if step.after.classic.gone is not step.before.classic.gone:
-        return tell_leave(entry, cast)
+        return leave_sentence(entry, cast)
     if entry.payload.get("api") != "ConsumerGroupInstallAssignment":
         return None
     return Sentence("note", entry.actor, f"{cast.name(entry.actor)} installs the assignment that it computed")
@@ -190,7 +190,7 @@ def overlap_words(who: str, had: Iterable[tuple[str, Iterable[Partition]]], *, o
     return f"{who} {'began' if over else 'begins'} with {'; '.join(parts)}"
 
 
-def _tell_callback(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _callback_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """Losing partitions is worth a sentence, and owning what another one has; the rest follows from what was told."""
     if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies):
         return None
@@ -199,7 +199,7 @@ def _tell_callback(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         had = [(cast.name(member_id), owned) for member_id, owned in both.items()]
         return Sentence("fault", entry.actor, overlap_words(cast.name(entry.actor), had))
     if step.after.classic.barrier is not None and entry.payload.get("callback") != "on_partitions_lost":
-        return tell_handover(entry, cast)
+        return handover_sentence(entry, cast)
     if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
         return None
     before = (step.before.clients or {}).get(entry.actor)
@@ -209,7 +209,7 @@ def _tell_callback(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     return Sentence("fault", entry.actor, f"{cast.name(entry.actor)} loses {partitions(lost)}")
 
 
-def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _fault_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
     if fault == "fail_over":
         return Sentence("fail_over", COORDINATOR, _fail_over_words(entry.payload))
@@ -299,13 +299,13 @@ def _lost_words(payload: Payload) -> str:
     return f"{counted(records, 'record')} {verb} lost before {they} replicated"
 
 
-def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _note_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     note = entry.payload.get("note")
     if note == READS and "busy" in entry.payload:
         does = "works on its records and does not poll" if entry.payload["busy"] else "polls again"
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
-        return _tell_right(entry.payload, cast.name(member))
+        return _right_sentence(entry.payload, cast.name(member))
     if note == "not_written":
         return Sentence("note", COORDINATOR, f"Nothing is written: {entry.payload.get('says')}")
     if note == "commit_fails":
@@ -322,7 +322,7 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
     if note == "config":
-        return _tell_config(mapping(entry.payload.get("config")))
+        return _config_sentence(mapping(entry.payload.get("config")))
     if note == "delete_group" and entry.payload.get("error"):
         code = entry.payload["error"]
         error = ERROR_NAMES.get(code, f"error {code}")
@@ -339,14 +339,14 @@ def _tell_note(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
             sentence.append(f"{name} is made anew")
         elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
             sentence.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
-        elif old is None and new is not None and _tells_when(entry, step):
+        elif old is None and new is not None and _shows_when(entry, step):
             again = name in step.before.former.values()
             if again or before:
                 sentence.append(f"{name} is made{' anew' if again else ''}")
     return Sentence("metadata", COORDINATOR, "; ".join(sentence)) if sentence else None
 
 
-def _tell_right(payload: Payload, who: str) -> Sentence:
+def _right_sentence(payload: Payload, who: str) -> Sentence:
     """An ACL takes a right from a member's principal, or gives it back."""
     resource = "group" if "group" in payload else "topic"
     right = f"{str(payload.get('operation')).upper()} on the {resource} {payload.get(resource)}"
@@ -376,7 +376,7 @@ def _broker_words(payload: Payload) -> str:
     return f"{broker} runs {release}"
 
 
-def _tell_config(config: Mapping[str, object]) -> Sentence | None:
+def _config_sentence(config: Mapping[str, object]) -> Sentence | None:
     known = [
         f"{CONFIGS.get(name, name)} is {duration(value) if isinstance(value, int) else value} now"
         for name, value in config.items()
@@ -386,7 +386,7 @@ def _tell_config(config: Mapping[str, object]) -> Sentence | None:
     )
 
 
-def _tells_when(entry: Entry, step: Step) -> bool:
+def _shows_when(entry: Entry, step: Step) -> bool:
     """A name that was found out says nothing of when its topic was made; a cluster, or its metadata log, does."""
     found_out = entry.provenance is Provenance.INFERRED and entry.payload.get("source") != METADATA_LOG
     return step.before.protocol is not None and not found_out
@@ -419,11 +419,11 @@ def _commits_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence 
 
 
 TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, DisplayNames], Sentence | None]]] = {
-    Kind.REQUEST: _tell_request,
-    Kind.RESPONSE: _tell_response,
-    Kind.CALLBACK: _tell_callback,
-    Kind.FAULT: _tell_fault,
-    Kind.NOTE: _tell_note,
-    Kind.OBSERVATION: tell_observation,
+    Kind.REQUEST: _request_sentence,
+    Kind.RESPONSE: _response_sentence,
+    Kind.CALLBACK: _callback_sentence,
+    Kind.FAULT: _fault_sentence,
+    Kind.NOTE: _note_sentence,
+    Kind.OBSERVATION: observation_sentence,
     Kind.COMMITS: _commits_sentence,
 }

@@ -25,7 +25,7 @@ TURNED_AWAY: Final = {
 }
 
 
-def tell_arrival(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def arrival_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """Who comes to the barrier, and why; who leaves."""
     api, who = entry.payload.get("api"), cast.name(entry.actor)
     before, after = step.before.classic.barrier, step.after.classic.barrier
@@ -39,10 +39,10 @@ def tell_arrival(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | Non
         if entry.actor == after.leader:
             return Sentence("note", entry.actor, f"{who} leads: it assigns and sends SyncGroup")
         return Sentence("note", entry.actor, f"{who} sends SyncGroup and waits for the leader\u2019s")
-    return tell_leave(entry, cast) if api == "LeaveGroup" else None
+    return leave_sentence(entry, cast) if api == "LeaveGroup" else None
 
 
-def tell_leave(entry: Entry, cast: DisplayNames) -> Sentence:
+def leave_sentence(entry: Entry, cast: DisplayNames) -> Sentence:
     """A LeaveGroup, with the reason that it gives."""
     left = mapping(entry.payload.get("body")).get("members")
     reason = text(mapping(left[0]).get("reason")) if left else None
@@ -50,7 +50,7 @@ def tell_leave(entry: Entry, cast: DisplayNames) -> Sentence:
     return Sentence("leave", entry.actor, sentence)
 
 
-def tell_answer(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """Who is told of a rebalance, who is let pass, and who is turned away."""
     to = text(entry.payload.get("to")) or ""
     body, api, who = mapping(entry.payload.get("body")), entry.payload.get("api"), cast.name(to)
@@ -71,7 +71,7 @@ def tell_answer(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
     return None
 
 
-def tell_observation(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def observation_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """The phase of a classic group that its coordinator described: no record contains it."""
     before, after = step.before.classic, step.after.classic
     if before is after or (before.phase, before.shown.keys()) == (after.phase, after.shown.keys()):
@@ -84,7 +84,7 @@ def tell_observation(step: Step, entry: Entry, cast: DisplayNames) -> Sentence |
     return Sentence("state", COORDINATOR, f"{after.phase} with {members}, as its coordinator describes it")
 
 
-def tell_handover(entry: Entry, cast: DisplayNames) -> Sentence | None:
+def handover_sentence(entry: Entry, cast: DisplayNames) -> Sentence | None:
     """What a member stops reading and begins to read: in the classic protocol its callbacks alone tell."""
     payload, who = entry.payload, cast.name(entry.actor)
     keys = [(str(t), int(p)) for t, ps in mapping(payload.get("partitions")).items() for p in ps]

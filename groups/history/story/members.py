@@ -11,16 +11,18 @@ from groups.history.evidence.steps import Key, MemberStep, Step, keys
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state.group import Protocol, State
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words, named
-from groups.history.story.share import tell_share_member
+from groups.history.story.share import share_member_sentence
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are
 
 FRESH_EPOCH: Final = 0
 """The epoch of a member of which only its metadata was seen."""
 
 
-def tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+def members_sentence(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
     sentences = [
-        known for member in step.members if (known := _tell_member(step, member, cast, holders)) is not None
+        known
+        for member in step.members
+        if (known := _member_sentence(step, member, cast, holders)) is not None
     ]
     if not sentences:
         return None
@@ -29,7 +31,7 @@ def tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence |
     return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(known.text for known in sentences))
 
 
-def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:
+def _member_sentence(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:
     """What one member, there before and after, did or was told."""
     member = step.after.modern.members.get(change.member_id)
     if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
@@ -54,11 +56,11 @@ def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Ho
         has = f", with {in_words(after, held)}" if held else ""
         return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
     if after.protocol is Protocol.SHARE:
-        return tell_share_member(step, change, cast, holders)
+        return share_member_sentence(step, change, cast, holders)
     waits = waiting_count(step.after, change.member_id)
-    if change.told:
+    if change.to_revoke:
         return Sentence(
-            "revoke", member.member_id, f"{who} is asked to revoke {in_words(after, change.told)}"
+            "revoke", member.member_id, f"{who} is asked to revoke {in_words(after, change.to_revoke)}"
         )
     if change.released:
         gets = f", gets {in_words(after, change.gained)}" if change.gained else ""

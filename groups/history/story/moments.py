@@ -18,9 +18,9 @@ from groups.history.replay.record_types import MEMBER_METADATA, meaning
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
 from groups.history.story.cause import Cause
-from groups.history.story.classic import tell_classic
+from groups.history.story.classic import classic_sentence
 from groups.history.story.events import TELLERS
-from groups.history.story.members import freed, tell_members
+from groups.history.story.members import freed, members_sentence
 from groups.history.story.moment import MomentShape
 from groups.history.story.sentences import (
     COORDINATOR,
@@ -32,32 +32,34 @@ from groups.history.story.sentences import (
     reason_unknown,
     target_clause,
 )
-from groups.history.story.share import tell_share_state
-from groups.history.story.streams import tell_copies, tell_topology
+from groups.history.story.share import share_state_sentence
+from groups.history.story.streams import copies_sentence, topology_sentence
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, duration, is_or_are, partitions
 
 BEGINS_MIDWAY: Final = "The log begins in the middle"
 
-TOLD_ANOMALIES: Final = frozenset({TWO_OWNERS, UNKNOWN_MEMBER})
+SHOWN_ANOMALIES: Final = frozenset({TWO_OWNERS, UNKNOWN_MEMBER})
 """Anomalies without which the sentence of their step would mislead."""
 
 TOPICS_CHANGED: Final = "The topics changed"
 
 
-def tell(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
+def sentence_of(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
     """The sentence of a step, or ``None`` if there is nothing to say."""
     entry = step.entries[-1]
     if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies) and entry.kind is not Kind.RECORD:
         return Sentence("note", COORDINATOR, step.anomalies[0].says)
     if entry.kind is Kind.RECORD:
-        return _tell_records(step, cast, holders, cause)
+        return _records_sentence(step, cast, holders, cause)
     teller = TELLERS.get(entry.kind)
     return teller(step, entry, cast) if teller is not None else None
 
 
-def _tell_records(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
-    known = _tell_group_records(step, cast, holders, cause)
-    contradiction = next((one for one in step.anomalies if one.kind in TOLD_ANOMALIES), None)
+def _records_sentence(
+    step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None
+) -> Sentence | None:
+    known = _group_records_sentence(step, cast, holders, cause)
+    contradiction = next((one for one in step.anomalies if one.kind in SHOWN_ANOMALIES), None)
     if contradiction is not None:
         # What a reader must know to judge the rest; other anomalies stand among the findings.
         text = contradiction.says.rstrip(".")
@@ -75,7 +77,7 @@ def _tell_records(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
     return known
 
 
-def _tell_group_records(
+def _group_records_sentence(
     step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None
 ) -> Sentence | None:
     before, after = step.before, step.after
@@ -90,20 +92,20 @@ def _tell_group_records(
             text += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
         return Sentence("state", COORDINATOR, text)
     if step.same_group:
-        return _tell_offsets(step, cause)
+        return _offsets_sentence(step, cause)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
-        return tell_classic(step, cast, cause)
+        return classic_sentence(step, cast, cause)
     known = (
-        _tell_removed(step, cast, holders, cause)
-        or _tell_found(step, cast)
-        or _tell_joined(step, cast)
-        or _tell_subscribed(step, cast, holders)
-        or _tell_target(step, cast, holders)
-        or tell_members(step, cast, holders)
-        or _tell_group(step)
-        or _tell_offsets(step, cause)
+        _removed_sentence(step, cast, holders, cause)
+        or _found_sentence(step, cast)
+        or _joined_sentence(step, cast)
+        or _subscribed_sentence(step, cast, holders)
+        or _target_sentence(step, cast, holders)
+        or members_sentence(step, cast, holders)
+        or _group_sentence(step)
+        or _offsets_sentence(step, cause)
     )
-    also = (tell_share_state(step), tell_topology(step), tell_copies(step, cast))
+    also = (share_state_sentence(step), topology_sentence(step), copies_sentence(step, cast))
     sentences = [sentence for sentence in (known, *also) if sentence is not None]
     if not sentences:
         return None
@@ -133,7 +135,7 @@ def _is_beginning(before: State) -> bool:
     )
 
 
-def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
+def _found_sentence(step: Step, cast: DisplayNames) -> Sentence | None:
     """Members that were there before the log, or before a hole in it; a scenario may start with them."""
     if not step.found:
         return None
@@ -146,11 +148,13 @@ def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
         held, pending = keys(member.assigned), keys(member.pending_revocation)
         text += f", with {in_words(step.after, held)}" if held else ""
         text += f", revoking {in_words(step.after, pending)}" if pending else ""
-    also = _tell_joined(step, cast)
+    also = _joined_sentence(step, cast)
     return Sentence("state", step.found[0], joined([text, also.text]) if also else text)
 
 
-def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
+def _removed_sentence(
+    step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None
+) -> Sentence | None:
     if not step.removed:
         return None
     released = {key for member in step.members if member.member_id in step.removed for key in member.released}
@@ -190,7 +194,7 @@ def _explained(
     )
 
 
-def _tell_joined(step: Step, cast: DisplayNames) -> Sentence | None:
+def _joined_sentence(step: Step, cast: DisplayNames) -> Sentence | None:
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
         return Sentence(
@@ -211,27 +215,27 @@ def _tell_joined(step: Step, cast: DisplayNames) -> Sentence | None:
     return Sentence("join", first, f"{who} {joins}")
 
 
-def _tell_target(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+def _target_sentence(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
     if not step.target_computed:
         return None
     goes = target_clause(step.after, step.retargets, cast) if step.retargets else "nothing moves"
     known = [f"Target computed: {goes}"]
     if _topics_changed(step):
         known.insert(0, TOPICS_CHANGED)
-    member = tell_members(step, cast, holders)
+    member = members_sentence(step, cast, holders)
     return Sentence("target", COORDINATOR, joined([*known, member.text] if member else known))
 
 
-def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+def _subscribed_sentence(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
     """A changed subscription, and what the same request brought about."""
-    known = _tell_subscription(step, cast)
+    known = _subscription_sentence(step, cast)
     if known is None:
         return None
-    also = _tell_target(step, cast, holders) or tell_members(step, cast, holders)
+    also = _target_sentence(step, cast, holders) or members_sentence(step, cast, holders)
     return Sentence(known.shape, known.actor, joined([known.text, also.text])) if also else known
 
 
-def _tell_subscription(step: Step, cast: DisplayNames) -> Sentence | None:
+def _subscription_sentence(step: Step, cast: DisplayNames) -> Sentence | None:
     """The metadata of a member that was there: a changed subscription."""
     for entry in step.entries:
         if not _is_of(entry, MEMBER_METADATA) or not entry.payload.get("value"):
@@ -255,7 +259,7 @@ def _tell_subscription(step: Step, cast: DisplayNames) -> Sentence | None:
     return None
 
 
-def _tell_group(step: Step) -> Sentence | None:
+def _group_sentence(step: Step) -> Sentence | None:
     before, after = step.before.modern, step.after.modern
     old, new = step.before.consumer.regexes, step.after.consumer.regexes
     if old is not new:
@@ -282,7 +286,7 @@ def _topics_changed(step: Step) -> bool:
     return before.epoch_recorded and before.metadata_hash != after.metadata_hash and not subscribes
 
 
-def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
+def _offsets_sentence(step: Step, cause: Cause | None) -> Sentence | None:
     committed: list[tuple[str, int]] = []
     gone: list[tuple[str, int]] = []
     for entry in step.entries:

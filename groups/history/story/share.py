@@ -10,7 +10,7 @@ from groups.history.story.sentences import COORDINATOR, Sentence, in_words, join
 from groups.history.words import is_or_are, listed
 
 
-def tell_share_member(
+def share_member_sentence(
     step: Step, change: MemberStep, cast: DisplayNames, holders: Holders
 ) -> Sentence | None:
     """What a member of a share group, there before and after, begins and ceases to read."""
@@ -33,7 +33,7 @@ def tell_share_member(
     return Sentence("advance", change.member_id, text)
 
 
-def tell_share_state(step: Step) -> Sentence | None:
+def share_state_sentence(step: Step) -> Sentence | None:
     """Which partitions can be read from now on, or soon: only those that have a share state are given to members."""
     before, after = step.before.share, step.after.share
     if before is after or step.after.protocol is not Protocol.SHARE:

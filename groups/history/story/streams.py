@@ -11,11 +11,11 @@ from groups.history.state.group import Protocol
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
 from groups.history.words import TASKS, partitions
 
-COPIES_TOLD_MAX: Final = 3
+COPIES_MAX: Final = 3
 """Members whose copies one sentence names; beyond, they are counted."""
 
 
-def tell_topology(step: Step) -> Sentence | None:
+def topology_sentence(step: Step) -> Sentence | None:
     """A topology that is told or changes, and whether its topics are there."""
     before, after = step.before.streams, step.after.streams
     if before is after or step.after.protocol is not Protocol.STREAMS:
@@ -32,7 +32,7 @@ def tell_topology(step: Step) -> Sentence | None:
     return Sentence("metadata", COORDINATOR, joined(known)) if known else None
 
 
-def tell_copies(step: Step, cast: DisplayNames) -> Sentence | None:
+def copies_sentence(step: Step, cast: DisplayNames) -> Sentence | None:
     """Standby and warm-up tasks that came and went; those of members that left went with them."""
     after = step.after.streams.members
     changes = [
@@ -42,7 +42,7 @@ def tell_copies(step: Step, cast: DisplayNames) -> Sentence | None:
     ]
     if not changes:
         return None
-    if len(changes) > COPIES_TOLD_MAX:
+    if len(changes) > COPIES_MAX:
         return Sentence("gain", COORDINATOR, f"{len(changes)} members change their standby or warm-up tasks")
     text = "; ".join(f"{cast.name(change.member_id)} {_changed(change)}" for change in changes)
     return Sentence("gain" if changes[0].copies_gained else "acknowledge", changes[0].member_id, text)

@@ -1,7 +1,7 @@
 """The verdict: a headline and, beneath it, a story: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
 
 It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It tells what
-happened in the order of time, and ends with sums and with how the log ends. Of more events than are told (``EVENTS_TOLD_MAX``) the worst ones stay.
+happened in the order of time, and ends with sums and with how the log ends. Of more events than are told (``EVENTS_MAX``) the worst ones stay.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from groups.history.verdict.opening import broken, differences, lead_times, open
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst, text_of
 from groups.history.words import counted
 
-__all__ = ["EVENTS_TOLD_MAX", "UNKNOWN", "Size", "Verdict", "verdict"]
+__all__ = ["EVENTS_MAX", "UNKNOWN", "Size", "Verdict", "verdict"]
 
-EVENTS_TOLD_MAX: Final = 8
+EVENTS_MAX: Final = 8
 """Sentences about events: more is a list, and the page has one."""
 
 UNKNOWN_SIZE: Final = Size()
@@ -94,10 +94,10 @@ def _sentences(known: Iterable[Event]) -> Iterable[list[Part]]:
 
 def _worst_ones(found: list[Event]) -> list[Event]:
     """All, or the worst ones in the order of time, and one that counts and leads through the rest."""
-    if len(found) <= EVENTS_TOLD_MAX:
+    if len(found) <= EVENTS_MAX:
         return found
     by_weight = sorted(found, key=lambda event: (-event.weight, event.at_ms, event.sequence))
-    kept = {id(event) for event in by_weight[: EVENTS_TOLD_MAX - 1]}
+    kept = {id(event) for event in by_weight[: EVENTS_MAX - 1]}
     rest = [event for event in found if id(event) not in kept]
     more = Part(f"{counted(len(rest), 'more event')}", rest[0].sequence, [event.sequence for event in rest])
     last = Event(at_ms=found[-1].at_ms, sequence=found[-1].sequence, parts=[more], timed=False)

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Final
 
 from groups.history.findings.kinds import ByKind, WaitedFor
-from groups.history.verdict.intervals import told_waits
+from groups.history.verdict.intervals import slow_waits
 from groups.history.verdict.phrases import is_hand_over, looping_names, unassigned_words
 from groups.history.verdict.text import Part
 from groups.history.words import counted, duration, listed_partitions
 
-TOLD_LEAST_MS = 100
+SHOWN_LEAST_MS = 100
 """What rounds to 0.1 s."""
 
 BLOCKED_LEAST_MS: Final = 2_000
 """A shorter wait is no more than two heartbeats that happened to fit."""
 
-BLOCKED_TOLD_MAX: Final = 3
+BLOCKED_MAX: Final = 3
 """Pairs of who blocked whom that are told; more are counted."""
 
 
@@ -91,7 +91,7 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
         for one in by_kind.get("no_owner", ())
         if not one["open"]
         and not one["first"]
-        and one["length_ms"] >= TOLD_LEAST_MS
+        and one["length_ms"] >= SHOWN_LEAST_MS
         and not (after and one["forming"])
     ]
     if not free or not is_hand_over(free[0], by_kind):
@@ -107,7 +107,7 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
 
 def _blocked(by_kind: ByKind) -> list[Part]:
     """Who blocked whom for how long on what, as far as no event tells it: each leads to where the wait began."""
-    known = {id(one) for one in told_waits(by_kind)}
+    known = {id(one) for one in slow_waits(by_kind)}
     looping = looping_names(by_kind)
     waits = [
         one
@@ -117,7 +117,7 @@ def _blocked(by_kind: ByKind) -> list[Part]:
     pairs: dict[tuple[str, str], WaitedFor] = {}
     for one in sorted(waits, key=lambda one: -one["length_ms"]):
         pairs.setdefault((one["name"], one["waiter_name"]), one)
-    shown = sorted(list(pairs.values())[:BLOCKED_TOLD_MAX], key=lambda one: (one["name"], one["from_ms"]))
+    shown = sorted(list(pairs.values())[:BLOCKED_MAX], key=lambda one: (one["name"], one["from_ms"]))
     parts: list[Part] = []
     before = None
     for one in shown:
@@ -129,7 +129,7 @@ def _blocked(by_kind: ByKind) -> list[Part]:
             text = f"{one['waiter_name']} for {duration(one['length_ms'])}"
         parts += [Part(text, one["sequences"][0]), Part(f" ({listed_partitions(one['partitions'])})")]
         before = one["name"]
-    rest = list(pairs.values())[BLOCKED_TOLD_MAX:]
+    rest = list(pairs.values())[BLOCKED_MAX:]
     if rest:
         steps = [one["sequences"][0] for one in rest]
         parts += [Part("; "), Part(counted(len(rest), "more wait"), steps[0], steps)]

@@ -68,11 +68,11 @@ def events(by_kind: ByKind) -> list[Event]:
     rolled = {one["lane"] for one in removals if one["sequences"][-1] in steps}
     removals = [one for one in removals if one["lane"] not in rolled]
     found = [*patterns, *_removals(removals, by_kind)]
-    told_back = {one["back_sequence"] for one in removals}
+    returned_at = {one["back_sequence"] for one in removals}
     joins = [
         one
         for one in by_kind.get("joined", ())
-        if not one["forming"] and one["lane"] not in lanes | rolled and one["sequences"][0] not in told_back
+        if not one["forming"] and one["lane"] not in lanes | rolled and one["sequences"][0] not in returned_at
     ]
     found += _joins(joins, [(one["lane"], one["sequences"][-1]) for one in by_kind.get("removed", ())])
     found += silences(by_kind, {one["silent_sequence"] for one in removals}, lanes)
@@ -97,10 +97,10 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
         if not set(storm["names"]) <= looping:
             found.append(_pattern(storm, [Part(small(storm["says"]), storm["steps"][0], storm["steps"])]))
     follows = {moves["follows"] for moves in by_kind.get("moves", ())}
-    told_otherwise = follows & looping or by_kind.get("migrated")
+    explained = follows & looping or by_kind.get("migrated")
     flapping = [
         one
-        for one in (() if told_otherwise else by_kind.get("flapping", ()))
+        for one in (() if explained else by_kind.get("flapping", ()))
         if not rolled
         or not rolled[0]["from_ms"] <= one["from_ms"] <= one["to_ms"] <= rolled[-1]["to_ms"] + SETTLING_MS
     ]

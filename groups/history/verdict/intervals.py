@@ -80,7 +80,7 @@ def _silent_once(once: list[Silent]) -> Iterable[Event]:
         yield Event(group[0]["from_ms"], steps[0], parts, weight=longest, kind="silent")
 
 
-def told_waits(by_kind: ByKind) -> list[WaitedFor]:
+def slow_waits(by_kind: ByKind) -> list[WaitedFor]:
     """Waits longer than a hand-over; where there is none, the longest if nothing else was as long."""
     looping = looping_names(by_kind)
     waits = [
@@ -99,7 +99,7 @@ def told_waits(by_kind: ByKind) -> list[WaitedFor]:
 
 def waits_for_others(by_kind: ByKind) -> Iterable[Event]:
     """Waits, all of one holder as one; each leads to where it began."""
-    slow = told_waits(by_kind)
+    slow = slow_waits(by_kind)
     by_holder: dict[tuple[str, bool], list[WaitedFor]] = {}
     for one in slow:
         by_holder.setdefault((one["name"], one["open"]), []).append(one)

@@ -21,7 +21,7 @@ from groups.history.words import counted, listed, listed_partitions, was_or_were
 
 NAMED_MAX: Final = 3
 
-TOLD_ANOMALIES: Final = frozenset({"epoch_jump"})
+SHOWN_ANOMALIES: Final = frozenset({"epoch_jump"})
 
 TOGETHER_MS: Final = 10_000
 """New partitions that get owners within so long are of one growth: members of the consumer protocol get them one heartbeat after another."""
@@ -226,5 +226,5 @@ def _first(found: Sequence[Happened]) -> Iterable[Event]:
 
 def _anomalies(by_kind: ByKind) -> Iterable[Event]:
     for one in by_kind.get("anomaly", ()):
-        if one["anomaly"] in TOLD_ANOMALIES:
+        if one["anomaly"] in SHOWN_ANOMALIES:
             yield _event(one, [Part(small(one["says"].rstrip(".")), one["sequences"][0])])

@@ -64,7 +64,7 @@ class Command(TerminalCommand):
         try:
             with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
                 for message in run_child("groups.archiving.job", question=question):
-                    self.tell(message)
+                    self.write(message)
         except ChildFailed as error:
             raise CommandError(str(error)) from error
 
@@ -78,7 +78,7 @@ class Command(TerminalCommand):
             return registry.properties_of(found), found.origin == Cluster.Origin.PAGE
         return properties_from({**options, "cluster": wanted}), False
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def write(self, message: dict[str, Any]) -> None:
         match message.pop("type"):
             case "starting":
                 self.stderr.write("The cluster answers; Spark is starting.")

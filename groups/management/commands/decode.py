@@ -95,7 +95,9 @@ class Command(TerminalCommand):
         if options["kinds"]:
             for kind in kinds().values():
                 versions = [] if kind.last_resort else list(kind.layout.versions)
-                self.tell({"kind": kind.name, "title": kind.title, "about": kind.about, "versions": versions})
+                self.write(
+                    {"kind": kind.name, "title": kind.title, "about": kind.about, "versions": versions}
+                )
             return
         name, file = named(options)
         asked = [
@@ -137,14 +139,14 @@ class Command(TerminalCommand):
             if options["as_version"] is not None:
                 if options["as_version"] < 0:
                     raise usage("--as-version: versions count from 0.")
-                self.tell({"kind": name, **seen_by(name, data, options["as_version"])})
+                self.write({"kind": name, **seen_by(name, data, options["as_version"])})
                 return
             done = inspect(name, data, version=options["api_version"])
         if options["against"] is not None:
             self.against(done, options)
             return
         perhaps = not any(each["likely"] for each in extra.get("guesses", [{"likely": True}])[:1])
-        self.tell({**done.to_json(), "says": as_text(sentence_of(done, perhaps=perhaps)), **extra})
+        self.write({**done.to_json(), "says": as_text(sentence_of(done, perhaps=perhaps)), **extra})
         if done.problem is not None:
             raise usage(f"{done.kind}: {done.problem}.")
         if extra.get("guesses") == []:
@@ -157,7 +159,7 @@ class Command(TerminalCommand):
         other = inspect(done.kind, against, version=options["api_version"])
         rows = differences(done, other)
         differing = sum(not row["same"] for row in rows)
-        self.tell(
+        self.write(
             {
                 "kind": done.kind,
                 "versions": [done.version, other.version],
@@ -177,7 +179,7 @@ class Command(TerminalCommand):
         with mapped(file) as data:
             for position, length, outcome in read_placed_batches(data):
                 if isinstance(outcome, BatchProblem):
-                    self.tell(
+                    self.write(
                         {
                             "kind": str(outcome.kind),
                             "position": position,
@@ -189,11 +191,11 @@ class Command(TerminalCommand):
                         damage = damage or f"{file}, byte {position}: {outcome.reason}."
                 else:
                     done = inspect("batch", bytes(data[position : position + length]))
-                    self.tell({"position": position, **done.to_json(), "says": as_text(sentence_of(done))})
+                    self.write({"position": position, **done.to_json(), "says": as_text(sentence_of(done))})
         if damage:
             raise usage(damage)
 
-    def tell(self, line: dict[str, Any]) -> None:
+    def write(self, line: dict[str, Any]) -> None:
         self.stdout.write(orjson.dumps(line).decode())
 
 

@@ -96,8 +96,8 @@ class Command(TerminalCommand):
             settings=given_settings(options),
             engine=options["engine"] or (SPARK if options["master"] else ""),
         )
-        self.told = ""
-        done = lifecycle.perform(created.id, tell=self.tell)
+        self.shown = ""
+        done = lifecycle.perform(created.id, publish=self.publish)
         if done.status == Import.Status.FAILED:
             # What was looked into is told even where nothing of it could be read.
             if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
@@ -110,7 +110,7 @@ class Command(TerminalCommand):
             self.stderr.write(f"No record of group {names} is in what was read.")
         self.stdout.write(orjson.dumps(report_of(done.report)).decode())
 
-    def tell(self, progress: Mapping[str, Any]) -> None:
+    def publish(self, progress: Mapping[str, Any]) -> None:
         """A line for each stage, and its counts."""
         counts = [
             f"{stage['name'].lower()} {stage['done']}{_of(stage)} {_unit(stage)}"
@@ -118,8 +118,8 @@ class Command(TerminalCommand):
             if stage["done"]
         ]
         line = f"{progress['stage']}: {', '.join(counts)}" if counts else progress["stage"]
-        if line != self.told:
-            self.told = line
+        if line != self.shown:
+            self.shown = line
             self.stderr.write(line)
 
 

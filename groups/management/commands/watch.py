@@ -66,8 +66,8 @@ class Command(TerminalCommand):
             groups=options["group"],
             every_s=options["every"],
             follow=True if options["follow"] else False if options["poll"] else None,
-            on_round=self.tell_silent,
-            on_rows=self.tell,
+            on_round=self.notify_silent,
+            on_rows=self.write,
             on_alert=self.print_alert,
         )
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
@@ -92,11 +92,11 @@ class Command(TerminalCommand):
             self.stderr.write(f"{name} is not known here and is passed over.")
         return registry.of_command(str(settings.servers[0]), properties)
 
-    def tell(self, rows: list[GroupRow]) -> None:
+    def write(self, rows: list[GroupRow]) -> None:
         for row in rows:
             self.stdout.write(orjson.dumps({"at_ms": time.time_ns() // 1_000_000, **row}).decode())
 
-    def tell_silent(self, seen: Round, rows: list[GroupRow]) -> None:
+    def notify_silent(self, seen: Round, rows: list[GroupRow]) -> None:
         for node, error in seen.listing.silent.items():
             self.stderr.write(f"Broker {node}: {error}")
 

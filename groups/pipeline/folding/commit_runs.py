@@ -120,7 +120,7 @@ def _ids(column: NDArray[Any], topic_ids: Sequence[str]) -> list[str | None]:
     """What commits tell of their topics' ids; the last of the table stands for −1, which is none."""
     if not len(column) or column.max() < 0:
         return [None] * len(column)
-    known_ids = [*map(_told, topic_ids), None]
+    known_ids = [*map(_known_id, topic_ids), None]
     return list(map(known_ids.__getitem__, column.tolist()))
 
 
@@ -182,7 +182,7 @@ def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> Commit
     )
 
 
-def _told(topic_id: str) -> str | None:
+def _known_id(topic_id: str) -> str | None:
     return None if topic_id == ZERO_TOPIC_ID else topic_id
 
 
@@ -284,7 +284,7 @@ class Progress:
         count[mine] += ends - begins + 1
         last_ms[mine], last[mine] = at_ms[ends], committed[ends]
 
-    def told(self, tables: Tables) -> list[PartitionCommits]:
+    def of_partitions(self, tables: Tables) -> list[PartitionCommits]:
         """By topic and partition."""
         found = []
         for key in range(self._known):

@@ -72,7 +72,7 @@ class Folding:
         self.ended = ended
         self.records = 0
         self.packs = PackWriter(files, context.folder)
-        self.told: list[dict[str, Any]] = []
+        self.reports: list[dict[str, Any]] = []
         self.left_out: dict[tuple[int, int], LeftOut] = {}
 
     def run(self, blocks: Iterable[GroupBlock]) -> Iterator[Folded]:
@@ -102,7 +102,7 @@ class Folding:
 
     def timeline(self, report: dict[str, Any]) -> Iterator[Folded]:
         """A timeline is whole; its line waits for the pack's name."""
-        self.told.append(report)
+        self.reports.append(report)
         self.records += report["records"]
         self.packs.rest()
         if self.packs.is_full:
@@ -120,13 +120,13 @@ class Folding:
         self.ended(1)
 
     def _close_pack(self) -> Iterator[Folded]:
-        if not self.told:
+        if not self.reports:
             return
         pack = self.packs.close()
-        for report in self.told:
-            report["index"] = pack.place(report["index"]).told()
+        for report in self.reports:
+            report["index"] = pack.place(report["index"]).plain()
             yield Folded("timeline", orjson.dumps(report))
-        self.told = []
+        self.reports = []
 
 
 class GroupFolding:

@@ -166,7 +166,7 @@ class TimelineFolding:
             fold_version=FOLD_VERSION,
             summary=summary,
             chunks=self.chunks,
-            commits=self.progress.told(tables),
+            commits=self.progress.of_partitions(tables),
         )
         text = orjson.dumps(index)
         short = listed_summary(summary)
@@ -298,7 +298,7 @@ class TimelineFolding:
             StoredChunk(
                 first=self._first,
                 last=last,
-                entries=(self.packs.share(text) if self._shares else self.packs.add(text)).told(),
+                entries=(self.packs.share(text) if self._shares else self.packs.add(text)).plain(),
                 checkpoint=self._checkpoint.place,
                 chain=self._checkpoint.chain,
                 digest=asdict(self.indexer.digest()),

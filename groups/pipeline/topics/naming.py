@@ -26,7 +26,7 @@ PARTITION_METADATA = "record"
 SHARE_STATE = "share state"
 METADATA_HASH = "metadata hash"
 
-SAYS = {
+SOURCE_TEXTS = {
     METADATA_LOG: "named by the metadata log",
     TOPICS_FILE: "named by the file that was given",
     COMMIT: "named by commits",

@@ -160,10 +160,10 @@ class Sender:
         oldest = list(over.values_list("pk", flat=True)[LOG_MOST:][:LOG_MOST])
         if oldest:
             Delivery.objects.filter(pk__in=oldest).delete()
-        tell(self.cluster_id)
+        publish(self.cluster_id)
 
 
-def tell(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:
+def publish(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:
     """Tell the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
     text = orjson.dumps({"type": "alerts", "alerts": alerts or []}).decode()
     announce(cluster_group(cluster_id), {"type": "cluster.groups", "text": text})

@@ -16,7 +16,7 @@ from groups.cluster_models import Cluster
 from groups.history.findings.finding import Finding
 from groups.history.polls.recording import Condition
 from groups.history.story.common_causes import APART_MS, GROUPS_LEAST
-from groups.watching.alerts.deliveries import tell
+from groups.watching.alerts.deliveries import publish
 from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
 from groups.watching.alerts.rules import (
@@ -52,7 +52,7 @@ class Lookout:
     _since: dict[tuple[str, str], int] = field(default_factory=dict)
     """Since when a condition is there, of which the group itself does not tell."""
 
-    _told: set[tuple[str, str, str]] = field(default_factory=set)
+    _begun: set[tuple[str, str, str]] = field(default_factory=set)
     """Findings that were told, by rule, group and key."""
 
     _late: set[str] = field(default_factory=set)
@@ -93,7 +93,7 @@ class Lookout:
                     changed += self._held_against(row, rule, look, watched)
         shown = [shown_alert(alert) for alert in changed]
         if shown or self._is_other:
-            tell(self.cluster.pk, shown)
+            publish(self.cluster.pk, shown)
         self._is_other = False
         return shown
 
@@ -105,7 +105,7 @@ class Lookout:
         for place, alert in self.ledger.open.items():
             # Another process noticed when it began.
             self._since.setdefault(place, alert.since_ms)
-        self._told = {
+        self._begun = {
             (alert.rule_id, alert.group, alert.key)
             for alert in Alert.objects.filter(cluster=self.cluster).exclude(key="")
         }
@@ -137,14 +137,14 @@ class Lookout:
         began = []
         for held in found(rule, look, max(created_ms, look.at_ms - FINDING_FRESH_MS)):
             key = f"{watched.row.timeline_id} {held.key}"[:200]
-            if (row.pk, look.group, key) in self._told:
+            if (row.pk, look.group, key) in self._begun:
                 continue
             others = len(self._looks) >= GROUPS_LEAST
             if others and rule.finding in LOSS_FINDINGS and look.at_ms - held.since_ms < APART_MS:
                 # Other groups may lose members at the same time: that is one cause.
                 self._late.add(look.group)
                 continue
-            self._told.add((row.pk, look.group, key))
+            self._begun.add((row.pk, look.group, key))
             began.append(self._begins(row, look, held, watched, key=key))
         return began
 

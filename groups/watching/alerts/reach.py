@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from groups.alert_models import Alert
 from groups.cluster_models import Cluster
 from groups.history.words import duration
-from groups.watching.alerts.deliveries import tell
+from groups.watching.alerts.deliveries import publish
 from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
 from groups.watching.alerts.rules import OF_CLUSTER, Held, long_enough
@@ -44,7 +44,9 @@ class Reach:
         self._away_ms = None
         self.ledger.refresh()
         places = list(self.ledger.open)
-        return self._told([each for place in places for each in self.ledger.end(place, at_ms, "it answers")])
+        return self._published(
+            [each for place in places for each in self.ledger.end(place, at_ms, "it answers")]
+        )
 
     def failed(self, problem: str, at_ms: int) -> list[ShownAlert]:
         """It did not answer, with the sentence that says why; the alerts that begin."""
@@ -65,10 +67,10 @@ class Reach:
             held = Held(text=text, since_ms=self._away_ms, sequence=None)
             if (row.pk, NO_GROUP) not in self.ledger.open and long_enough(rule, held, at_ms):
                 began.append(self.ledger.begin(row, NO_GROUP, at_ms, held))
-        return self._told(began)
+        return self._published(began)
 
-    def _told(self, changed: Sequence[Alert]) -> list[ShownAlert]:
+    def _published(self, changed: Sequence[Alert]) -> list[ShownAlert]:
         shown = [shown_alert(alert) for alert in changed]
         if shown:
-            tell(self.cluster.pk, shown)
+            publish(self.cluster.pk, shown)
         return shown

@@ -69,7 +69,7 @@ class Consequence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OlderClientEffect:
     """A consequence, and a sentence about it whose "it" is the leader."""
 
     consequence: Consequence
@@ -100,25 +100,25 @@ def _lost(message: Message, data: bytes, value: Mapping[str, Value]) -> Fields:
     return {name: whole[name] for name in whole if name not in value}
 
 
-def consequences(seen: Seen, assignor: str) -> list[Told]:
+def consequences(seen: Seen, assignor: str) -> list[OlderClientEffect]:
     """What follows for the member whose subscription was ``seen``, if that client leads with ``assignor``; nothing,
     if it does as today's clients do."""
     if seen.value is None:
         fault = f"It cannot read the subscription, and the rebalance fails: {seen.fault}"
-        return [Told(Consequence.UNREADABLE, fault)]
+        return [OlderClientEffect(Consequence.UNREADABLE, fault)]
     return [*_holdings(seen, seen.value, assignor), *_racks(seen, assignor)]
 
 
-def _holdings(seen: Seen, value: Mapping[str, Value], assignor: str) -> Iterator[Told]:
+def _holdings(seen: Seen, value: Mapping[str, Value], assignor: str) -> Iterator[OlderClientEffect]:
     held = flat_partitions({**value, **seen.lost}.get("ownedPartitions", ()))
     if assignor in EAGER and held:
-        yield Told(
+        yield OlderClientEffect(
             Consequence.HOLDINGS_NOT_ASKED,
             f"It takes nobody to hold anything, as {assignor} does in every version: it may give "
             f"{_named(held)} to others at once, while the member still holds {_them(held)}.",
         )
     elif held and "ownedPartitions" in seen.lost:
-        yield Told(
+        yield OlderClientEffect(
             Consequence.HOLDINGS_UNSEEN,
             f"It takes the member to hold nothing: it may give {_named(held)} to others at once, while the "
             f"member still holds {_them(held)}.",
@@ -129,21 +129,21 @@ def _holdings(seen: Seen, value: Mapping[str, Value], assignor: str) -> Iterator
         yield _previous(member_data(STICKY, value))
 
 
-def _generation(believed: int | None, written: int) -> Told:
+def _generation(believed: int | None, written: int) -> OlderClientEffect:
     if believed is None or believed < 0:
-        return Told(
+        return OlderClientEffect(
             Consequence.GENERATION_UNKNOWN,
             f"It learns no generation, where the subscription has {written}: if two members claim a partition, "
             "it cannot tell which of the claims is stale.",
         )
     other = "" if believed == written else f", where the subscription has {written}"
-    return Told(
+    return OlderClientEffect(
         Consequence.GENERATION_FROM_USER_DATA,
         f"It knows generation {believed} from the user data alone{other}.",
     )
 
 
-def _previous(believed: MemberData) -> Told:
+def _previous(believed: MemberData) -> OlderClientEffect:
     if not believed.partitions:
         sentence = "It finds no earlier assignment in the user data, where alone sticky looks."
     else:
@@ -151,13 +151,13 @@ def _previous(believed: MemberData) -> Told:
         sentence = (
             f"It knows from the user data alone what the member had: {_named(believed.partitions)}, {since}."
         )
-    return Told(Consequence.PREVIOUS_FROM_USER_DATA, sentence)
+    return OlderClientEffect(Consequence.PREVIOUS_FROM_USER_DATA, sentence)
 
 
-def _racks(seen: Seen, assignor: str) -> Iterator[Told]:
+def _racks(seen: Seen, assignor: str) -> Iterator[OlderClientEffect]:
     # An empty rack is none, to the assignors.
     if assignor in RACK_AWARE and (rack := seen.lost.get("rackId")):
-        yield Told(
+        yield OlderClientEffect(
             Consequence.RACK_UNSEEN,
             f"It does not learn that the member is in rack {rack}, and assigns as if it were in none.",
         )

@@ -242,7 +242,7 @@ def _assignor(node: Node, _: Sequence[Sequence[Node]]) -> str:
     )
 
 
-def _unless_told(node: Node, _: Sequence[Sequence[Node]]) -> str:
+def _unless_given(node: Node, _: Sequence[Sequence[Node]]) -> str:
     return UNCHANGED if node.value is None and node.message.endswith(HEARTBEAT) else ""
 
 
@@ -365,12 +365,12 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "assignmentEpochs": "since which epoch it has each partition; runs parallel to them",
     "topicId": "its name stands in __cluster_metadata",
     "subscribedTopicRegex": _regex,
-    "subscribedTopicNames": _unless_told,
-    "topicPartitions": _unless_told,
-    "assignment": _unless_told,
-    "activeTasks": _unless_told,
-    "standbyTasks": _unless_told,
-    "warmupTasks": _unless_told,
+    "subscribedTopicNames": _unless_given,
+    "topicPartitions": _unless_given,
+    "assignment": _unless_given,
+    "activeTasks": _unless_given,
+    "standbyTasks": _unless_given,
+    "warmupTasks": _unless_given,
     "serverAssignor": _assignor,
     "topologyEpoch": "which topology the instance runs",
     "processId": "of the instance; its threads share it",

@@ -64,7 +64,7 @@ def _open_within(
         elif node.fields is not None:
             _open_within([node.fields, *around], here, message, walk, assignor, depth)
         elif node.type.startswith("bytes") and isinstance(node.value, str) and node.value:
-            say = SAYS.get((node.message or message, here))
+            say = SENTENCES.get((node.message or message, here))
             said = say(around, assignor) if say else None
             if said is not None:
                 _open(node, said, walk, depth)
@@ -173,7 +173,7 @@ def _user_data(side: int) -> Callable[[Ancestors, str | None], Said | None]:
     return say
 
 
-SAYS: Final[dict[tuple[str, str], Callable[[Ancestors, str | None], Said | None]]] = {
+SENTENCES: Final[dict[tuple[str, str], Callable[[Ancestors, str | None], Said | None]]] = {
     ("GroupMetadataValue", "members.subscription"): _in_record("subscription"),
     ("GroupMetadataValue", "members.assignment"): _in_record("assignment"),
     ("ConsumerGroupMemberMetadataValue", "classicMemberMetadata.supportedProtocols.metadata"): _in_member,

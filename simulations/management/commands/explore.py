@@ -93,7 +93,7 @@ class Command(TerminalCommand):
         if processes > 1 and has_classic_members(scenario):
             raise usage("--processes: groups with classic members are walked by one process")
         walk = explore if processes == 1 else partial(explore_shared, processes=processes)
-        begun_s = self.told_s = time.monotonic()
+        begun_s = self.shown_s = time.monotonic()
         try:
             report, worlds = walk(
                 scenario,
@@ -125,8 +125,8 @@ class Command(TerminalCommand):
 
     def progress(self, states: int, transitions: int, depth: int) -> None:
         """A word every second."""
-        if time.monotonic() - self.told_s >= 1:
-            self.told_s = time.monotonic()
+        if time.monotonic() - self.shown_s >= 1:
+            self.shown_s = time.monotonic()
             self.stderr.write(f"{states:,} states, {transitions:,} transitions, depth {depth}")
 
 

@@ -73,7 +73,7 @@ class Command(TerminalCommand):
         self.release = self.release_of(options["release"])
         folder = folder_of(options["out"])
         wanted = (self.last - self.first + 1) * len(kinds_of(self.protocols, self.semantics))
-        begun_s, told_s, interrupted = time.monotonic(), 0.0, False
+        begun_s, shown_s, interrupted = time.monotonic(), 0.0, False
         total = Answer()
         try:
             for answer in self.on_spark(options["spark"]) if options["spark"] else self.here():
@@ -81,9 +81,9 @@ class Command(TerminalCommand):
                 for found in answer.found:
                     text = f"Seed {found.seed} in {called(found)} breaks {found.broken.invariant}"
                     self.stderr.write(f"{text}: {found.broken.sentence}")
-                if time.monotonic() - told_s >= 1 or total.runs == wanted:
-                    told_s = time.monotonic()
-                    self.stderr.write(progress(total, wanted, told_s - begun_s))
+                if time.monotonic() - shown_s >= 1 or total.runs == wanted:
+                    shown_s = time.monotonic()
+                    self.stderr.write(progress(total, wanted, shown_s - begun_s))
         except KeyboardInterrupt:
             interrupted = True
         for reason, runs in sorted(total.unknown.items()):
@@ -283,52 +283,52 @@ def progress(total: Answer, wanted: int, seconds: float) -> str:
     return f"{total.runs:,} of {wanted:,} runs{broke}; {total.runs / max(seconds, 0.001):,.0f} a second{left}"
 
 
-def seeds_of(told: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(?:-(\d+))?", told)
+def seeds_of(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if match is None:
-        raise usage(f"--seeds {told}: expected the first and the last one, such as 0-999, or one alone")
+        raise usage(f"--seeds {text}: expected the first and the last one, such as 0-999, or one alone")
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first or last > SEED_MAX:
-        raise usage(f"--seeds {told}: the first is at most the last, and that at most {SEED_MAX}")
+        raise usage(f"--seeds {text}: the first is at most the last, and that at most {SEED_MAX}")
     return first, last
 
 
-def semantics_of(told: str) -> list[str]:
-    if told == "both":
+def semantics_of(text: str) -> list[str]:
+    if text == "both":
         return ["kafka", "kip"]
-    if told not in ("kafka", "kip"):
-        raise usage(f"--semantics {told}: there are kip, kafka, both")
-    return [told]
+    if text not in ("kafka", "kip"):
+        raise usage(f"--semantics {text}: there are kip, kafka, both")
+    return [text]
 
 
-def presets_of(told: str | None) -> list[str]:
+def presets_of(text: str | None) -> list[str]:
     from simulations.proof.fuzzing.presets import EVERY_PRESET, PRESETS
 
-    if told is None:
+    if text is None:
         return [str(preset) for preset in PRESETS]
-    for name in told.split(","):
+    for name in text.split(","):
         if name not in EVERY_PRESET:
-            raise usage(f"--presets {told}: there are {', '.join(EVERY_PRESET)}, with commas between them")
-    return told.split(",")
+            raise usage(f"--presets {text}: there are {', '.join(EVERY_PRESET)}, with commas between them")
+    return text.split(",")
 
 
-def protocols_of(told: str, semantics: Sequence[str]) -> list[str]:
+def protocols_of(text: str, semantics: Sequence[str]) -> list[str]:
     from simulations.proof.fuzzing.batches import kinds_of
     from simulations.proof.fuzzing.groups import GROUPS
 
-    names = told.split(",")
+    names = text.split(",")
     for name in names:
         if name not in tuple(GROUPS):
-            raise usage(f"--protocols {told}: there are {', '.join(GROUPS)}, with commas between them")
+            raise usage(f"--protocols {text}: there are {', '.join(GROUPS)}, with commas between them")
         if not kinds_of([name], semantics):
             raise usage(f"--protocols {name}: such groups run in kafka, not in {', '.join(semantics)}")
     return list(dict.fromkeys(names))
 
 
-def folder_of(told: str | None) -> Path | None:
-    if told is None:
+def folder_of(text: str | None) -> Path | None:
+    if text is None:
         return None
-    folder = Path(told)
+    folder = Path(text)
     if folder.exists() and not folder.is_dir():
-        raise usage(f"--out {told}: this is a file, and a folder is needed")
+        raise usage(f"--out {text}: this is a file, and a folder is needed")
     return folder

@@ -16,7 +16,7 @@ from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.spark_ready import how_to_install, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
-from simulations.sweeps.answering import told
+from simulations.sweeps.answering import table_row
 from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of, range_of
 
 
@@ -80,7 +80,7 @@ class Command(TerminalCommand):
         sweep = sweep_runs.create(self.axes, master=options["master"] or settings.SPARK_MASTER)
         self.stderr.write(f"Sweep {sweep.id}: {sweep.cases:,} cases.")
         try:
-            done = sweep_runs.perform(sweep.id, tell=self.tell)
+            done = sweep_runs.perform(sweep.id, publish=self.publish)
         except BrokenPipeError:
             # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
             sweep_runs.cancel(sweep.id)
@@ -93,10 +93,10 @@ class Command(TerminalCommand):
             raise usage(done.problem or f"The sweep is {done.status}.")
         self.stderr.write(f"{done.done:,} cases in {done.took_ms / 1_000:.1f} s, on {done.cores} cores.")
 
-    def tell(self, sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:
+    def publish(self, sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:
         for block in blocks:
             cell = self.axes.cell(block["cell"])
             for seed, row in enumerate(block["rows"], block["first"]):
-                self.stdout.write(orjson.dumps(told(cell, seed, row)).decode())
+                self.stdout.write(orjson.dumps(table_row(cell, seed, row)).decode())
         self.stdout.flush()
         self.stderr.write(f"{sweep.done:,} of {sweep.cases:,} cases" if blocks else sweep.stage)

@@ -278,7 +278,7 @@ def _loading(position: Position, asked: RecordedRequest) -> SearchStep | None:
     now_ms = log.loads[position.loads]
     # It begins with the image of its moment.
     known = sum(1 for change in position.coming_images() if change.at_ms <= now_ms)
-    before = position.having_heard(known, now_ms)
+    before = position.after_images(known, now_ms)
     loaded = Shard(log.group, Semantics.KAFKA, before.settings, before.image, config=before.group_config)
     loaded.load(written.payload for written in log.written[: position.at])
     from_ms = _loaded_from_ms(loaded, now_ms)

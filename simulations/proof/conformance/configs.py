@@ -45,10 +45,10 @@ class BadSetting(ValueError):
     """One line: what, and what would be right."""
 
 
-def settings_of(told: Mapping[str, str]) -> Settings:
+def settings_of(texts: Mapping[str, str]) -> Settings:
     """Broker settings by Kafka's names on top of Kafka's defaults; ``BadSetting`` for what is none."""
     values: dict[str, Any] = {}  # ``Any``: each setting has its own type.
-    for name, text in told.items():
+    for name, text in texts.items():
         field = BROKER_SETTINGS.get(name)
         if field is None:
             raise BadSetting(f"{name} is no setting that counts here; there are {', '.join(BROKER_SETTINGS)}")
@@ -77,10 +77,10 @@ def migration_policy(text: str) -> MigrationPolicy:
         return MigrationPolicy.DISABLED
 
 
-def group_settings(shard: Shard, told: Mapping[str, str | None]) -> None:
+def group_settings(shard: Shard, values: Mapping[str, str | None]) -> None:
     """Sets and removes settings of the shard's group."""
     config = dict(shard.group_config)
-    for name, text in told.items():
+    for name, text in values.items():
         field = GROUP_SETTINGS.get(name)
         if field is None:
             continue

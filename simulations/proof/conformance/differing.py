@@ -121,7 +121,7 @@ def _closest_timeout(position: Position, until_ms: int) -> _TimedOut | None:
 def _differing_timeout(position: Position, timed_out: _TimedOut) -> SearchStep:
     done, let_go = timed_out.done, timed_out.let_go
     unit = position.unit() if done.outcome.records else []
-    shard = position.having_heard(done.images, done.now_ms)
+    shard = position.after_images(done.images, done.now_ms)
     refused = take_recorded(shard, unit)
     shard.memory = done.shard.memory
     after = after_event(position, replace(done, shard=shard), let_go)

@@ -84,7 +84,7 @@ def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
     image = _image_of(position, value["version"])
     # The task may have seen an image of which the group's own turn to hear came later; or earlier.
     for images in _counts(position, first.at_ms):
-        shard = position.having_heard(images, first.at_ms)
+        shard = position.after_images(images, first.at_ms)
         tasks = list(known)
         if may_be_unseen:
             tasks += [(None, task) for task in _could_be_started(shard, first.at_ms)]
@@ -123,7 +123,7 @@ def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
         known = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
         for topic, producers in product([*position.deleted, *known], _orders(position)):
             gone = [topic]
-            shard = position.having_heard(images, now_ms)
+            shard = position.after_images(images, now_ms)
             outcome = shard.topics_deleted(gone, now_ms, producers)
             yield InternalEvents(
                 what="topic deleted",

@@ -135,7 +135,7 @@ class Position:
     at: int = 0
     taken: int = 0
     ahead: frozenset[int] = frozenset()
-    heard: int = 0
+    images_seen: int = 0
     loads: int = 0
     tasks: tuple[tuple[ResolveRegexes, int], ...] = ()
     deleted: tuple[ImageTopic, ...] = ()
@@ -174,7 +174,7 @@ class Position:
 
     def coming_images(self) -> Iterator[ImageChange]:
         """Changes that the group has not heard of."""
-        return (self.log.images[number] for number in range(self.heard, len(self.log.images)))
+        return (self.log.images[number] for number in range(self.images_seen, len(self.log.images)))
 
     def coming_written(self, count: int) -> Sequence[Written]:
         """The next records, so many if there are."""
@@ -188,7 +188,7 @@ class Position:
         last = min(self.at + UNIT_RECORDS_MOST, len(self.log.written))
         return next(units(self.log.written[number] for number in range(self.at, last)), [])
 
-    def having_heard(self, images: int, now_ms: int) -> Shard:
+    def after_images(self, images: int, now_ms: int) -> Shard:
         """A copy of the shard that knows of so many further changes. It writes nothing for them."""
         shard = self.shard.copy()
         for change in islice(self.coming_images(), images):
@@ -208,7 +208,7 @@ class Position:
         if not images:
             return self
         gone = [topic for change in islice(self.coming_images(), images) for topic in change.deleted]
-        return replace(self, heard=self.heard + images, deleted=(*self.deleted, *gone))
+        return replace(self, images_seen=self.images_seen + images, deleted=(*self.deleted, *gone))
 
     def freed(self, answered: Collection[RecordedRequest]) -> Position:
         """These requests wait no more."""

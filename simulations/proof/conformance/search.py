@@ -46,7 +46,7 @@ from simulations.proof.conformance.position import (
 )
 from simulations.proof.conformance.recording import Recording
 from simulations.proof.conformance.score import Score
-from simulations.proof.conformance.steps import ByItself, SearchStep, tell_refused
+from simulations.proof.conformance.steps import ByItself, SearchStep, score_refused
 from simulations.proof.conformance.trace import Story
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
@@ -78,7 +78,7 @@ class Judge:
         position = self._begin()
         while not position.is_over:
             position = self._next(position)
-        self._tell(len(self._trail))
+        self._score(len(self._trail))
         return self.tally
 
     def _begin(self) -> Position:
@@ -94,9 +94,9 @@ class Judge:
         self.story.topics(first_ms, shard.image)
         refused = take_recorded(shard, before)
         self.story.loaded(before)
-        tell_refused(refused, self.tally, self.story)
+        score_refused(refused, self.tally, self.story)
         self.tally.loaded = len(before)
-        position = Position(log=log, shard=shard, at=len(before), heard=known)
+        position = Position(log=log, shard=shard, at=len(before), images_seen=known)
         if before:
             timers = position.timers.taking(shard.loaded(first_ms).timers, -INFINITE_MS, None)
             position = replace(position, timers=timers)
@@ -113,19 +113,19 @@ class Judge:
         step = differing(position)
         self._take(step)
         # The walk goes on from the recorded records: what lies before is settled.
-        self._tell(len(self._trail))
+        self._score(len(self._trail))
         return step.after
 
     def _take(self, step: SearchStep) -> Position:
         self._trail.append(step)
         if len(self._trail) > BACK_STEPS_MOST:
-            self._tell(1)
+            self._score(1)
         return step.after
 
-    def _tell(self, count: int) -> None:
+    def _score(self, count: int) -> None:
         """The first steps of the trail stand, and are told."""
         for _ in range(count):
-            self._trail.popleft().tell(self.tally, self.story)
+            self._trail.popleft().score(self.tally, self.story)
 
     # Another way to where nothing fits.
 
@@ -204,7 +204,7 @@ def _choice(step: SearchStep) -> tuple[object, ...]:
     """What makes a step another one than others from the same position."""
     line = step.asked.line if step.asked is not None else None
     done = (step.what, step.member, step.now_ms) if isinstance(step, ByItself) else None
-    return line, done, step.after.at, step.after.heard, len(step.after.tasks)
+    return line, done, step.after.at, step.after.images_seen, len(step.after.tasks)
 
 
 def _overlapping(trail: list[SearchStep], stuck: Position, delay_ms: int) -> Iterator[int]:

@@ -41,10 +41,10 @@ class SearchStep:
             change.at_ms + LATE_IMAGE_MS // 2, LATE_IMAGE_MS // 2
         )
 
-    def tell(self, tally: Score, story: Story) -> None:
+    def score(self, tally: Score, story: Story) -> None:
         """Counts and tells the step; steps are told in their order."""
         tally.excuses.update(self.excuses)
-        for change in self.before.log.images[self.before.heard : self.after.heard]:
+        for change in self.before.log.images[self.before.images_seen : self.after.images_seen]:
             story.image(change, self.now_ms)
             if self.now_ms - change.at_ms > LATE_IMAGE_MS and self._could_have_shown(change):
                 tally.excuses[LATE_IMAGE] += 1
@@ -66,8 +66,8 @@ class RequestStep(SearchStep):
     waits: bool
     answered: tuple[RecordedRequest, ...]
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         if is_turned_away(self.asked):
             story.waits(self.asked, self.records)
             return
@@ -77,7 +77,7 @@ class RequestStep(SearchStep):
         else:
             tally.agreed()
             story.exchange(self.asked, self.records)
-        _tell_answered(self.answered, tally, story)
+        _score_answered(self.answered, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +100,12 @@ class ByItself(SearchStep):
     answered: tuple[RecordedRequest, ...] = ()
     shows: bool = True
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         tally.equal += sum(written.payload["type"] != TRANSACTION_END for written in self.records)
         if self.shows:
             story.unasked(self.what, self.member, self.now_ms, self.records)
-        _tell_answered(self.answered, tally, story)
+        _score_answered(self.answered, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +118,8 @@ class Differing(SearchStep):
     let_go: Sequence[Released]
     refused: Sequence[Refused]
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         tally.asked(0)
         found = [] if self.answer is None else tally.answer(self.asked, self.answer)
         found += tally.records(story.group, self.now_ms, self.records, self.simulated)
@@ -128,8 +128,8 @@ class Differing(SearchStep):
         else:
             story.exchange(self.asked, self.records)
         story.differences(found, self.asked.member or None)
-        _tell_let_go(self.let_go, self.now_ms, tally, story)
-        tell_refused(self.refused, tally, story)
+        _score_let_go(self.let_go, self.now_ms, tally, story)
+        score_refused(self.refused, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +142,13 @@ class DifferingByItself(SearchStep):
     let_go: Sequence[Released]
     refused: Sequence[Refused]
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         found = tally.records(story.group, self.now_ms, self.records, self.simulated)
         story.unasked(self.what, self.member, self.now_ms, self.records)
         story.differences(found, self.member)
-        _tell_let_go(self.let_go, self.now_ms, tally, story)
-        tell_refused(self.refused, tally, story)
+        _score_let_go(self.let_go, self.now_ms, tally, story)
+        score_refused(self.refused, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +157,8 @@ class Unanswered(SearchStep):
 
     asked: RecordedRequest
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         story.answered(self.asked)
         story.differences([tally.unanswered(self.asked)], self.asked.member or None)
 
@@ -169,12 +169,12 @@ class Unexplained(SearchStep):
 
     refused: Sequence[Refused]
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         found = tally.unexplained(story.group, self.records)
         story.unasked(None, None, self.now_ms, self.records)
         story.differences(found, None)
-        tell_refused(self.refused, tally, story)
+        score_refused(self.refused, tally, story)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,19 +184,19 @@ class Overdue(SearchStep):
     running: Running
     missed: int
 
-    def tell(self, tally: Score, story: Story) -> None:
-        SearchStep.tell(self, tally, story)
+    def score(self, tally: Score, story: Story) -> None:
+        SearchStep.score(self, tally, story)
         late = tally.overdue(story.group, self.running, self.missed)
         story.differences([late], self.running.member_id)
 
 
-def _tell_answered(answered: Iterable[RecordedRequest], tally: Score, story: Story) -> None:
+def _score_answered(answered: Iterable[RecordedRequest], tally: Score, story: Story) -> None:
     for asked in answered:
         tally.agreed()
         story.answered(asked)
 
 
-def _tell_let_go(let_go: Iterable[Released], now_ms: int, tally: Score, story: Story) -> None:
+def _score_let_go(let_go: Iterable[Released], now_ms: int, tally: Score, story: Story) -> None:
     for each in let_go:
         found = tally.answer(each.asked, each.answer)
         if not found and not each.came(now_ms, now_ms, LOG_DELAY_MOST_MS):
@@ -205,6 +205,6 @@ def _tell_let_go(let_go: Iterable[Released], now_ms: int, tally: Score, story: S
         story.differences(found, each.asked.member or None)
 
 
-def tell_refused(refused: Sequence[Refused], tally: Score, story: Story) -> None:
+def score_refused(refused: Sequence[Refused], tally: Score, story: Story) -> None:
     for written, problem in refused:
         story.differences([tally.refused(story.group, written, problem)], None)

@@ -47,7 +47,7 @@ class InternalEvents:
 
 def timeout(position: Position, running: Running, now_ms: int, *, images: int = 0) -> InternalEvents:
     """The timer runs out."""
-    shard = position.having_heard(images, now_ms)
+    shard = position.after_images(images, now_ms)
     outcome = shard.expired(running.timer, running.member_id, running.bound_epoch, now_ms)
     return InternalEvents(
         what=running.timer,

@@ -43,22 +43,22 @@ class Story:
     def __init__(self, group: str) -> None:
         self.group = group
         self.entries: list[Entry] = []
-        self._told: dict[str, ImageTopic] = {}
+        self._noted: dict[str, ImageTopic] = {}
         self._waiting: dict[int, int] = {}
         """By line of a request that waits, the sequence of its entry."""
         self._log = InForce()
 
     def topics(self, at_ms: int, image: Image) -> None:
         """What the topics are called from here on; those that were told before are left out."""
-        fresh = {name: topic for name, topic in image.topics.items() if self._told.get(name) != topic}
-        gone = [name for name in self._told if name not in image.topics]
+        fresh = {name: topic for name, topic in image.topics.items() if self._noted.get(name) != topic}
+        gone = [name for name in self._noted if name not in image.topics]
         if not fresh and not gone:
             return
         known: dict[str, NotedTopic | None] = {
             name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in fresh.items()
         }
         known.update(dict.fromkeys(gone))
-        self._told = dict(image.topics)
+        self._noted = dict(image.topics)
         self._add(
             at_ms, Kind.NOTE, COORDINATOR, {"note": "topics", "topics": known, "source": "metadata log"}
         )

@@ -93,14 +93,14 @@ def _image_counts(position: Position, asked: RecordedRequest) -> list[int]:
         if position.log.concerned_by(change):
             counts.append(count)
         may = count + 1
-        if position.log.known_ms[position.heard + count] < asked.arrived_ms:
+        if position.log.known_ms[position.images_seen + count] < asked.arrived_ms:
             must = count + 1
     return list(dict.fromkeys([must, *(count for count in counts if count > must), may]))
 
 
 def _prepared(position: Position, asked: RecordedRequest, images: int, tasks_done: int) -> Shard | None:
     """A copy that knows so many further images and results; ``None`` if a result would have written records."""
-    shard = position.having_heard(images, asked.arrived_ms)
+    shard = position.after_images(images, asked.arrived_ms)
     for task, started_ms in position.tasks[:tasks_done]:
         resolution = regexes.resolve(task, shard.image, started_ms)
         if shard.regexes_resolved(resolution, asked.arrived_ms).records:
@@ -114,7 +114,7 @@ def _times(position: Position, asked: RecordedRequest, delay_ms: int) -> list[in
     times: list[int] = []
     next_ms = position.next_written_ms()
     if next_ms is not None and least <= next_ms <= most:
-        times += [known for each in position.unit() if (known := _told_ms(each.payload)) is not None]
+        times += [known for each in position.unit() if (known := _reported_ms(each.payload)) is not None]
         times.append(next_ms)
     # A classic group's next record tells when its join phase ended, which this request may have done.
     times += islice(position.log.state_times(position.at), 1)
@@ -128,7 +128,7 @@ def _committed_ms(position: Position, now_ms: int) -> int:
     return following if following is not None and now_ms <= following <= now_ms + COMMITTED_MS else now_ms
 
 
-def _told_ms(record: Record) -> int | None:
+def _reported_ms(record: Record) -> int | None:
     """The handling's own time, where a record tells it."""
     value = record.get("value")
     field = TIMES.get(record["type"])

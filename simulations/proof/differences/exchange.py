@@ -41,7 +41,7 @@ TOPIC_IDS: Final = {
     "baz": "AAAAAAAAAAAAAAAAAAAAAw",
 }
 
-AS_TOLD: Final = "as told"
+AS_ASSIGNED: Final = "as told"
 """What a member says that it owns: what the last answer with an assignment told it."""
 
 
@@ -175,7 +175,7 @@ def beat(
         else:
             request = Heartbeat(group_id=GROUP, member_id=who, member_epoch=at, client_id=who)
         if owned is not None:
-            has = exchange.told.get(who, {}) if isinstance(owned, str) else owned
+            has = exchange.assigned.get(who, {}) if isinstance(owned, str) else owned
             request = replace(request, owned=has)
         return exchange.heartbeat(replace(request, **fields))
 
@@ -303,7 +303,7 @@ class Exchange:
         self.shard = Shard(GROUP, semantics, settings, Image(topics=topics, version=1))
         self.now_ms = START_MS
         self.epochs: dict[str, int] = {}
-        self.told: dict[str, Partitions] = {}
+        self.assigned: dict[str, Partitions] = {}
         self.joined: dict[str, Heartbeat] = {}
         self.log: list[Record] = []
 
@@ -314,7 +314,7 @@ class Exchange:
         if not answer.error_code:
             self.epochs[request.member_id] = answer.member_epoch
         if answer.assigned is not None:
-            self.told[request.member_id] = answer.assigned
+            self.assigned[request.member_id] = answer.assigned
         return outcome
 
     def step(self, operation: Operation) -> Step:

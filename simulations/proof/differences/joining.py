@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulations.proof.differences.exchange import (
-    AS_TOLD,
+    AS_ASSIGNED,
     SETTLE,
     TOPIC_IDS,
     Case,
@@ -230,7 +230,7 @@ JOINING: Final = (
                 *SETTLE,
                 join("B"),
                 target(),
-                beat("B", owned=AS_TOLD, subscribed_topic_names=("foo",)),
+                beat("B", owned=AS_ASSIGNED, subscribed_topic_names=("foo",)),
             ),
             look=lambda steps: [
                 len(topic["partitions"])

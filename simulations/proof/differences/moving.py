@@ -20,7 +20,7 @@ from simulations.proof.differences.exchange import (
 )
 from simulations.proof.differences.table import Difference, Seen
 
-TOLD: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
+ASSIGNED: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
 """A has all, B joins, and A is told to give a partition up."""
 
 MOVING: Final = (
@@ -32,7 +32,7 @@ MOVING: Final = (
         released="is recorded as `UNREVOKED_PARTITIONS`, with the partition pending revocation",
         seen=Seen.RECORD,
         case=Case(
-            operations=TOLD,
+            operations=ASSIGNED,
             look=lambda steps: [types(steps[-1]), steps[-1]["group"]["members"]["A"]],
             looks_at="types of the records when A is told, and A as the coordinator then has it",
             kip=[[], {"epoch": 1, "assigned": 3, "pending_revocation": 0}],
@@ -47,7 +47,7 @@ MOVING: Final = (
         released="is ignored until the member has revoked what it was asked for; then the newest counts",
         seen=Seen.ANSWER,
         case=Case(
-            operations=(*TOLD, leave("B"), target(), beat("A")),
+            operations=(*ASSIGNED, leave("B"), target(), beat("A")),
             look=lambda steps: [
                 steps[-1]["group"]["members"]["A"]["epoch"] - steps[-1]["group"]["assignment_epoch"],
                 steps[-1]["group"]["members"]["A"]["pending_revocation"],
@@ -75,7 +75,7 @@ MOVING: Final = (
         released="taken for partitions that the member has had since then",
         seen=Seen.ANSWER,
         case=Case(
-            operations=(*TOLD, beat("A", owned={}), commit("A", 0), commit("A", 0, behind=1)),
+            operations=(*ASSIGNED, beat("A", owned={}), commit("A", 0), commit("A", 0, behind=1)),
             look=lambda steps: [
                 answer(step)["topics"][0]["partitions"][0]["errorCode"] for step in steps[-2:]
             ],
@@ -130,7 +130,7 @@ MOVING: Final = (
         released="anew for each member in `UNREVOKED_PARTITIONS`",
         seen=Seen.TIMING,
         case=Case(
-            operations=(*TOLD, fail_over()),
+            operations=(*ASSIGNED, fail_over()),
             look=lambda steps: sorted(started(steps[-1])),
             looks_at="timers that the new coordinator starts",
             kip=["session A", "session B"],

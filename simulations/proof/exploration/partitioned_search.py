@@ -51,7 +51,7 @@ class SearchPartition:
         self._targets: list[int] = []
         if worlds.owner(first) % count == index:
             self._numbers[worlds.form(first)] = 0
-            self._tell(0, 0, 0)
+            self._note_step(0, 0, 0)
             self._frontier.append((0, first))
 
     def first_steps(self) -> list[World]:
@@ -129,7 +129,7 @@ class SearchPartition:
             number = self.states + rank + sum(bisect_left(other, order) for other in others)
             final[at] = self._numbers[self._forms[at]] = number
             step, wrong, world = self._ways[at]
-            self._tell(number, order >> ORDER_BITS, step)
+            self._note_step(number, order >> ORDER_BITS, step)
             if wrong:
                 # Nothing is promised behind a broken rule.
                 self.rests.append(number)
@@ -142,7 +142,7 @@ class SearchPartition:
         self._forms, self._orders, self._ways, self._targets = [], [], [], []
         return bool(self._frontier)
 
-    def _tell(self, number: int, parent: int, step: int) -> None:
+    def _note_step(self, number: int, parent: int, step: int) -> None:
         self.mine.append(number)
         self.found.parents.append(parent)
         self.found.steps.append(step)

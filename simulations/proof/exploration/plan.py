@@ -72,7 +72,7 @@ class Plan:
             name: [at for at, (other, _) in enumerate(self.slots) if other == name] for name in lives
         }
         self.image = first_image(scenario.topics, scenario.seed)
-        self._told: dict[int, dict[str, Topic]] = {}
+        self._noted_topics: dict[int, dict[str, Topic]] = {}
         self._topics_after: list[int] = [0]
         self._images: list[Image] = [self.image]
         for number, action in enumerate(self.script):
@@ -117,9 +117,9 @@ class Plan:
     def topics(self, script: int) -> dict[str, Topic]:
         """The topics as a broker tells them when the script has come so far."""
         version = self._topics_after[script]
-        if version not in self._told:
-            self._told[version] = topics_as_noted(self._images[script])
-        return self._told[version]
+        if version not in self._noted_topics:
+            self._noted_topics[version] = topics_as_noted(self._images[script])
+        return self._noted_topics[version]
 
     def member(self, name: str, script: int) -> Member:
         """The member as its next process is started, when the script has come so far."""

@@ -93,7 +93,7 @@ class Process(ABC):
         return False
 
     @abstractmethod
-    def beside(self, rename: Rename) -> tuple[Hashable, ...]:
+    def own_part(self, rename: Rename) -> tuple[Hashable, ...]:
         """What decides its future beside the fields of every process."""
 
     def key(self, rename: Rename) -> Hashable:
@@ -116,7 +116,7 @@ class Process(ABC):
             self.misunderstood,
             self.unbegun,
             self.calling.callback if self.calling is not None else None,
-            *self.beside(rename),
+            *self.own_part(rename),
         )
 
 
@@ -308,7 +308,7 @@ class Processes(ABC, Generic[P]):
         return replace(process, owned=owned, misunderstood=misunderstood), mask & ~process.unbegun
 
 
-def tells_nothing(process: Process, request: Request, answer: Answer) -> bool:
+def changes_nothing(process: Process, request: Request, answer: Answer) -> bool:
     """Whether the answer to a heartbeat of the consumer protocol tells its process nothing but that it came."""
     client = process.consumer
     if not isinstance(answer, HeartbeatAnswer) or not isinstance(client, Consumer):

@@ -81,12 +81,12 @@ class Script(Generic[C, P]):
             return world, ()
         return worlds.done(world, slot, self._to_process(world, process, action))
 
-    def start(self, world: World, name: str, *, anew: bool = False) -> tuple[World, Wrongs]:
+    def start(self, world: World, name: str, *, restart: bool = False) -> tuple[World, Wrongs]:
         """The member joins: with its newest process if that may, unless ``anew``, else with another one."""
         worlds, plan = self._worlds, self._worlds.plan
         slot, process = self._newest(world, name)
         gone = process is None or not process.alive or process.consumer.leaving or process.consumer.ended
-        if gone or anew or process is None:
+        if gone or restart or process is None:
             slot = plan.slots_of[name][0] if slot is None else slot + 1
             process = worlds.acting.fresh(plan.client(slot, world[SCRIPT]))
         assert slot is not None
@@ -109,13 +109,13 @@ class Script(Generic[C, P]):
         """A bounce closes first, and so does a restart of a static member; whoever cannot is killed."""
         worlds, acting = self._worlds, self._worlds.acting
         if slot is None or process is None or not process.alive:
-            return self.start(world, action.who, anew=slot is not None)
+            return self.start(world, action.who, restart=slot is not None)
         static = process.consumer.config.instance_id is not None
         if process.runs and process.consumer.can_leave and (static or action.verb is Verb.BOUNCE):
             leaves = _leaves if action.verb is Verb.RESTART else _closes(How.DEFAULT)
             return worlds.done(world, slot, acting.act(replace(process, follows=True), leaves))
         world, _ = worlds.done(world, slot, acting.killed(process))
-        return self.start(world, action.who, anew=True)
+        return self.start(world, action.who, restart=True)
 
     def _to_process(self, world: World, process: P, action: Action) -> Done[P]:
         acting = self._worlds.acting

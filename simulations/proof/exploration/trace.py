@@ -213,9 +213,9 @@ class _Telling:
                 moved = replace(moved, offset=self._offset, batch=batches[entry.batch], unit=entry.unit + by)
                 self._offset += 1
             self.entries.append(moved)
-        self._named_anew(first)
+        self._renumber(first)
 
-    def _named_anew(self, first: int) -> None:
+    def _renumber(self, first: int) -> None:
         """An answer that comes later than its own step names its request, which stands under another number here."""
         for at in range(first, len(self.entries)):
             answer = self.entries[at]

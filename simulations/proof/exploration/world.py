@@ -136,7 +136,7 @@ class Worlds(ABC, Generic[C, P]):
         """The step, with what clients and coordinator together break in the world after it."""
         return step, world, wrong
 
-    def beside(self, _world: World) -> Iterable[Next]:
+    def own_part(self, _world: World) -> Iterable[Next]:
         """What can happen beside the steps of one process, of the script and of the coordinator."""
         return ()
 
@@ -211,7 +211,7 @@ class Worlds(ABC, Generic[C, P]):
             yield self.checked(packed(ActionKind.SCRIPT), *self.script.take(world))
         plan.script_now = script
         yield from self._of_coordinator(world)
-        yield from self.beside(world)
+        yield from self.own_part(world)
 
     def take(self, world: World, step: Step) -> tuple[World, Wrongs]:
         """The world that a step leads to, one of those that can be taken; ``deeds`` tell what it did."""

@@ -105,7 +105,7 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
     if not can_rest(scenario):
         violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
     if violations:
-        return Verdict(broken=_told(violations[0], last))
+        return Verdict(broken=_broken(violations[0], last))
     if not can_rest(scenario):
         return Verdict(unknown=CANNOT_REST)
     if scenario.until_ms - last_ms(scenario) < quiescence_of(scenario):
@@ -116,7 +116,7 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
 def _rested(checker: RunChecker, last: int) -> Verdict:
     """The group had time enough to come to rest."""
     if violations := checker.demand_convergence():
-        return Verdict(broken=_told(violations[0], last))
+        return Verdict(broken=_broken(violations[0], last))
     unknown = checker.unjudged
     return Verdict(unknown=None if unknown is None else TARGET + unknown)
 
@@ -126,5 +126,5 @@ def last_ms(scenario: Scenario) -> int:
     return max((action.at_ms for action in scenario.script), default=0)
 
 
-def _told(violation: Violation, sequence: int) -> Broken:
+def _broken(violation: Violation, sequence: int) -> Broken:
     return Broken(invariant=violation.invariant, sentence=violation.sentence, sequence=sequence)

@@ -14,7 +14,7 @@ from simulations.protocol.assignors.interface import Assignment, AssignorError
 
 SCRIPTED: Final = "scripted"
 
-Told = Mapping[str, Mapping[str, Sequence[int]]]
+ScriptedTarget = Mapping[str, Mapping[str, Sequence[int]]]
 """Member → topic name → partitions."""
 
 
@@ -27,7 +27,7 @@ class ScriptedAssignor:
     {'A': {'id-1': [0]}}
     """
 
-    targets: Mapping[int, Told | None]
+    targets: Mapping[int, ScriptedTarget | None]
 
     def assign(self, epoch: int, ids: Mapping[str, str]) -> Assignment:
         """The target of an epoch; ``ids`` are those of the topics that exist, by name."""

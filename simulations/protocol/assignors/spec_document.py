@@ -174,9 +174,9 @@ def answer_to(
         claims_in(spec.group, spec.protocol, spec.assignor),
     )
     wrong = problems(spec.group, answered.members if answered.intended is None else answered.intended)
-    intended = {} if answered.intended is None else {"intended": _told(answered.intended, members)}
+    intended = {} if answered.intended is None else {"intended": _as_written(answered.intended, members)}
     assignment = {
-        "assignment": _told(answered.members, members),
+        "assignment": _as_written(answered.members, members),
         **intended,
         **numbers.to_json(),
         "valid": not wrong,
@@ -200,7 +200,7 @@ def _named(protocol: str, clients: ClientAssignors) -> dict[str, Callable[[], As
     return {**ASSIGNORS[protocol], **on_clients}
 
 
-def _told(assignment: Mapping[str, Owned], members: Collection[str]) -> Assigned:
+def _as_written(assignment: Mapping[str, Owned], members: Collection[str]) -> Assigned:
     """Every member in the document's order; topics and partitions sorted, topics without partitions left out."""
     return {
         member_id: {

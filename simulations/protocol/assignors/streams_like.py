@@ -139,7 +139,7 @@ class StreamsLike(ClientAssignor):
         )
 
 
-class Told(TypedDict, total=False):
+class StreamsPlan(TypedDict, total=False):
     """An instance tells its topology and the lags of its standby tasks, an assignment which tasks an instance has."""
 
     topology: str
@@ -148,13 +148,15 @@ class Told(TypedDict, total=False):
     standby: list[int]
 
 
-def read(metadata: Metadata) -> Told:
+def read(metadata: Metadata) -> StreamsPlan:
     """The metadata's fields; none if it is empty, or of the classic protocol, which names no topology and no lags here."""
-    parsed: Told = json.loads(metadata.data) if metadata.data and metadata.version != FROM_CLASSIC else {}
+    parsed: StreamsPlan = (
+        json.loads(metadata.data) if metadata.data and metadata.version != FROM_CLASSIC else {}
+    )
     return parsed
 
 
-def _written(version: int, parsed: Told) -> Metadata:
+def _written(version: int, parsed: StreamsPlan) -> Metadata:
     return Metadata(version, json.dumps(parsed, separators=(",", ":"), sort_keys=True).encode())
 
 
@@ -163,7 +165,7 @@ def _assignment(member: ClientMember, active: list[int], standby: list[int], top
     version = member.metadata.version
     if version == FROM_CLASSIC:
         return Metadata(version, assignment_info(active, standby, topics))
-    plan: Told = {"active": active}
+    plan: StreamsPlan = {"active": active}
     if version >= STANDBY_VERSION:
         plan["standby"] = standby
     return _written(version, plan)

@@ -71,7 +71,7 @@ def _asked(
             known = context.image.by_id.get(topic_id)
             if known is None:
                 unknown += [
-                    _told("", topic_id, number, None, ErrorCode.UNKNOWN_TOPIC_ID)
+                    _fetched("", topic_id, number, None, ErrorCode.UNKNOWN_TOPIC_ID)
                     for number in asked.partitions
                 ]
                 continue
@@ -80,7 +80,7 @@ def _asked(
             topic_id = context.image.topics[name].topic_id
         held = context.state.offsets.get(name, {})
         for partition in asked.partitions:
-            yield _told(name, topic_id, partition, held.get(partition), ErrorCode.NONE)
+            yield _fetched(name, topic_id, partition, held.get(partition), ErrorCode.NONE)
     yield from unknown
 
 
@@ -89,7 +89,9 @@ def _all(context: Context) -> Iterator[FetchedOffset]:
     for name in topics_in_order(context):
         topic = context.image.topics.get(name)
         for partition, offset in partitions_in_order(context, name):
-            yield _told(name, topic.topic_id if topic is not None else "", partition, offset, ErrorCode.NONE)
+            yield _fetched(
+                name, topic.topic_id if topic is not None else "", partition, offset, ErrorCode.NONE
+            )
 
 
 def topics_in_order(context: Context) -> TimelineOrder[str]:
@@ -105,7 +107,9 @@ def partitions_in_order(context: Context, topic: str) -> Iterator[tuple[int, Off
     return ((partition, held[partition]) for partition in TimelineOrder(int_hash, held, slots=slots))
 
 
-def _told(name: str, topic_id: str, partition: int, found: Offset | None, code: ErrorCode) -> FetchedOffset:
+def _fetched(
+    name: str, topic_id: str, partition: int, found: Offset | None, code: ErrorCode
+) -> FetchedOffset:
     # An offset of a topic that was deleted and made again is not one of the new topic.
     another = found is not None and found.topic_id and topic_id and found.topic_id != topic_id
     if found is None or another:

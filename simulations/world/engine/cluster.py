@@ -44,7 +44,7 @@ class Cluster:
         self, world: RuntimeEnvironment, scenario: Scenario, semantics: Semantics, image: Image, seed: int
     ) -> None:
         self.image = image
-        self._told = image
+        self._noted_image = image
         release, others = scenario.settings.release, dict(scenario.settings.other_releases)
         self.brokers = [
             Broker(name, number, image, others.get(name, release))
@@ -123,11 +123,11 @@ class Cluster:
 
     def _note(self, image: Image, names: tuple[str, ...]) -> int:
         """Tells the topics as the coordinator has them, in the order in which its operations take effect."""
-        self._told = image
+        self._noted_image = image
         world = self._world
         note = topics_note(image, names, self.rates)
         sequence = world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, note)
-        world.topics_told(sequence)
+        world.note_topics(sequence)
         return sequence
 
     # The coordinator.
@@ -191,7 +191,7 @@ class Cluster:
 
     def _note_image(self) -> None:
         """A broker that learns of topics earlier or later than the last one knows them otherwise."""
-        before, image = self._told, self._leader.image
+        before, image = self._noted_image, self._leader.image
         if image is before:
             return
         names = dict.fromkeys((*before.topics, *image.topics))

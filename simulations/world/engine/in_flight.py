@@ -85,7 +85,7 @@ class InFlightRequest:
         copy.open, copy.member_id = False, self.member_id
         return copy
 
-    def told(self, api: str, way: str) -> Mapping[str, object]:
+    def note_fields(self, api: str, way: str) -> Mapping[str, object]:
         """What an entry says of one of its messages."""
         known: dict[str, object] = {"member": self.member_id, "api": api, "way": way}
         epoch = getattr(self.request, "member_epoch", None)

@@ -198,13 +198,13 @@ class Interventions:
 
     def _deny(self, action: Action) -> None:
         self._world.access.deny(action.who, action.right)
-        self._tell_right(action, allowed=False)
+        self._note_right(action, allowed=False)
 
     def _allow(self, action: Action) -> None:
         self._world.access.allow(action.who, action.right)
-        self._tell_right(action, allowed=True)
+        self._note_right(action, allowed=True)
 
-    def _tell_right(self, action: Action, *, allowed: bool) -> None:
+    def _note_right(self, action: Action, *, allowed: bool) -> None:
         self._note(acl_note(action.who, action.right, allowed=allowed))
         process = self._processes.get(action.who)
         if process is not None:

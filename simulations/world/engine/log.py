@@ -58,7 +58,7 @@ class Log:
         if self.checker is not None:
             violations = self.checker.steady(entry)
             if violations:
-                self._tell(violations, at_ms)
+                self._note_violations(violations, at_ms)
         if self.watch is not None:
             self.watch(entry)
         return sequence
@@ -105,9 +105,9 @@ class Log:
     def end(self, at_ms: int) -> None:
         """The run is over: what should have happened by now did not."""
         if self.checker is not None:
-            self._tell(self.checker.end(at_ms), at_ms)
+            self._note_violations(self.checker.end(at_ms), at_ms)
 
-    def _tell(self, violations: Sequence[Violation], at_ms: int) -> None:
+    def _note_violations(self, violations: Sequence[Violation], at_ms: int) -> None:
         for violation in violations:
             member = violation.members[0] if violation.members else None
             payload = {"fault": INVARIANT_FAULT, "member": member, **violation.payload()}
@@ -120,7 +120,7 @@ class Log:
         self.fresh.append(entry)
         self.last = entry.sequence
         if self.checker is not None:
-            self._tell(self.checker.see(entry, self.state), entry.at_ms)
+            self._note_violations(self.checker.see(entry, self.state), entry.at_ms)
         if self.watch is not None:
             self.watch(entry)
         return entry.sequence

@@ -50,7 +50,7 @@ class Messaging:
             broker,
             lambda answered: arrives(exchange, answered),
             lambda: self._silence(exchange),
-            lambda: exchange.told(_api(request), REQUEST),
+            lambda: exchange.note_fields(_api(request), REQUEST),
             cause,
         )
 
@@ -69,7 +69,7 @@ class Messaging:
             exchange.broker,
             lambda: self._answered(exchange, answer, cause),
             lambda: self._silence(exchange),
-            lambda: exchange.told(_api(request), RESPONSE),
+            lambda: exchange.note_fields(_api(request), RESPONSE),
             cause,
         )
 
@@ -91,7 +91,7 @@ class Messaging:
     def _arrived(self, exchange: InFlightRequest, answered: bool) -> None:
         broker = self._cluster.broker(exchange.broker)
         if not broker.alive:
-            self._network.lose(exchange.told(_api(exchange.request), REQUEST), exchange.cause)
+            self._network.lose(exchange.note_fields(_api(exchange.request), REQUEST), exchange.cause)
             self._disconnected(exchange)
             return
         taken = exchange if answered else exchange.unanswered()
@@ -111,7 +111,7 @@ class Messaging:
         """A request arrives that nothing stood in the way of when it was sent."""
         process, request, cause = exchange.process, exchange.request, exchange.cause
         if self._network.stopped(
-            process.host, exchange.broker, lambda: exchange.told(_api(request), REQUEST), cause
+            process.host, exchange.broker, lambda: exchange.note_fields(_api(request), REQUEST), cause
         ):
             self._silence(exchange)
         else:
@@ -121,7 +121,7 @@ class Messaging:
         """The same of an answer."""
         process, request = exchange.process, exchange.request
         if self._network.stopped(
-            process.host, exchange.broker, lambda: exchange.told(_api(request), RESPONSE), cause
+            process.host, exchange.broker, lambda: exchange.note_fields(_api(request), RESPONSE), cause
         ):
             self._silence(exchange)
         else:
@@ -140,7 +140,7 @@ class Messaging:
             exchange.broker,
             lambda: self._found(exchange, answer),
             lambda: self._silence(exchange),
-            lambda: exchange.told(FIND_COORDINATOR_API, RESPONSE),
+            lambda: exchange.note_fields(FIND_COORDINATOR_API, RESPONSE),
             exchange.cause,
         )
 

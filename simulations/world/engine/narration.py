@@ -15,7 +15,7 @@ from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.epochs import Assignment
 from simulations.invariants import INVARIANT_FAULT
 from simulations.world.engine.log import COORDINATOR, Log
-from simulations.world.engine.step_events import MOMENTS, PASSING, Seen, told_by
+from simulations.world.engine.step_events import MOMENTS, PASSING, Seen, seen_in_entry
 from simulations.world.scenario import Event, NarratedStep
 
 __all__ = ["Narration", "Seen", "shown"]
@@ -39,7 +39,7 @@ class Narration:
         """What has been written so far is where the rows start from."""
         self._group = self._log.state.consumer
 
-    def settled(self, at_ms: int, told: Iterable[Seen]) -> None:
+    def settled(self, at_ms: int, seen_events: Iterable[Seen]) -> None:
         """A moment has settled. ``told`` are the events that neither the records nor other entries show."""
         if self._next == len(self._steps):
             return
@@ -48,14 +48,14 @@ class Narration:
         self._group, self._classic = after, now
         if before.group_epoch != after.group_epoch or was.generation != now.generation:
             self._unclaimed.clear()
-        told = [*self._watched, *told]
+        seen_events = [*self._watched, *seen_events]
         self._watched.clear()
         self._unclaimed += [
             *shown(before, after),
             *shown_of_classic(was, now),
-            *(seen for seen in told if seen[0] not in PASSING),
+            *(seen for seen in seen_events if seen[0] not in PASSING),
         ]
-        passing = [seen for seen in told if seen[0] in PASSING]
+        passing = [seen for seen in seen_events if seen[0] in PASSING]
         while self._next < len(self._steps):
             step = self._steps[self._next]
             waited = (step.event, step.who)
@@ -68,7 +68,7 @@ class Narration:
             self._log.write(Kind.NOTE, COORDINATOR, at_ms, payload, cause=self._log.last)
 
     def _watch(self, entry: Entry) -> None:
-        self._watched += told_by(entry)
+        self._watched += seen_in_entry(entry)
         if entry.kind in MOMENTS and entry.payload.get("fault") != INVARIANT_FAULT:
             # What the checker finds stands within an operation; everything else of these is a moment by itself.
             self.settled(entry.at_ms, ())

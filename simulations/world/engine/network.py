@@ -35,7 +35,7 @@ ANYONE: Final = "*"
 
 LOST, DUPLICATED = "lost_message", "duplicated_message"
 
-Told = Mapping[str, object]
+FaultFacts = Mapping[str, object]
 """What an entry says of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
 
 
@@ -95,7 +95,7 @@ class Network:
         broker: str,
         arrives: Callable[[bool], None],
         lost: Callable[[], None],
-        facts: Callable[[], Told],
+        facts: Callable[[], FaultFacts],
         cause: int | None,
     ) -> None:
         """``arrives(answered)`` is called if it arrives, ``lost`` if not; ``answered``: the connection lasts so long."""
@@ -104,7 +104,7 @@ class Network:
             return
         breaks = rates.duplicate > 0 and connection.chances() < rates.duplicate
         if breaks:
-            self._tell(DUPLICATED, facts(), cause)
+            self._note_fault(DUPLICATED, facts(), cause)
         at_ms = self._arrival_ms(rates, connection)
         self._plan(at_ms, client, broker, lambda: arrives(not breaks), lost, facts, cause)
 
@@ -114,7 +114,7 @@ class Network:
         broker: str,
         arrives: Callable[[], None],
         lost: Callable[[], None],
-        facts: Callable[[], Told],
+        facts: Callable[[], FaultFacts],
         cause: int | None,
     ) -> None:
         """An answer on its way back."""
@@ -143,14 +143,14 @@ class Network:
         client: str,
         broker: str,
         lost: Callable[[], None],
-        facts: Callable[[], Told],
+        facts: Callable[[], FaultFacts],
         cause: int | None,
     ) -> bool:
         """Whether a message is lost as it is sent, which is told then."""
         if not self.stopped(client, broker, facts, cause):
             if not (self.rates.loss > 0 and connection.chances() < self.rates.loss):
                 return False
-            self._tell(LOST, facts(), cause)
+            self._note_fault(LOST, facts(), cause)
         lost()
         return True
 
@@ -171,7 +171,7 @@ class Network:
         broker: str,
         arrives: Callable[[], None],
         lost: Callable[[], None],
-        facts: Callable[[], Told],
+        facts: Callable[[], FaultFacts],
         cause: int | None,
     ) -> None:
         def arrive() -> None:
@@ -195,17 +195,17 @@ class Network:
         connection = self._connection(client, broker, to_broker=to_broker)
         self._queue.plan(self._arrival_ms(self.rates, connection), _ARRIVAL, arrive)
 
-    def stopped(self, client: str, broker: str, facts: Callable[[], Told], cause: int | None) -> bool:
+    def stopped(self, client: str, broker: str, facts: Callable[[], FaultFacts], cause: int | None) -> bool:
         """Whether a message that would arrive now is stopped by a cut, which is told then."""
         if not self._cuts or not self.is_cut(client, broker):
             return False
-        self._tell(LOST, facts(), cause)
+        self._note_fault(LOST, facts(), cause)
         return True
 
-    def lose(self, facts: Told, cause: int | None) -> None:
+    def lose(self, facts: FaultFacts, cause: int | None) -> None:
         """A message reached a broker that is gone."""
-        self._tell(LOST, facts, cause)
+        self._note_fault(LOST, facts, cause)
 
-    def _tell(self, fault: str, facts: Told, cause: int | None) -> None:
+    def _note_fault(self, fault: str, facts: FaultFacts, cause: int | None) -> None:
         payload = {"fault": fault, **facts}
         self._log.write(Kind.FAULT, str(facts["member"]), self._queue.now_ms, payload, cause=cause)

@@ -35,7 +35,7 @@ class RuntimeEnvironment(Protocol):
     def appended(self, records: Sequence[Record]) -> None:
         """Records were committed."""
 
-    def topics_told(self, cause: int) -> None:
+    def note_topics(self, cause: int) -> None:
         """``cause`` is the note of how topics are from here on."""
 
 
@@ -52,6 +52,6 @@ class Operation:
     cause: int | None = None
     begins: Callable[[], int] | None = None
     exchange: InFlightRequest | None = None
-    told: tuple[Seen, ...] = ()
+    seen: tuple[Seen, ...] = ()
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What expressions match after it, where no record tells."""

@@ -90,7 +90,7 @@ class Process:
         """Whether it can fetch from some broker; ``None`` where nobody asks what it reads."""
         self.may_read: Callable[[str], bool] = lambda _topic: True
         """Whether a broker lets it fetch from a topic."""
-        self._told = NOTHING
+        self._last_noted = NOTHING
         self._noted_as = self.member_id
         self._noted_denied: list[str] = []
         self._noted_ahead: tuple[tuple[str, int], ...] = ()
@@ -186,7 +186,7 @@ class Process:
         """Writes down what it reads from here on, if that has changed. Between two such notes it reads on evenly."""
         if self.reaches is None:
             return
-        now, before, former = NOTHING, self._told, self._noted_as
+        now, before, former = NOTHING, self._last_noted, self._noted_as
         if self.alive:
             now = self.consumer.reading(self.now_ms)
             now = now._replace(fetches=now.fetches and not self._paused and self.reaches())
@@ -197,7 +197,7 @@ class Process:
         moved = former != self.member_id and bool(now.partitions)
         if now == before and denied == self._noted_denied and not moved and not self._forgotten(names):
             return
-        self._told, self._noted_as, self._noted_denied = now, self.member_id, denied
+        self._last_noted, self._noted_as, self._noted_denied = now, self.member_id, denied
         self._noted_ahead = self._ahead(names)
         note: ReadsNote = {"note": READS, "partitions": names, "fetches": now.fetches}
         if denied:

@@ -16,7 +16,7 @@ from simulations.world.scenario import Event
 HEARTBEAT: Final = Event.HEARTBEAT
 
 
-def told_by(exchange: InFlightRequest, outcome: Outcome[object]) -> tuple[Seen, ...]:
+def seen_in_request(exchange: InFlightRequest, outcome: Outcome[object]) -> tuple[Seen, ...]:
     """The events of a request that its records do not show."""
     request, member_id = exchange.request, exchange.member_id
     api = APIS[type(request)].name

@@ -31,7 +31,7 @@ from simulations.world.engine.narration import Seen
 from simulations.world.engine.operation import Operation, RuntimeEnvironment
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import Priority
-from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, told_by
+from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, seen_in_request
 from simulations.world.engine.requests import APIS, Answer, Park
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
@@ -86,8 +86,8 @@ class CoordinatorRuntime:
         outcome = self.shard.loaded(self.now_ms)
         # The timers of who is in the log already wait for no record, even where loading writes some.
         for notice in self._timed(outcome):
-            self.timers.tell(notice, cause)
-        self._add(Operation(outcome, [], cause, told=((Event.LOADED, None),)))
+            self.timers.record(notice, cause)
+        self._add(Operation(outcome, [], cause, seen=((Event.LOADED, None),)))
 
     def operate(
         self,
@@ -98,7 +98,7 @@ class CoordinatorRuntime:
     ) -> None:
         """An operation that no client waits for; ``begins`` writes the entry that causes it, when it takes effect."""
         outcome = handle(self.shard, self.now_ms)
-        self._add(Operation(outcome, self._timed(outcome), cause, begins=begins, told=events))
+        self._add(Operation(outcome, self._timed(outcome), cause, begins=begins, seen=events))
 
     def handle(self, exchange: InFlightRequest) -> None:
         """A request has arrived."""
@@ -139,9 +139,9 @@ class CoordinatorRuntime:
                 self._wait(exchange, entry)
                 self.partition.add((), lambda _: self._answer_fast_path(exchange, outcome, entry), _nothing)
             return
-        known = told_by(exchange, outcome)
+        known = seen_in_request(exchange, outcome)
         self._wait(exchange, entry)
-        self._add(Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=known))
+        self._add(Operation(outcome, self._timed(outcome), entry, exchange=exchange, seen=known))
 
     def _handled(self, exchange: InFlightRequest) -> Outcome[Answer]:
         """What the coordinator does about a request; of a commit only what the broker passes on."""
@@ -163,7 +163,7 @@ class CoordinatorRuntime:
             if self.timers.runs(command.timer, command.member_id) and isinstance(command, TimerStart):
                 notice = self.timers.apply(command)
                 if notice is not None:
-                    self.timers.tell(notice, entry)
+                    self.timers.record(notice, entry)
         self.refuse(exchange, ErrorCode.UNKNOWN_SERVER_ERROR, entry)
 
     def _park(self, exchange: InFlightRequest, park: Park) -> None:
@@ -255,7 +255,7 @@ class CoordinatorRuntime:
             return
 
         def fired() -> int:
-            return self.timers.tell(notice, notice.timer.started or None)
+            return self.timers.record(notice, notice.timer.started or None)
 
         self._add(Operation(outcome, self._timed(outcome), begins=fired))
 
@@ -318,11 +318,11 @@ class CoordinatorRuntime:
             self._world.appended(outcome.records)
         for notice in operation.notices:
             # The target is computed because of the new epoch; sessions run because of the request.
-            self.timers.tell(notice, last if notice.key[0] == ASSIGNMENT else cause)
+            self.timers.record(notice, last if notice.key[0] == ASSIGNMENT else cause)
         if operation.exchange is None:
-            self._world.settled(*operation.told)
+            self._world.settled(*operation.seen)
         else:
-            self._respond(operation.exchange, outcome.answer, cause, *operation.told)
+            self._respond(operation.exchange, outcome.answer, cause, *operation.seen)
         if outcome.follow_up is not None:
             after = self.shard.appended(outcome.follow_up, self.now_ms)
             self._add(Operation(after, self._timed(after), last))

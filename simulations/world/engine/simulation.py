@@ -125,7 +125,7 @@ class Simulation:
             start = TimerStart(timer=SESSION, member_id=member.name, length_ms=session_ms)
             notice = timers.apply(start)
             assert notice is not None
-            timers.tell(notice, last)
+            timers.record(notice, last)
             first_ms = member.heartbeat_ms
             if first_ms is None:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
@@ -177,7 +177,7 @@ class Simulation:
     def appended(self, records: Sequence[Record]) -> None:
         self.cluster.committed.append(records)
 
-    def topics_told(self, cause: int) -> None:
+    def note_topics(self, cause: int) -> None:
         """Who reads a topic of this name says so anew, where another one has it now, or has partitions that it read already."""
         if self.rates:
             self.acting.note_reading(cause)
@@ -208,7 +208,7 @@ class Simulation:
     def roll(self, name: str, release: Release | None, *, down_ms: int, loading_ms: int) -> None:
         """The broker goes down in order, its group is moved from it, and it comes back with the release."""
         broker, queue = self.cluster.broker(name), self.queue
-        self._tell(broker_note(broker, "stops"), Event.BROKER_STOPS)
+        self._note(broker_note(broker, "stops"), Event.BROKER_STOPS)
         if broker is self.cluster.coordinator:
             self.fail_over(crash=False, lost=0, loading_ms=loading_ms)
         broker.alive, broker.rolls = False, True
@@ -216,14 +216,14 @@ class Simulation:
         def back() -> None:
             before = broker.release
             broker.alive, broker.rolls, broker.release = True, False, release or before
-            self._tell(broker_note(broker, "starts", before), Event.BROKER_STARTS)
+            self._note(broker_note(broker, "starts", before), Event.BROKER_STARTS)
 
         queue.plan(queue.now_ms + down_ms, Priority.SCRIPT, back)
 
     def change_feature(self, level: int) -> None:
         """The feature ``group.version`` is raised or lowered, for every broker at once."""
         before, self.cluster.group_version = self.cluster.group_version, level
-        cause = self._tell(feature_note(level, before), Event.FEATURE)
+        cause = self._note(feature_note(level, before), Event.FEATURE)
         if level < before:
             self.operate(lambda shard, now_ms: shard.no_longer_served(now_ms), cause)
 
@@ -280,7 +280,7 @@ class Simulation:
         """By topic name: records a second that each partition gets."""
         return self.cluster.rates
 
-    def _tell(self, note: BrokerNote | FeatureNote, event: Event) -> int:
+    def _note(self, note: BrokerNote | FeatureNote, event: Event) -> int:
         sequence = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)
         self.settled((event, None))
         return sequence

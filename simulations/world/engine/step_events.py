@@ -49,7 +49,7 @@ _FAULTS: Final[Mapping[str, Event]] = {
 """Faults that the world tells; those that a script makes are told by who does them."""
 
 
-def told_by(entry: Entry) -> Iterator[Seen]:
+def seen_in_entry(entry: Entry) -> Iterator[Seen]:
     """The events that an entry shows."""
     payload = entry.payload
     match entry.kind:

@@ -68,7 +68,7 @@ class Timers:
         """The coordinator is gone, and its timers with it."""
         self._running.clear()
 
-    def tell(self, notice: Notice, cause: int | None) -> int:
+    def record(self, notice: Notice, cause: int | None) -> int:
         """Writes the notice's entry; its sequence."""
         timer, member_id = notice.key
         payload = {

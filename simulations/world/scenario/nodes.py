@@ -28,7 +28,7 @@ _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 DIGITS_MAX: Final = 25
 """Of a whole number: beyond every bound already, and far below what Python refuses to convert."""
 
-_SAYS: Final = {
+_TEXTS: Final = {
     "tag:yaml.org,2002:str": "text",
     "tag:yaml.org,2002:int": "a whole number",
     "tag:yaml.org,2002:float": "a number with a point",
@@ -99,7 +99,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        return _SAYS.get(self.yaml_node.tag, "something else")
+        return _TEXTS.get(self.yaml_node.tag, "something else")
 
     def wrong(self, message: str, *, of_root: bool = False) -> ScenarioError:
         return ScenarioError(self.line, "" if of_root else self.field, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from simulations.protocol.assignors.scripted import SCRIPTED, ScriptedAssignor, Told
+from simulations.protocol.assignors.scripted import SCRIPTED, ScriptedAssignor, ScriptedTarget
 from simulations.protocol.coordinator.settings import MAX_INT, Settings
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node
@@ -28,7 +28,7 @@ def read_targets(
         return None
     if not asked:
         raise node.wrong("targets are for assignor: scripted")
-    targets: dict[int, Told | None] = {}
+    targets: dict[int, ScriptedTarget | None] = {}
     for key, part in node.mapping().items():
         if not key.isascii() or not key.isdecimal() or len(key) > DIGITS or not 1 <= int(key) <= MAX_INT:
             raise part.wrong(f"targets stand under an epoch, 1 or more, not {key!r}")
@@ -40,7 +40,7 @@ def read_targets(
     return ScriptedAssignor(targets=targets)
 
 
-def _target(node: Node, members: Collection[str], topics: Collection[str]) -> Told:
+def _target(node: Node, members: Collection[str], topics: Collection[str]) -> ScriptedTarget:
     """Member → topic → partitions; a restarted member is named as such, ``A~2``. No partition is given twice."""
     taken: dict[tuple[str, int], str] = {}
     target: dict[str, Mapping[str, tuple[int, ...]]] = {}

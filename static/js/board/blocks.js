@@ -17,7 +17,7 @@ import { h, s, sized } from '../shared/dom.js';
 import { expressionOf, replacedBy, stillReads, troubledOf } from '../frame/hardships.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { epochOf, keysOf } from '../frame/view.js';
-import { memberSays, plural } from '../frame/words.js';
+import { memberWords, plural } from '../frame/words.js';
 import { BETWEEN, columnsIn, rowsOf } from './block-rows.js';
 import { clip, drawn, GAP, patterns, TALL, widthOf } from './block.js';
 import { blockOf, firstOf, heldBlocks } from './held-blocks.js';
@@ -236,7 +236,7 @@ export class Blocks {
     const known = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
     const expression = expressionOf(frame, member)?.regex;
     const text = [
-      ...(state ? [memberSays(frame, member, label, silent?.get(member)).says] : []),
+      ...(state ? [memberWords(frame, member, label, silent?.get(member)).says] : []),
       ...known,
       ...(expression ? [`subscribes to ${expression}`] : []),
     ].join('; ');

@@ -40,7 +40,7 @@ export function captionOf(view, { cast, labels }, { free_ms, released }) {
  * @param {Frame} frame
  * @param {{free: number, known: number, labels: Labels, compact: boolean}} of
  */
-export function poolSays(frame, { free, known, labels, compact }) {
+export function poolWords(frame, { free, known, labels, compact }) {
   if (compact) return free ? labels.counted(free) : 'none';
   if (free) return `${labels.counted(free)} without ${labels.having.who === 'owner' ? 'an owner' : 'a reader'}`;
   if (known) return 'none';

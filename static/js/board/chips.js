@@ -42,7 +42,7 @@ export function face(/** @type {Column} */ column, /** @type {string} */ prefix,
  * @param {(member: string) => string} name
  * @param {string} [who] has a partition
  */
-export function chipSays(view, label, name, who = 'owner') {
+export function chipWords(view, label, name, who = 'owner') {
   if (!view || view.mode === 'free')
     return view?.wants
       ? `${label}: unassigned, target owner ${name(view.wants)}`

@@ -9,7 +9,7 @@
 
 import { stillReads } from '../frame/hardships.js';
 import { SIDE, widthOf } from './block.js';
-import { chipSays } from './chips.js';
+import { chipWords } from './chips.js';
 
 /**
  * @param {import('./lanes.js').Scene} scene
@@ -60,7 +60,7 @@ export function blockOf(key, mode, { view, hue }, { cast, labels }) {
   const text =
     mode === 'still'
       ? `${label}: a client that is no member any more still reads it`
-      : chipSays(view, label, (member) => cast.name(member), labels.having.who);
+      : chipWords(view, label, (member) => cast.name(member), labels.having.who);
   const named = mode !== 'own' && mode !== 'free';
   return { key, mode, x: 0, y: 0, width: named ? widthOf(label) : SIDE, hue, says: text };
 }

@@ -18,8 +18,8 @@ import { h, s } from '../shared/dom.js';
 import { outsiders, stillReads } from '../frame/hardships.js';
 import { textSize } from '../shared/text-size.js';
 import { isShare, readingChanges } from '../frame/view.js';
-import { captionOf, poolSays, UNREAD } from './captions.js';
-import { chip, chipSays, measure, travel } from './chips.js';
+import { captionOf, poolWords, UNREAD } from './captions.js';
+import { chip, chipWords, measure, travel } from './chips.js';
 import { columnHeads, topicHeads } from './heads.js';
 import { leadOf, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
 import { alsoOwned, outlines, stillRead } from './outlines.js';
@@ -213,7 +213,7 @@ export class Lanes {
   #pool({ frame, free, views }) {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
-    const text = poolSays(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
+    const text = poolWords(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
     child(row, '.lead').replaceChildren(
       h(
         'div.txt',
@@ -272,7 +272,7 @@ export class Lanes {
       const name = (/** @type {string} */ member) => this.cast.name(member);
       node.setAttribute(
         'aria-label',
-        `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}${mark ? `; ${mark.says}` : ''}`,
+        `${chipWords(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}${mark ? `; ${mark.says}` : ''}`,
       );
       if (node.parentNode !== cell) cell.prepend(node);
       const since_ms = since(key);
@@ -317,7 +317,7 @@ export class Lanes {
       node.dataset.hue = lane.hue;
       node.setAttribute(
         'aria-label',
-        chipSays(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who),
+        chipWords(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who),
       );
       const sentence = readingChanges(frame, holder).leaves.includes(column.key)
         ? 'to leave'

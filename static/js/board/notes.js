@@ -11,10 +11,10 @@ import { placeOf, waitsAtBarrier } from '../frame/barrier.js';
 import { disc } from '../frame/disc.js';
 import { h, s } from '../shared/dom.js';
 import {
-  coordinatorSays,
+  coordinatorWords,
   expressionOf,
   hardshipsOf,
-  outsiderSays,
+  outsiderWords,
   replacedBy,
   stillReads,
 } from '../frame/hardships.js';
@@ -40,7 +40,7 @@ import {
   readingChanges,
   waitsOf,
 } from '../frame/view.js';
-import { capital, duration, holdingSays, list, memberSays, plural, silentSays } from '../frame/words.js';
+import { capital, duration, holdingWords, list, memberWords, plural, silentWords } from '../frame/words.js';
 import { deadlines, ring } from './ring.js';
 
 /** Digits and name together that have room beside "epoch … of …", and beside "epoch …"; with more the badge keeps to its numbers. */
@@ -98,7 +98,7 @@ function epochBadge(frame, member, short = false) {
 export function leadOf(frame, member, cast, labels, compact, silent_ms) {
   const lane = cast.lane(member);
   const left = deadlines(frame, member);
-  const { says: text, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key), silent_ms);
+  const { says: text, brief, kafka, term } = memberWords(frame, member, (key) => labels.partition(key), silent_ms);
   const state = frame.members[member];
   const name = cast.name(member);
   const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
@@ -106,7 +106,7 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
   const terse = !compact && name.length + digits > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const before = replacedBy(frame, member, cast);
-  const third = coordinatorSays(frame)?.loads
+  const third = coordinatorWords(frame)?.loads
     ? 'no session runs yet'
     : typeof beat === 'number'
       ? `heartbeat ${duration(frame.at_ms - beat)} ago`
@@ -163,7 +163,7 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
         : hardshipsOf(frame, member)
             .filter((one) => one.says !== text)
             .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
-      compact || silent_ms === undefined || brief === 'Silent' ? null : h('div.hard', capital(silentSays(silent_ms))),
+      compact || silent_ms === undefined || brief === 'Silent' ? null : h('div.hard', capital(silentWords(silent_ms))),
       compact || !expression ? null : h('div.rx', { title: matched(expression) }, expression.regex),
       compact ? null : h('div.hb', third),
     ),
@@ -242,7 +242,7 @@ function matched({ regex, topics }) {
 /** Who is no member any more and does not know it, or has just been told. @param {Frame} frame @param {string} member @param {Cast} cast */
 export function outsiderLead(frame, member, cast) {
   const lane = cast.lane(member);
-  const { says: text, kafka, bad } = outsiderSays(frame, member);
+  const { says: text, kafka, bad } = outsiderWords(frame, member);
   return [
     ring(lane, { session: null, rebalance: null }, 48),
     h(
@@ -274,7 +274,7 @@ function quiet(frame, member, state, label, silent) {
   if (isClassic(frame) && silent) return `Assigned ${plural(owned, 'partition')}`;
   if (isClassic(frame))
     return capital(
-      frame.barrier ? (owned ? `reads ${plural(owned, 'partition')}` : 'reads nothing') : holdingSays(state),
+      frame.barrier ? (owned ? `reads ${plural(owned, 'partition')}` : 'reads nothing') : holdingWords(state),
     );
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';

@@ -48,7 +48,7 @@ export function outlines(frame, views, grid) {
       const view = /** @type {PartitionView} */ (views.get(key));
       const chip = grid.chipOf(key);
       if (view.holders.includes(member) || !chip) continue;
-      const slot = outline(key, member, grid, '', targetSays(frame, member, view, grid));
+      const slot = outline(key, member, grid, '', targetWords(frame, member, view, grid));
       // A reader more is no move from the others.
       if (slot && !isShare(frame)) pairs.push({ chip, slot, hue: grid.cast.lane(member).hue });
     }
@@ -62,7 +62,7 @@ export function outlines(frame, views, grid) {
 }
 
 /** @param {Frame} frame @param {string} member @param {PartitionView} view @param {Grid} grid @returns {(string | Node)[]} */
-function targetSays(frame, member, view, { cast }) {
+function targetWords(frame, member, view, { cast }) {
   if (isShare(frame)) return ['to read'];
   if (view.holder) return ['owned by ', named(cast, view.holder)];
   const waits = obstacleOf(frame, member);

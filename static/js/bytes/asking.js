@@ -2,7 +2,7 @@
  * Questions about what was pasted, and the line beside it that says how it was read or what is wrong with it.
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;
@@ -35,7 +35,7 @@ export class Asking {
     const mine = this.#last;
     const slow = setTimeout(() => this.say(['Reading…']), SLOW_MS);
     try {
-      const answer = await tell(url, 'POST', body);
+      const answer = await submit(url, 'POST', body);
       return mine === this.#last ? answer : null;
     } catch (error) {
       if (mine === this.#last) this.refuse(error instanceof Error ? error.message : 'This could not be read.');

@@ -7,7 +7,7 @@
  * @typedef {import('./sheet.js').Sheet} Sheet
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { Clients } from './clients.js';
 import { toBase64 } from './edits.js';
 import { contentOf, subscriptionAround } from './sheet.js';
@@ -45,7 +45,8 @@ export class Looking {
     }
     const bytes = toBase64(this.pane.bytes.subarray(...blob.extent));
     const of = blob.place.parent ? nameOf(blob.place.parent.node) : '';
-    const known = this.#blobs.get(bytes) ?? tell('/api/inspect', 'POST', { bytes, kind: 'subscription', guess: false });
+    const known =
+      this.#blobs.get(bytes) ?? submit('/api/inspect', 'POST', { bytes, kind: 'subscription', guess: false });
     this.#blobs.set(bytes, known);
     try {
       const answer = await known;

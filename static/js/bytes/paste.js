@@ -36,7 +36,7 @@ export function othersNamed(guesses, kind) {
 }
 
 /** How far the bytes could be read as what they are taken for. @param {Inspected} inspected */
-function toldOf({ guesses, kind, length, problem, read }) {
+function pasteWords({ guesses, kind, length, problem, read }) {
   const others = othersText(guesses, kind);
   const guess = guesses.find((tried) => tried.kind === kind);
   if (problem) {
@@ -105,7 +105,7 @@ export function guessing(inspected, source, onChoose) {
     const chosen = guesses.find((guess) => guess.kind === select.value);
     if (chosen) onChoose(chosen);
   });
-  const known = toldOf(inspected);
+  const known = pasteWords(inspected);
   const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
   return [
     h('span', `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`),

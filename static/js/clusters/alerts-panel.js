@@ -6,12 +6,12 @@
  * @typedef {import('./alerts.js').Rule} Rule
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { clock } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
 import { duration, plural } from '../frame/words.js';
-import { FIELDS, aboutSays, deliverySays, holding, isOfGroups, ruleOf } from './alerts.js';
+import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf } from './alerts.js';
 
 const KEPT = 'alerts in this browser';
 
@@ -62,14 +62,14 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
   /** @param {Rule} rule */
   function ruleRow(rule) {
     const address = `${url}/rules/${rule.id}`;
-    const turn = () => act(() => tell(address, 'PATCH', { enabled: !rule.enabled }), 'It could not be changed.');
-    const test = () => act(() => tell(`${address}/test`, 'POST', {}), 'The test could not be sent.');
-    const remove = () => act(() => tell(address, 'DELETE'), 'It could not be removed.');
+    const turn = () => act(() => submit(address, 'PATCH', { enabled: !rule.enabled }), 'It could not be changed.');
+    const test = () => act(() => submit(`${address}/test`, 'POST', {}), 'The test could not be sent.');
+    const remove = () => act(() => submit(address, 'DELETE'), 'It could not be removed.');
     return h(
       'li',
       { class: rule.enabled ? '' : 'off' },
       h('b', rule.says),
-      h('span.quiet', aboutSays(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
+      h('span.quiet', aboutWords(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
       rule.blocked ? h('span.w', rule.blocked) : null,
       h(
         'span.acts',
@@ -104,7 +104,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
           'tr',
           h('td.nowrap', clock(delivery.created_ms)),
           h('td', delivery.says),
-          h('td', { class: delivery.state === 'failed' ? 'w' : '' }, deliverySays(delivery, nowMs)),
+          h('td', { class: delivery.state === 'failed' ? 'w' : '' }, deliveryWords(delivery, nowMs)),
         ),
       ),
     );
@@ -118,7 +118,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
   const isWanted = () => Notification.permission === 'granted' && localStorage.getItem(KEPT) === 'yes';
 
   part('rules-usual').addEventListener('click', () =>
-    act(() => tell(`${url}/rules/usual`, 'POST', {}), 'They could not be added.'),
+    act(() => submit(`${url}/rules/usual`, 'POST', {}), 'They could not be added.'),
   );
   notify.addEventListener('click', async () => {
     if (isWanted()) localStorage.removeItem(KEPT);
@@ -146,7 +146,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     event.preventDefault();
     const given = /** @type {{[name: string]: string}} */ (Object.fromEntries(new FormData(form).entries()));
     try {
-      await tell(`${url}/rules`, 'POST', ruleOf(given));
+      await submit(`${url}/rules`, 'POST', ruleOf(given));
       part('rule-why').textContent = 'Added; it is looked at from now on.';
       await refresh();
     } catch (error) {

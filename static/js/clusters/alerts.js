@@ -56,7 +56,7 @@ const OF_CLUSTER = ['unreachable'];
 export const isOfGroups = (kind) => !OF_CLUSTER.includes(kind);
 
 /** What a rule is about. @param {{kind: string, group: string}} rule */
-export function aboutSays(rule) {
+export function aboutWords(rule) {
   if (!isOfGroups(rule.kind)) return 'the cluster itself';
   return rule.group ? `in ${rule.group}` : 'in all groups';
 }
@@ -84,7 +84,7 @@ export function ruleOf(fields) {
 export const holding = (alerts) => alerts.filter((alert) => alert.ended_ms === null);
 
 /** What a delivery came to. @param {Delivery} delivery @param {number} nowMs */
-export function deliverySays(delivery, nowMs) {
+export function deliveryWords(delivery, nowMs) {
   const tries = delivery.tries === 1 ? '1 try' : `${delivery.tries} tries`;
   if (delivery.state === 'delivered') return `Delivered: ${delivery.answer}`;
   if (delivery.state === 'dropped') return `Dropped: ${delivery.answer}`;

@@ -7,7 +7,7 @@
  * @typedef {{why: string | null, same_run: boolean, protocol: string | null, members: string[], topics: string[], assumptions: Assumption[]}} Start
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
 
 const FAULTS = [
@@ -44,7 +44,7 @@ const MARKS = /** @type {{[mark: string]: string}} */ ({
 
 export class ForkPanel {
   #dialog = /** @type {HTMLDialogElement} */ (h('dialog.share', { id: 'fork', 'aria-labelledby': 'fork-title' }));
-  #says = h('p.share-says', { role: 'status' });
+  #status = h('p.share-says', { role: 'status' });
   /** @type {Fault[]} */
   #faults = [];
   #at = 0;
@@ -60,7 +60,7 @@ export class ForkPanel {
   async open() {
     this.#at = this.now();
     this.#faults = [];
-    this.#says.textContent = '';
+    this.#status.textContent = '';
     this.#show(h('p.quiet', { role: 'status' }, 'Reading the moment …'));
     if (!this.#dialog.open) this.#dialog.showModal();
     try {
@@ -92,7 +92,7 @@ export class ForkPanel {
     const search = async () => {
       status.textContent = 'Queued …';
       try {
-        const made = await tell(`/api/timelines/${encodeURIComponent(this.id)}/remedies`, 'POST', { at: this.#at });
+        const made = await submit(`/api/timelines/${encodeURIComponent(this.id)}/remedies`, 'POST', { at: this.#at });
         location.assign(made.url);
       } catch (error) {
         status.textContent = message(error);
@@ -130,7 +130,7 @@ export class ForkPanel {
         ...fields,
       ),
       h('div.acts2', make),
-      this.#says,
+      this.#status,
     );
     return form;
   }
@@ -258,12 +258,12 @@ export class ForkPanel {
       const { name, value, dataset } = /** @type {HTMLInputElement} */ (field);
       if (value.trim() !== dataset.was) set[name] = value.trim();
     }
-    this.#says.textContent = 'Queued …';
+    this.#status.textContent = 'Queued …';
     try {
-      const made = await tell(this.url, 'POST', { at: this.#at, set, faults: this.#faults });
+      const made = await submit(this.url, 'POST', { at: this.#at, set, faults: this.#faults });
       location.assign(made.url);
     } catch (error) {
-      this.#says.textContent = message(error);
+      this.#status.textContent = message(error);
     }
   }
 
@@ -281,7 +281,7 @@ export class ForkPanel {
     const link = () => /** @type {HTMLElement | null} */ (holder.previousElementSibling);
     const rename = async (/** @type {string} */ title, /** @type {string | null} */ before) => {
       try {
-        await tell(url, 'PATCH', { title });
+        await submit(url, 'PATCH', { title });
         const shown = link();
         if (shown) shown.textContent = title;
         branch.title = title;
@@ -289,7 +289,7 @@ export class ForkPanel {
           ...(before === null ? usual() : [button('Undo', () => void rename(before, null)), ...usual()]),
         );
       } catch (error) {
-        this.#says.textContent = message(error);
+        this.#status.textContent = message(error);
       }
     };
     const asks = () => {
@@ -310,10 +310,10 @@ export class ForkPanel {
       link()?.classList.add('ended');
       const timer = setTimeout(async () => {
         try {
-          await tell(url, 'DELETE');
+          await submit(url, 'DELETE');
           holder.closest('li')?.remove();
         } catch (error) {
-          this.#says.textContent = message(error);
+          this.#status.textContent = message(error);
           undo();
         }
       }, UNDO_MS);

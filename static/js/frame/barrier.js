@@ -49,7 +49,7 @@ export function missingOf(frame) {
  * @param {(member: string) => string} name
  * @returns {{says: string, left_ms: number | null} | null}
  */
-export function barrierSays(frame, name) {
+export function barrierWords(frame, name) {
   const { barrier } = frame;
   if (!barrier || (frame.state !== PREPARING && frame.state !== COMPLETING)) return null;
   const left_ms = barrier.until_ms === null ? null : Math.max(0, barrier.until_ms - frame.at_ms);

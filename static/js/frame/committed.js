@@ -93,7 +93,7 @@ export function rises(points, x, from, to) {
  * @param {Line} line
  * @param {number} start_ms
  */
-export function committedSays({ commits, points }, start_ms) {
+export function committedWords({ commits, points }, start_ms) {
   const known = points.filter(([, , offset]) => offset !== null);
   if (!known.length) return 'No offset of it was committed here.';
   const [first, last] = [known[0][2], known[known.length - 1][2]].map((offset) => Number(offset).toLocaleString('en'));
@@ -117,7 +117,7 @@ export function committedSays({ commits, points }, start_ms) {
  * @returns {HTMLElement}
  */
 export function committedFigure({ line, label, shades, start_ms }) {
-  const text = committedSays(line, start_ms);
+  const text = committedWords(line, start_ms);
   const known = line.points.filter(([, , offset]) => offset !== null);
   const name = `Committed offset of ${label}`;
   if (!known.length) return h('figure.committed', h('figcaption', name), h('p.quiet', text));

@@ -11,7 +11,7 @@
  */
 
 import { keysOf } from './view.js';
-import { capital, duration, plural, silentSays } from './words.js';
+import { capital, duration, plural, silentWords } from './words.js';
 
 const ANYBODY = 'anybody';
 
@@ -79,7 +79,7 @@ export function outsiders(frame) {
 export function troubledOf(frame, violation, silent) {
   const found = [];
   for (const member of outsiders(frame)) {
-    const { says: text, bad } = outsiderSays(frame, member);
+    const { says: text, bad } = outsiderWords(frame, member);
     const reads = stillReads(frame, member).length;
     found.push({ member, says: [text, ...(reads ? [`still reads ${plural(reads, 'partition')}`] : [])], bad });
   }
@@ -93,7 +93,7 @@ export function troubledOf(frame, violation, silent) {
       says: [
         ...(broken ? ['Part of the broken invariant'] : []),
         ...hard.map((one) => one.says),
-        ...(silent_ms === undefined ? [] : [capital(silentSays(silent_ms))]),
+        ...(silent_ms === undefined ? [] : [capital(silentWords(silent_ms))]),
       ],
       bad: broken || hard.some((one) => one.bad),
     });
@@ -107,7 +107,7 @@ export function stillReads(frame, member) {
 }
 
 /** @param {Frame} frame @param {string} member @returns {Hardship} */
-export function outsiderSays(frame, member) {
+export function outsiderWords(frame, member) {
   const client = frame.clients?.[member];
   if (client?.fenced) {
     const left = stillReads(frame, member).length > 0;
@@ -132,7 +132,7 @@ export function outsiderSays(frame, member) {
  * @param {Frame} frame
  * @returns {{says: string, title: string, waits: boolean, loads?: boolean} | null}
  */
-export function coordinatorSays(frame) {
+export function coordinatorWords(frame) {
   const it = frame.coordinator;
   if (!it) return null;
   const name = it.name ?? 'coordinator';

@@ -26,7 +26,7 @@ export const choices = (members, name) => [
 ];
 
 /** What is foretold. @param {Answer} answer */
-export function nextSays({ next, assignor, why }) {
+export function nextWords({ next, assignor, why }) {
   if (!next) return why ?? '';
   const epoch = next.epoch === null ? 'the next target' : `group epoch ${next.epoch}`;
   const moves = next.moves.length ? `${plural(next.moves.length, 'partition')} moved` : 'nothing moved';
@@ -34,20 +34,20 @@ export function nextSays({ next, assignor, why }) {
 }
 
 /** How the target in place compares with what was foretold for it. @param {Answer} answer */
-export function cameSays({ came }) {
+export function cameWords({ came }) {
   if (!came) return '';
   const how = came.equal === came.of ? 'as foretold' : 'otherwise';
   return `The target of epoch ${came.epoch} came ${how}: ${came.equal} of ${plural(came.of, 'partition')} as foretold.`;
 }
 
 /** A partition with both its holders. @param {Moved} moved @param {(id: string) => string} name */
-export function movedSays({ partition, before, after }, name) {
+export function movedWords({ partition, before, after }, name) {
   const of = (/** @type {string | null} */ id) => (id === null ? 'unassigned' : name(id));
   return `${partition}: ${of(before)} → ${of(after)}`;
 }
 
 /** One that came otherwise. @param {Moved} moved @param {(id: string) => string} name */
-export function differsSays({ partition, before, after }, name) {
+export function differsWords({ partition, before, after }, name) {
   const of = (/** @type {string | null} */ id) => (id === null ? 'nobody' : name(id));
   return `${partition}: foretold ${of(before)}, came ${of(after)}`;
 }

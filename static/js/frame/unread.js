@@ -9,7 +9,7 @@
  */
 
 import { keyOf, keysOf } from './view.js';
-import { silentSays } from './words.js';
+import { silentWords } from './words.js';
 
 /**
  * @param {Frame} frame
@@ -46,12 +46,12 @@ export const silentOf = (unread) =>
   new Map(unread.flatMap(({ member, since_ms }) => (since_ms === undefined ? [] : [[member, since_ms]])));
 
 /** What is said of them, in one line. @param {Unread[]} unread @param {(member: string) => string} name @param {(key: string) => string} label */
-export function unreadSays(unread, name, label) {
+export function unreadWords(unread, name, label) {
   return unread
     .map(({ member, keys, why, since_ms = 0 }) => {
       const what = keys.length > 3 ? `${keys.length} partitions` : keys.map(label).join(', ');
       return why === 'silent'
-        ? `${what}: assigned to ${name(member)}, ${silentSays(since_ms)} (inferred)`
+        ? `${what}: assigned to ${name(member)}, ${silentWords(since_ms)} (inferred)`
         : `Not read: ${what} (${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'})`;
     })
     .join('. ');

@@ -97,7 +97,7 @@ export function stateMeans(frame) {
 export const capital = (text) => (/^\p{Ll}/u.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 /** How long a member has been silent, as is inferred from its commits. @param {number} since_ms since its last commit */
-export const silentSays = (since_ms) =>
+export const silentWords = (since_ms) =>
   since_ms > 0 ? `silent: last commit ${duration(since_ms)} ago` : 'silent from this commit on';
 
 /**
@@ -109,7 +109,7 @@ export const silentSays = (since_ms) =>
  * @param {number} [silent_ms] since its last commit, where the member is silent
  * @returns {{says: string, brief: string, kafka: string, term: string}} `term` is the glossary's word for it
  */
-export function memberSays(frame, member, label, silent_ms) {
+export function memberWords(frame, member, label, silent_ms) {
   const state = frame.members[member];
   const kafka = [state.state, state.rebalance_state].filter(Boolean).join(', ');
   const epoch = state.epoch ?? 0;
@@ -124,9 +124,9 @@ export function memberSays(frame, member, label, silent_ms) {
   });
 
   const settled = (/** @type {string} */ sentence, brief = sentence, term = '') =>
-    silent_ms === undefined ? plain(sentence, brief, term) : plain(capital(silentSays(silent_ms)), 'Silent');
+    silent_ms === undefined ? plain(sentence, brief, term) : plain(capital(silentWords(silent_ms)), 'Silent');
 
-  if (isClassic(frame)) return (frame.state === 'Stable' ? settled : plain)(...classicSays(frame, member));
+  if (isClassic(frame)) return (frame.state === 'Stable' ? settled : plain)(...classicWords(frame, member));
   if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed', 'killed');
   if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking', 'unrevoked_partitions');
   if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced', 'fenced');
@@ -167,7 +167,7 @@ function missingCopies(frame, member) {
 }
 
 /** @param {Frame} frame @param {string} member @returns {[string, string]} */
-function classicSays(frame, member) {
+function classicWords(frame, member) {
   if (frame.barrier) return doesWhat(frame, member, (count) => plural(count, 'partition'));
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
@@ -185,11 +185,11 @@ function classicSays(frame, member) {
   if (frame.state === 'CompletingRebalance') {
     return frame.leader === member ? ['Leader, assigns', 'Assigns'] : ['Waits for its assignment', 'Waits'];
   }
-  return [`${role}, ${holdingSays(frame.members[member])}`, role];
+  return [`${role}, ${holdingWords(frame.members[member])}`, role];
 }
 
 /** What a classic member has, as its generation's record contains it. @param {import('../types').MemberFrame} state */
-export function holdingSays(state) {
+export function holdingWords(state) {
   if (!state.assigned) return `its assignment cannot be read (${state.unreadable?.assignment})`;
   const count = keysOf(state.assigned).length;
   const { worker } = state;
@@ -211,7 +211,7 @@ export function holdingSays(state) {
  * @param {Cast} cast
  * @param {(key: string) => string} label
  */
-export function nowSays(frame, moment, views, cast, label) {
+export function nowWords(frame, moment, views, cast, label) {
   const members = Object.keys(frame.members);
   if (!moment) {
     return members.length

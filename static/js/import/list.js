@@ -3,7 +3,7 @@
  * scripts, too.
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { day, onZone, showSwitch, showTimes } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
@@ -65,7 +65,7 @@ function rename(row) {
       onsubmit: async (/** @type {Event} */ event) => {
         event.preventDefault();
         try {
-          shown.textContent = (await tell(url(row), 'PATCH', { title: field.value })).title;
+          shown.textContent = (await submit(url(row), 'PATCH', { title: field.value })).title;
           done();
         } catch (error) {
           problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
@@ -86,7 +86,7 @@ function rename(row) {
 async function remove(row) {
   if (!confirm(`Delete “${link(row).textContent}” and its timelines? Links to them end.`)) return;
   try {
-    await tell(url(row), 'DELETE');
+    await submit(url(row), 'DELETE');
     row.remove();
     draw();
     toast('Deleted');

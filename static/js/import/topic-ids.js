@@ -5,7 +5,7 @@
  * @typedef {import('./types').Nameless} Nameless
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { toast } from '../shared/toast.js';
 import { plural } from '../frame/words.js';
@@ -89,7 +89,7 @@ async function nameTopic(row, wanted, problem, refresh) {
   problem.textContent = '';
   try {
     for (const timeline of row.timelines) {
-      await tell(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
+      await submit(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
     }
   } catch (error) {
     problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';

@@ -17,7 +17,7 @@ import { hueOf, labelOf, markOf, numbered } from './people.js';
 /** What a cell is, the worse the higher: of columns that stand together the worst is shown. */
 const STATES = ['keep', 'own', 'want', 'go'];
 /** Moves that the picture's name tells one by one. */
-const TOLD_MOST = 30;
+const SHOWN_MOST = 30;
 /** More frames than this are a pattern, not a place to look at. */
 const FRAMES_MOST = 12;
 
@@ -55,7 +55,7 @@ function nameOf(sheet, answer) {
   const moves = answer.before
     .map((_, column) => column)
     .filter((column) => answer.before[column] !== answer.after[column]);
-  const known = moves.slice(0, TOLD_MOST).map((column) => {
+  const known = moves.slice(0, SHOWN_MOST).map((column) => {
     const [old, now] = [answer.before[column], answer.after[column]].map((place) =>
       place < 0 ? 'nobody' : sheet.members[place].name,
     );

@@ -180,7 +180,7 @@ export class Setup {
 
   /** @param {Sheet} sheet @param {{what: string, label: string, choices: [string, string][]}} axis */
   #axis(sheet, { what, label, choices }) {
-    const stands = sheet.axes[/** @type {keyof Sheet['axes']} */ (what)];
+    const selected = sheet.axes[/** @type {keyof Sheet['axes']} */ (what)];
     const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
     return h(
       'div.grp',
@@ -194,7 +194,7 @@ export class Setup {
             {
               type: 'button',
               'data-key': `${what}-${value}`,
-              'aria-pressed': String(stands === value),
+              'aria-pressed': String(selected === value),
               onclick: () => this.onChange({ what, to: value }),
             },
             text,

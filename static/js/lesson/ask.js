@@ -70,7 +70,7 @@ export class AskPanel {
       ? null
       : h('button.btn.bare', { type: 'button', id: 'reveal', onclick: () => this.#reveal() }, 'Show the answer');
     this.root.insertBefore(h('div.acts', check, hint, reveal), this.answer);
-    if (settled) this.#tell(isRight(ask, [...this.#chosen]), true);
+    if (settled) this.#notify(isRight(ask, [...this.#chosen]), true);
   }
 
   /** @param {HTMLElement} body @param {boolean} settled */
@@ -209,7 +209,7 @@ export class AskPanel {
     }
     const right = isRight(ask, chosen);
     if (right) this.onAnswer(chosen, true);
-    else this.#tell(false, false);
+    else this.#notify(false, false);
     this.answer?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -223,7 +223,7 @@ export class AskPanel {
   }
 
   /** @param {boolean} right @param {boolean} settled */
-  #tell(right, settled) {
+  #notify(right, settled) {
     const ask = /** @type {Question} */ (this.ask);
     if (!right) {
       const known = mistakes(ask, [...this.#chosen]).map((option) => h('li', sentence(option.why, this.cast)));

@@ -98,7 +98,7 @@ export class Places {
       this.answer,
     );
     for (const partition of this.hands.partitions) this.#chip(partition);
-    if (settled) this.#tell();
+    if (settled) this.#notify();
   }
 
   /** @param {string | null} name */
@@ -168,10 +168,10 @@ export class Places {
       return;
     }
     this.onAnswer([...this.#placed].map(([partition, name]) => `${partition}=${name}`));
-    this.#tell();
+    this.#notify();
   }
 
-  #tell() {
+  #notify() {
     const { least, most, moved } = judged(this.hands, this.#placed);
     const even = most - least <= 1 ? 'even' : `uneven, ${least} to ${most}`;
     this.answer?.replaceChildren(

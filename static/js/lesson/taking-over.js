@@ -6,7 +6,7 @@
  * @typedef {{at_ms: number, do: string, who: string, to?: number}} Act
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
 
 const NEWCOMERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -159,7 +159,7 @@ export class TakingOver {
     // Until the answer is here, the board shows another run than the one that is meant.
     for (const button of this.root.querySelectorAll('button')) button.disabled = true;
     try {
-      const answer = await tell('/api/lessons/runs', 'POST', { ...this.of, at_ms: this.from_ms, acts: this.acts });
+      const answer = await submit('/api/lessons/runs', 'POST', { ...this.of, at_ms: this.from_ms, acts: this.acts });
       if (asked !== this.#asked) return true;
       this.scenario = answer.scenario;
       this.says.textContent = '';
@@ -175,7 +175,7 @@ export class TakingOver {
 
   async #open() {
     try {
-      const { url } = await tell('/api/runs', 'POST', { scenario: this.scenario });
+      const { url } = await submit('/api/runs', 'POST', { scenario: this.scenario });
       location.href = url;
     } catch (error) {
       this.says.textContent = error instanceof Error ? error.message : 'The run could not be started.';

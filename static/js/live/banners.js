@@ -138,14 +138,14 @@ export class Banners {
       this.hide('violations');
       return;
     }
-    const says =
+    const sentence =
       violations.length > 1
         ? `This run breaks rules of the protocol ${violations.length} times.`
         : 'This run breaks a rule of the protocol.';
     this.show(
       'violations',
       'bad',
-      h('b', says),
+      h('b', sentence),
       h(
         'a',
         { href: `?at=${first.sequence}`, 'data-at': first.sequence },

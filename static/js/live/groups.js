@@ -28,17 +28,17 @@ const CONDITIONS = {
 };
 
 /** What hides a group; empty while it is seen. @param {string | null} condition */
-export const conditionSays = (condition) => CONDITIONS[/** @type {keyof typeof CONDITIONS} */ (condition ?? '')] ?? '';
+export const conditionWords = (condition) => CONDITIONS[/** @type {keyof typeof CONDITIONS} */ (condition ?? '')] ?? '';
 
 /** What is said of the state: a condition that hides it comes first. @param {Group} group */
-export const stateSays = (group) => conditionSays(group.condition) || (group.state ?? '');
+export const stateWords = (group) => conditionWords(group.condition) || (group.state ?? '');
 
 /**
  * How the cluster is watched: followed, record by record, or polled.
  *
  * @param {{ every_s?: number, took_ms?: number, follow?: { mode: string, partitions: number, behind: number } }} seen
  */
-export function watchedSays(seen) {
+export function watchedWords(seen) {
   const { follow } = seen;
   if (follow?.mode !== 'following') return `polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`;
   const where = `__consumer_offsets (${follow.partitions} ${follow.partitions === 1 ? 'partition' : 'partitions'})`;

@@ -6,7 +6,7 @@
  * @typedef {{kind: '' | 'warn' | 'bad', title: string, says: string}} SourceSays
  */
 
-import { conditionSays } from './groups.js';
+import { conditionWords } from './groups.js';
 import { duration } from '../frame/words.js';
 
 /** A look that is older than this, and than some periods of looks, is late. */
@@ -34,7 +34,7 @@ export class ServerClock {
 }
 
 /** How a live group is recorded. @param {Pick<Meta, 'provenance' | 'live'>} meta */
-export function recordedSays({ provenance, live }) {
+export function recordedWords({ provenance, live }) {
   const rewound = 'It can be rewound while it goes on.';
   if (provenance === 'recorded') return `Followed: every record of the group, as the broker wrote it. ${rewound}`;
   const every = live?.every_s ? ` every ${live.every_s} s, and more often while it rebalances` : '';
@@ -48,9 +48,9 @@ export function recordedSays({ provenance, live }) {
  * @param {number} now_ms the server's clock
  * @returns {SourceSays}
  */
-export function sourceSays(meta, now_ms) {
+export function sourceWords(meta, now_ms) {
   const { live } = meta;
-  if (!live) return { kind: '', title: 'Live.', says: recordedSays(meta) };
+  if (!live) return { kind: '', title: 'Live.', says: recordedWords(meta) };
   const age_ms = live.looked_ms === null ? null : Math.max(0, now_ms - live.looked_ms);
   const ago = age_ms === null ? 'never' : `${duration(age_ms)} ago`;
   const stale = `The board shows what was last seen, ${ago}.`;
@@ -62,17 +62,17 @@ export function sourceSays(meta, now_ms) {
     return { kind: 'warn', title: 'Nobody looks now.', says: `No process watches the cluster. ${stale}` };
   if (age_ms > Math.max(LATE_MS, LATE_PERIODS * 1000 * (live.every_s ?? 0)))
     return { kind: 'warn', title: 'No answer yet.', says: `The cluster was asked and has not answered. ${stale}` };
-  const hidden = conditionSays(live.condition);
+  const hidden = conditionWords(live.condition);
   if (hidden) return { kind: 'warn', title: 'Not seen now.', says: `${hidden}. The board shows what was last seen.` };
   return {
     kind: '',
     title: 'Live.',
-    says: [stateSays(live, now_ms, ago), skewSays(live), recordedSays(meta)].filter(Boolean).join(' '),
+    says: [stateWords(live, now_ms, ago), skewWords(live), recordedWords(meta)].filter(Boolean).join(' '),
   };
 }
 
 /** @param {LiveSource} live @param {number} now_ms @param {string} ago */
-function stateSays(live, now_ms, ago) {
+function stateWords(live, now_ms, ago) {
   if (!live.state) return `Looked at ${ago}.`;
   const since = (/** @type {number | null} */ at_ms) =>
     at_ms === null ? '' : ` for ${duration(Math.max(0, now_ms - at_ms))}`;
@@ -82,7 +82,7 @@ function stateSays(live, now_ms, ago) {
 }
 
 /** @param {Pick<LiveSource, 'skew_ms'>} live */
-export function skewSays({ skew_ms }) {
+export function skewWords({ skew_ms }) {
   if (!skew_ms) return '';
   const where = skew_ms > 0 ? 'ahead of' : 'behind';
   return `The broker’s clock is ${duration(Math.abs(skew_ms))} ${where} this server’s; times on the board are the broker’s.`;

@@ -5,7 +5,7 @@
  * @typedef {import('../types').Meta} Meta
  */
 
-import { ServerClock, sourceSays } from './live-source.js';
+import { ServerClock, sourceWords } from './live-source.js';
 
 /** How often its age is written. */
 const EVERY_MS = 1000;
@@ -30,7 +30,7 @@ export class SourceBanner {
   /** Nothing of a timeline that is over, or that is not live. */
   show() {
     const { meta } = this;
-    if (meta.source === 'live' && meta.status === 'running') this.banners.source(sourceSays(meta, this.#clock.now()));
+    if (meta.source === 'live' && meta.status === 'running') this.banners.source(sourceWords(meta, this.#clock.now()));
   }
 
   /** From now on its age grows. */

@@ -27,7 +27,7 @@ export class BlocksView {
   constructor({ cast, labels, onPick, onBack }) {
     this.options = { cast, labels, onPick };
     this.onBack = onBack;
-    this.says = h('h2');
+    this.text = h('h2');
     this.back = h(
       'button.btn.sm',
       { type: 'button', onclick: onBack },
@@ -38,7 +38,7 @@ export class BlocksView {
     this.root = h(
       'section.mblocks',
       { hidden: true, 'aria-label': 'Members in sight, as blocks' },
-      h('div.mblocks-head', this.says, h('span.grow'), this.back),
+      h('div.mblocks-head', this.text, h('span.grow'), this.back),
       this.board,
     );
     this.root.addEventListener('keydown', (event) => {
@@ -56,7 +56,7 @@ export class BlocksView {
   /** @param {string[]} members ids @param {string} text @param {MapScene} scene */
   show(members, text, scene) {
     this.#members = members;
-    this.says.textContent = text;
+    this.text.textContent = text;
     this.root.hidden = false;
     this.#blocks = new Blocks(this.board, this.options);
     this.render(scene);

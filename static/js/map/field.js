@@ -242,7 +242,7 @@ export class Field {
   }
 
   /** What is in sight, in words. */
-  get says() {
+  get inSight() {
     const { first, end } = this.sight;
     const many = this.lines.length.toLocaleString('en');
     const rows =
@@ -264,7 +264,7 @@ export class Field {
   }
 
   /** What is under the pointer. @param {Spot} spot */
-  pointSays({ place, line }) {
+  pointWords({ place, line }) {
     const { plot } = this;
     const one = this.lines[line];
     if (!plot.scale || !one) return '';

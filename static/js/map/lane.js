@@ -9,7 +9,7 @@
  * @typedef {import('./say.js').Names} Names
  */
 
-import { chipSays, face } from '../board/chips.js';
+import { chipWords, face } from '../board/chips.js';
 import { h } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
 import { epochOf } from '../frame/view.js';
@@ -52,8 +52,8 @@ export class Lane {
       if (chip) this.onPick(chip.getAttribute('data-key') ?? '');
     });
     this.head = h('div.mlane-head');
-    this.says = h('div.mlane-says');
-    root.append(this.head, this.says, this.chips);
+    this.text = h('div.mlane-says');
+    root.append(this.head, this.text, this.chips);
     root.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -109,7 +109,7 @@ export class Lane {
           h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
         ),
       );
-      this.says.replaceChildren(
+      this.text.replaceChildren(
         h('p', { class: text.mode > 2 ? 'hard' : '' }, capital(text.says)),
         text.links.length
           ? h(
@@ -202,7 +202,7 @@ export class Lane {
     const [topic, partition] = [key.slice(0, cut), Number(key.slice(cut + 1))];
     const view = this.scene?.ownership.of(key) ?? undefined;
     const label = this.labels.partition(key);
-    const sentence = chipSays(view, label, (id) => this.names.member(id), this.labels.having.who);
+    const sentence = chipWords(view, label, (id) => this.names.member(id), this.labels.having.who);
     const owner = mode === 'want' ? '' : mode;
     return h(
       'button',

@@ -140,7 +140,7 @@ export class BoardMap {
   #drawn(all) {
     if (all) this.#place();
     const { first, end } = this.field.sight;
-    this.parts.foot.show(this.field.says, {
+    this.parts.foot.show(this.field.inSight, {
       blocks: this.roster.kind === 'members' && end > first && end - first <= BLOCKS_MOST,
       zoomed: this.plot.zoomed,
     });

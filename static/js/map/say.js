@@ -9,10 +9,10 @@
  *   how members and partitions are written, and in whose lane a member is
  */
 
-import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../frame/hardships.js';
+import { hardshipsOf, outsiderWords, stillReads, troubledOf } from '../frame/hardships.js';
 import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../frame/next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../frame/view.js';
-import { list, silentSays } from '../frame/words.js';
+import { list, silentWords } from '../frame/words.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
 import { isolated } from '../frame/names.js';
 
@@ -108,7 +108,7 @@ export function memberText(scene, lane, names) {
     );
   }
   const silent_ms = scene.silent?.get(id);
-  if (silent_ms !== undefined) sentence.push(silentSays(silent_ms));
+  if (silent_ms !== undefined) sentence.push(silentWords(silent_ms));
   if (behind) sentence.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
   const mode = broken
     ? TWICE
@@ -138,7 +138,7 @@ function outside({ frame }, lane) {
   );
   if (id === undefined) return { says: meaning('members', ABSENT), mode: ABSENT, links: [] };
   const reads = stillReads(frame, id).length;
-  const { says: text } = outsiderSays(frame, id);
+  const { says: text } = outsiderWords(frame, id);
   return {
     says: `${text.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`,
     mode: LOST,

@@ -81,7 +81,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     onBrush: (a, b) => map.brushed(a, b),
     onZoom: (by, place) => map.zoom(() => map.plot.zoom(by, place)),
     onPan: (by) => map.zoom(() => map.plot.pan(by)),
-    onPoint: (spot) => foot.point(spot ? map.field.pointSays(spot) : ''),
+    onPoint: (spot) => foot.point(spot ? map.field.pointWords(spot) : ''),
   });
   sizer.append(gestures.brush);
   scroller.addEventListener('scroll', () => map.field.scrolled(), { passive: true });

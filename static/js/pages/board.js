@@ -20,7 +20,7 @@ import { keySteps } from '../shared/key-steps.js';
 import { showPatterns } from '../panels/patterns.js';
 import { Player } from '../timeline/player.js';
 import { Problems } from '../panels/problems.js';
-import { Reading, tells } from '../panels/reading.js';
+import { Reading, isStory } from '../panels/reading.js';
 import { Seeking } from '../panels/seeking.js';
 import { SourceBanner } from '../live/source-banner.js';
 import { watchLink } from '../source/link.js';
@@ -65,7 +65,7 @@ const timeline = new Timeline({
 let picked = /** @type {string | null} */ (null);
 let following = false;
 /** Whether the board still stands where an import opened: then Space shows how it came to that. */
-let standsAtWorst = false;
+let opensAtTrouble = false;
 
 const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
@@ -144,7 +144,7 @@ const seeking = new Seeking({
   epochs: () => stage.epochs,
   show,
   onMove: () => {
-    standsAtWorst = false;
+    opensAtTrouble = false;
   },
 });
 const problems = new Problems({
@@ -171,7 +171,7 @@ function show(rest, { animate, before }) {
   const at = placeOf(rest);
   const unread = unreadOf(rest.frame, meta.summary.silences ?? [], at);
   head.render(rest, views, violation, unread, offsetMarks(meta.summary.findings ?? [], at));
-  reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
+  reading.announce(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
   side.move(rest);
   problems.move();
@@ -181,7 +181,7 @@ function show(rest, { animate, before }) {
 }
 
 async function togglePlay() {
-  if (standsAtWorst) await seeking.go(leadIn(timeline));
+  if (opensAtTrouble) await seeking.go(leadIn(timeline));
   if (!player.playing && timeline.atEnd && !live()) await seeking.go(timeline.origin);
   part('continue').hidden = true;
   player.toggle();
@@ -367,13 +367,13 @@ async function begin() {
   if (missing) banners.show('moment', 'warn', missing);
   if (!timeline.empty) {
     await seeking.go(wantedAtStart());
-    standsAtWorst = opensAtWorst(meta, openedAt);
+    opensAtTrouble = opensAtWorst(meta, openedAt);
     const seconds = secondsOf(openedAt);
     if (seconds && stage instanceof TrackStage) stage.zoom(seconds * 1000);
   }
   const grown = stage.grow();
   if (!ownership) await grown;
-  if (tells(meta.source)) pauses = keySteps(timeline.steps);
+  if (isStory(meta.source)) pauses = keySteps(timeline.steps);
   problems.load(meta.troubles ?? [], start_ms());
   problems.move();
   // What a test, or a reader with a console, compares with the frame that the server computes.

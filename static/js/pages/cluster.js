@@ -6,11 +6,11 @@
  * @typedef {import('../live/groups.js').Group} Group
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { alertsPanel } from '../clusters/alerts-panel.js';
-import { listed, rebalancing, taken, watchedSays, worstSkew } from '../live/groups.js';
+import { listed, rebalancing, taken, watchedWords, worstSkew } from '../live/groups.js';
 import { h, part } from '../shared/dom.js';
-import { ServerClock, skewSays } from '../live/live-source.js';
+import { ServerClock, skewWords } from '../live/live-source.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { toast } from '../shared/toast.js';
 import { bareRow } from '../troubles/order.js';
@@ -96,7 +96,7 @@ function head() {
   const silent = Object.keys(seen.silent ?? {});
   part('facts').textContent =
     cluster.status === 'connected'
-      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, ${watchedSays(seen)}`
+      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, ${watchedWords(seen)}`
       : '';
   part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
   const banners = [];
@@ -138,7 +138,7 @@ function head() {
       h(
         'div.banner.warn',
         h('b', 'The clocks differ. '),
-        skewSays({ skew_ms: skew }),
+        skewWords({ skew_ms: skew }),
         ' Durations in this list and in alerts are counted by this server’s clock.',
       ),
     );
@@ -194,7 +194,7 @@ const socket = new Socket({
 
 part('watch').addEventListener('click', async () => {
   try {
-    cluster = await tell(url, 'PATCH', { watched: !cluster.watched });
+    cluster = await submit(url, 'PATCH', { watched: !cluster.watched });
     draw();
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be changed.');
@@ -206,7 +206,7 @@ part('remove').addEventListener('click', async () => {
   )
     return;
   try {
-    await tell(url, 'DELETE');
+    await submit(url, 'DELETE');
     location.assign('/clusters');
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be removed.');

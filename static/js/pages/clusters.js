@@ -5,7 +5,7 @@
  * @typedef {{name: string, state: 'ok' | 'warning' | 'failed', says: string, seen: string | null, sent: string[], commands: string[]}} Step
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { propertiesOf, usesLogin, usesTls } from '../clusters/properties.js';
 import { h, part } from '../shared/dom.js';
 
@@ -73,7 +73,7 @@ async function check() {
   test.disabled = true;
   why.textContent = 'Testing…';
   try {
-    const known = await tell('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
+    const known = await submit('/api/clusters/check', 'POST', { properties: propertiesOf(filled()) });
     draw(known.steps);
     keep.disabled = !known.ok;
     why.textContent = known.ok ? 'It can be added.' : 'Fix the step that failed, then test again.';
@@ -89,7 +89,7 @@ async function add() {
   if (!form.reportValidity()) return;
   keep.disabled = true;
   try {
-    const added = await tell('/api/clusters', 'POST', { name: filled().name, properties: propertiesOf(filled()) });
+    const added = await submit('/api/clusters', 'POST', { name: filled().name, properties: propertiesOf(filled()) });
     location.assign(added.url);
   } catch (error) {
     why.textContent = error instanceof Error ? error.message : 'The cluster could not be added.';

@@ -2,7 +2,7 @@
  * The first page: what is pasted or dropped, the sample log, the path of lessons, the gallery of case studies.
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { all } from '../lesson/progress.js';
 import { explain } from '../shared/terms.js';
@@ -13,7 +13,7 @@ function sample() {
     button.disabled = true;
     part('sample-says').textContent = 'Starting…';
     try {
-      const { url } = await tell('/api/imports', 'POST', { sample: true });
+      const { url } = await submit('/api/imports', 'POST', { sample: true });
       location.href = url;
     } catch (error) {
       button.disabled = false;

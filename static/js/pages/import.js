@@ -8,7 +8,7 @@
  * @typedef {import('../import/types').Detail} Detail
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { part } from '../shared/dom.js';
 import { banners } from '../import/banners.js';
 import { importedGroups } from '../import/groups.js';
@@ -61,7 +61,7 @@ function draw() {
 
 async function repeat() {
   try {
-    detail = await tell(`${url}/repeat`, 'POST', {});
+    detail = await submit(`${url}/repeat`, 'POST', {});
     draw();
     listen();
   } catch (error) {
@@ -111,7 +111,7 @@ part('rename').addEventListener('click', async () => {
   const wanted = prompt('Name of this import', detail.title)?.trim();
   if (!wanted || wanted === detail.title) return;
   try {
-    await tell(url, 'PATCH', { title: wanted });
+    await submit(url, 'PATCH', { title: wanted });
     location.reload();
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be renamed.');
@@ -119,7 +119,7 @@ part('rename').addEventListener('click', async () => {
 });
 part('stop').addEventListener('click', async () => {
   try {
-    await tell(`${url}/cancel`, 'POST', {});
+    await submit(`${url}/cancel`, 'POST', {});
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be cancelled.');
   }
@@ -130,7 +130,7 @@ part('delete').addEventListener('click', async () => {
   if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
     return;
   try {
-    await tell(url, 'DELETE');
+    await submit(url, 'DELETE');
     location.href = '/import/';
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be deleted.');

@@ -7,7 +7,7 @@
  * @typedef {import('../bytes/tree.js').Place} Place
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { Asking } from '../bytes/asking.js';
 import { Comparison } from '../bytes/comparison.js';
 import { copyPair, copySheet } from '../bytes/copying.js';
@@ -125,7 +125,7 @@ async function onEdit(place, wanted) {
   /** @type {Inspected} */
   let answer;
   try {
-    answer = await tell('/api/inspect', 'POST', {
+    answer = await submit('/api/inspect', 'POST', {
       bytes: current.bytes,
       kind: current.kind,
       version: asVersion(current),

@@ -6,7 +6,7 @@
  * @typedef {import('../laboratory/types').Change} Change
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { part } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
 import { MemberCard } from '../laboratory/member-card.js';
@@ -64,7 +64,7 @@ const moments = new Moments({
 
 /** @param {Change} change */
 const changeTo = (change) =>
-  take(() => tell('/api/laboratory', 'POST', { query: sheet?.query ?? '', changes: [change] }));
+  take(() => submit('/api/laboratory', 'POST', { query: sheet?.query ?? '', changes: [change] }));
 
 /** @param {() => Promise<Sheet>} make */
 function take(make) {
@@ -142,7 +142,7 @@ async function play() {
     return;
   }
   try {
-    const { url } = await tell('/api/laboratory/runs', 'POST', { query: sheet.query, board: view.open + 1 });
+    const { url } = await submit('/api/laboratory/runs', 'POST', { query: sheet.query, board: view.open + 1 });
     location.assign(`${url}?play=1`);
   } catch (error) {
     say(error instanceof Error ? error.message : 'The run could not be started.');

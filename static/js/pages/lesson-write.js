@@ -2,7 +2,7 @@
  * Writing a lesson: its text on the left, mistakes at their lines, and on the right the lesson as it is played.
  */
 
-import { tell } from '../shared/api.js';
+import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { beatAt, filledIn, membersAfter, questionAt, withBeat } from '../lesson/drafting.js';
 import { LessonPlayer } from '../lesson/player.js';
@@ -53,10 +53,10 @@ async function check() {
   const mine = asked;
   part('checked').textContent = 'Playing…';
   try {
-    const { sheet, problems } = await tell('/api/lessons/check', 'POST', { text: editor.value });
+    const { sheet, problems } = await submit('/api/lessons/check', 'POST', { text: editor.value });
     if (mine !== asked) return;
     if (fill(problems)) return;
-    tellProblems(problems);
+    showProblems(problems);
     if (sheet) preview(sheet);
   } catch (error) {
     if (mine === asked)
@@ -65,7 +65,7 @@ async function check() {
 }
 
 /** @param {{line: number, field: string, message: string}[]} problems */
-function tellProblems(problems) {
+function showProblems(problems) {
   wrong = new Set(problems.map((problem) => problem.line));
   number();
   part('checked').textContent = problems.length

@@ -1,7 +1,7 @@
 /** What would have helped: follows a search until it ends, and opens branches of its rows. */
 
 import { leadOf, restsOn, seconds, tableOf } from '../remedies/rows.js';
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 
 /** @typedef {{id: string, status: string, stage: string, problem: string, done: number, runs: number, seeds: number, answer: import('../remedies/rows.js').Answer | null}} Search */
 
@@ -17,7 +17,7 @@ const runs = () => ['waiting', 'running'].includes(search.status);
 async function open(key, button) {
   button.disabled = true;
   try {
-    const made = await tell(`${url}/branches`, 'POST', { remedy: key });
+    const made = await submit(`${url}/branches`, 'POST', { remedy: key });
     location.assign(made.compare);
   } catch (error) {
     by('says').textContent = message(error);
@@ -60,7 +60,7 @@ async function follow() {
 
 by('cancel').addEventListener('click', async () => {
   try {
-    search = await tell(`${url}/cancel`, 'POST', {});
+    search = await submit(`${url}/cancel`, 'POST', {});
   } catch (error) {
     by('says').textContent = message(error);
   }

@@ -8,7 +8,7 @@
  * @typedef {import('../sweep/types').Cell} Cell
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { choose, h, part } from '../shared/dom.js';
 import { listen as listenKeys } from '../shared/keys.js';
 import { loadPlotly } from '../shared/plotly.js';
@@ -303,7 +303,7 @@ function address() {
 
 async function resume() {
   try {
-    await tell(`${url}/resume`, 'POST', {});
+    await submit(`${url}/resume`, 'POST', {});
     await refresh(true);
     began.at = Date.now();
     began.done = detail.done;
@@ -348,7 +348,7 @@ choose('aggregate', (aggregate) => change({ aggregate }));
 part('copy-link').addEventListener('click', copyLink);
 part('stop').addEventListener('click', async () => {
   try {
-    await tell(`${url}/cancel`, 'POST', {});
+    await submit(`${url}/cancel`, 'POST', {});
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be stopped.');
   }
@@ -357,7 +357,7 @@ part('stop').addEventListener('click', async () => {
 part('delete').addEventListener('click', async () => {
   if (!confirm('Delete this sweep and its answers? Links to it end.')) return;
   try {
-    await tell(url, 'DELETE');
+    await submit(url, 'DELETE');
     location.href = '/sweeps';
   } catch (error) {
     toast(error instanceof Error ? error.message : 'It could not be deleted.');

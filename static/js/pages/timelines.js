@@ -11,7 +11,7 @@
 import { plural } from '../frame/words.js';
 import { fieldOf, queryOf, readAddress } from '../kept/filters.js';
 import { innerRow, keptRow, keyOf, restRow } from '../kept/rows.js';
-import { ask, tell, telling } from '../shared/api.js';
+import { ask, submit, requestInit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
 import { onZone, showSwitch } from '../shared/times.js';
@@ -190,7 +190,7 @@ function rename(row) {
           try {
             const what = row.kind === 'import' ? 'imports' : 'timelines';
             const title = /** @type {HTMLInputElement} */ (name).value;
-            const known = await tell(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title });
+            const known = await submit(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title });
             row.title = known.title;
             unpick();
           } catch (error) {
@@ -239,7 +239,7 @@ const ids = (rows) => ({
 /** @param {{rows: Kept[], timer: any}} one */
 async function send(one) {
   try {
-    const { refused } = await tell('/api/kept/delete', 'POST', ids(one.rows));
+    const { refused } = await submit('/api/kept/delete', 'POST', ids(one.rows));
     if (refused.length) toast(refused[0].why);
     const left = new Set(refused.map((/** @type {{id: string}} */ { id }) => id));
     const before = page.rows.length;
@@ -258,7 +258,7 @@ async function send(one) {
 function sendAll() {
   for (const one of doomed.splice(0)) {
     clearTimeout(one.timer);
-    fetch('/api/kept/delete', { ...telling('POST', ids(one.rows)), keepalive: true });
+    fetch('/api/kept/delete', { ...requestInit('POST', ids(one.rows)), keepalive: true });
   }
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { cameSays, choiceOf, choices, differsSays, movedSays, nextSays } from '../frame/next-assignment.js';
+import { cameWords, choiceOf, choices, differsWords, movedWords, nextWords } from '../frame/next-assignment.js';
 
 const REST_MS = 180;
 
@@ -74,13 +74,13 @@ export class AssignmentPanel {
   /** @param {Answer} answer */
   #draw(answer) {
     const name = (/** @type {string} */ id) => this.cast.name(id);
-    part('foretold-next').textContent = nextSays(answer);
+    part('foretold-next').textContent = nextWords(answer);
     part('foretold-moves').replaceChildren(
-      ...(answer.next?.moves ?? []).map((moved) => h('li', movedSays(moved, name))),
+      ...(answer.next?.moves ?? []).map((moved) => h('li', movedWords(moved, name))),
     );
-    part('foretold-came').textContent = cameSays(answer);
+    part('foretold-came').textContent = cameWords(answer);
     part('foretold-differences').replaceChildren(
-      ...(answer.came?.differences ?? []).map((moved) => h('li', differsSays(moved, name))),
+      ...(answer.came?.differences ?? []).map((moved) => h('li', differsWords(moved, name))),
     );
     part('foretold-assumed').textContent = answer.assumed.length ? `Assumed: ${answer.assumed.join('; ')}.` : '';
     this.panel.dataset.sequence = String(answer.sequence);

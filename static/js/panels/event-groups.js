@@ -18,7 +18,7 @@ const BEYOND = 8;
 const LETTER = 6.7;
 
 /** What a group says, with how long it took. @param {EventGroup} group */
-function groupSays({ says: text, count, from_ms, to_ms }) {
+function groupWords({ says: text, count, from_ms, to_ms }) {
   return count > 1 && to_ms > from_ms ? `${text} (${duration(to_ms - from_ms)})` : text;
 }
 
@@ -145,7 +145,7 @@ export class EventGroups {
       ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more`
       : moment
         ? moment.says
-        : groupSays(group);
+        : groupWords(group);
     const at_ms = moment?.at_ms ?? group.from_ms;
     const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside']
       .filter(Boolean)

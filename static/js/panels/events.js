@@ -7,7 +7,7 @@
  */
 
 import { h, s, sized } from '../shared/dom.js';
-import { placeSays } from '../timeline/playhead-words.js';
+import { placeWords } from '../timeline/playhead-words.js';
 import { rem } from '../shared/text-size.js';
 import { countUpTo } from '../timeline/timeline.js';
 import { markOf, MEANING } from '../timeline/marks.js';
@@ -168,7 +168,7 @@ export class Events {
 
   /** @param {Moment} step */
   #placeOf(step) {
-    return placeSays(this.numberOf(step), step.sequence);
+    return placeWords(this.numberOf(step), step.sequence);
   }
 
   #sift() {

@@ -8,16 +8,16 @@
  * @typedef {import('../frame/hardships.js').Violation} Violation
  */
 
-import { barrierSays } from '../frame/barrier.js';
+import { barrierWords } from '../frame/barrier.js';
 import { h } from '../shared/dom.js';
 import { explained } from './explained.js';
-import { placeSays } from '../timeline/playhead-words.js';
+import { placeWords } from '../timeline/playhead-words.js';
 import { term } from '../shared/terms.js';
-import { coordinatorSays } from '../frame/hardships.js';
-import { unreadSays } from '../frame/unread.js';
+import { coordinatorWords } from '../frame/hardships.js';
+import { unreadWords } from '../frame/unread.js';
 import { gapOf, isClassic } from '../frame/view.js';
 import { offsetWords } from '../frame/offset-marks.js';
-import { duration, nowSays, stateMeans } from '../frame/words.js';
+import { duration, nowWords, stateMeans } from '../frame/words.js';
 
 /** More pips than this say no more than the number. */
 const PIPS_MOST = 12;
@@ -71,13 +71,13 @@ export class GroupHead {
     this.state.dataset.term = name.toLowerCase();
     this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const known = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const known = nowWords(frame, moment, views, this.cast, (key) => this.labels.partition(key));
     const text = [known, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== text)
       this.now.replaceChildren(...emphasised(text, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread, marks));
-    const coordinator = coordinatorSays(frame);
+    const coordinator = coordinatorWords(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
     this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
     if (coordinator) {
@@ -104,7 +104,7 @@ export class GroupHead {
         h(
           'a',
           { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
-          placeSays(this.numberOf(sequence), sequence),
+          placeWords(this.numberOf(sequence), sequence),
         ),
       ),
     ];
@@ -126,7 +126,7 @@ export class GroupHead {
       ];
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
-      const sentence = unreadSays(
+      const sentence = unreadWords(
         unread,
         (member) => this.cast.name(member),
         (key) => this.labels.partition(key),
@@ -142,7 +142,7 @@ export class GroupHead {
         ),
       ];
     }
-    const waits = barrierSays(frame, (member) => this.cast.name(member));
+    const waits = barrierWords(frame, (member) => this.cast.name(member));
     if (waits) {
       return [
         h(

@@ -11,7 +11,7 @@
 import { bytesInPlace } from '../bytes/in-place.js';
 import { h } from '../shared/dom.js';
 import { fieldsOf, recordName } from './fields.js';
-import { placeSays } from '../timeline/playhead-words.js';
+import { placeWords } from '../timeline/playhead-words.js';
 import { duration, plural } from '../frame/words.js';
 
 /** Entries of moments that were looked at; an old one is dropped for a new one. */
@@ -147,7 +147,7 @@ export class Inspector {
       nodes.push(
         h(
           'p.why',
-          `Because of ${placeSays(this.numberOf(cause), cause.sequence)}: `,
+          `Because of ${placeWords(this.numberOf(cause), cause.sequence)}: `,
           h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says),
         ),
       );

@@ -17,7 +17,7 @@ const NAMES = ['reader', 'investigator'];
 const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) : null);
 
 /** Case studies tell a story; all else is looked into. @param {string} source of the timeline */
-export const tells = (source) => source === 'case-study';
+export const isStory = (source) => source === 'case-study';
 
 /**
  * What a board opens as: as its address says, else as whoever shared it meant it, else as it was left, else as suits what it shows.
@@ -30,7 +30,7 @@ export const tells = (source) => source === 'case-study';
  */
 export function viewOf(search, source, left, shared = null) {
   const asked = view(new URLSearchParams(search).get('view'));
-  return asked ?? shared ?? view(left) ?? (tells(source) ? 'reader' : 'investigator');
+  return asked ?? shared ?? view(left) ?? (isStory(source) ? 'reader' : 'investigator');
 }
 
 /** An address that opens as this. @param {string} href @param {View} wanted */
@@ -49,7 +49,7 @@ export class Reading {
    */
   constructor(source, { fixed = null, shared = null } = {}) {
     this.source = source;
-    this.kept = `view of ${tells(source) ? 'stories' : 'timelines'}`;
+    this.kept = `view of ${isStory(source) ? 'stories' : 'timelines'}`;
     this.view = fixed ?? viewOf(location.search, source, this.#left(), shared);
     this.#show();
     if (fixed) return;
@@ -78,7 +78,7 @@ export class Reading {
   #show() {
     document.body.dataset.view = this.view;
     // Who investigates knows the grammar, and needs the room for events and details.
-    /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && tells(this.source);
+    /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && isStory(this.source);
     for (const button of part('view').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === this.view));
     }
@@ -90,8 +90,8 @@ export class Reading {
    * @param {string} text the sentence of the step
    * @param {{begins: boolean, ends: boolean}} where
    */
-  tell(text, { begins, ends }) {
-    if (!tells(this.source)) return;
+  announce(text, { begins, ends }) {
+    if (!isStory(this.source)) return;
     document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
     // What a case is about stands before its first step.
     const about = part('story').dataset.about;

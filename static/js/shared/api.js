@@ -61,10 +61,10 @@ async function askLines(url) {
 }
 
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
-export const tell = (url, method, body) => ask(url, telling(method, body));
+export const submit = (url, method, body) => ask(url, requestInit(method, body));
 
 /** What `fetch` takes to tell the server something. @param {string} method @param {unknown} body @returns {RequestInit} */
-export function telling(method, body) {
+export function requestInit(method, body) {
   const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
   return {
     method,
@@ -75,7 +75,7 @@ export function telling(method, body) {
 
 /** A file that is made for what is asked: its name, and itself. @param {string} url @param {unknown} body */
 export async function file(url, body) {
-  const answer = await fetch(url, telling('POST', body));
+  const answer = await fetch(url, requestInit('POST', body));
   if (!answer.ok) {
     const why = await answer
       .text()
@@ -129,17 +129,17 @@ export function addresses(meta) {
     /** @returns {Promise<Meta>} the timeline as it is now */
     detail: () => ask(base),
     /** @param {string} title */
-    rename: (title) => tell(base, 'PATCH', { title }),
-    cancel: () => tell(`${base}/cancel`, 'POST', {}),
+    rename: (title) => submit(base, 'PATCH', { title }),
+    cancel: () => submit(`${base}/cancel`, 'POST', {}),
     /** @param {{[id: string]: string | null}} names */
-    name: (names) => tell(`${base}/topics`, 'PATCH', names),
+    name: (names) => submit(`${base}/topics`, 'PATCH', names),
     /** @type {import('../sharing/types').Sharing} */
     sharing: {
-      preview: (asked) => tell(`${base}/pseudonyms`, 'POST', asked),
+      preview: (asked) => submit(`${base}/pseudonyms`, 'POST', asked),
       file: (asked) => file(`${base}/exports`, asked),
-      make: (asked) => tell(`${base}/links`, 'POST', asked),
+      make: (asked) => submit(`${base}/links`, 'POST', asked),
       links: async () => (await ask(`${base}/links`)).links,
-      withdraw: (id) => tell(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
+      withdraw: (id) => submit(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
     },
     socket: socketUrl(`/ws/timelines/${encodeURIComponent(meta.id)}`),
   };

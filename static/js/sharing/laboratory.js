@@ -5,7 +5,7 @@
  * @typedef {{query: string, board: number} | {cell: {sweep: string, cell: number, seed: number, measure: string}}} Asked
  */
 
-import { ask, file, tell } from '../shared/api.js';
+import { ask, file, submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { linkLine, linksList } from './lines.js';
 import { fileFirst, handOver } from './saving.js';
@@ -39,7 +39,7 @@ export class LaboratorySharing {
 
   async #make() {
     const days = Number(/** @type {HTMLSelectElement} */ (part('share-days')).value);
-    const made = await tell(`${BASE}/links`, 'POST', { ...this.#body(), days });
+    const made = await submit(`${BASE}/links`, 'POST', { ...this.#body(), days });
     part('share-says').replaceChildren(
       linkLine('link', `${location.origin}${made.url}`),
       h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
@@ -60,7 +60,7 @@ export class LaboratorySharing {
       .catch(() => []);
     linksList(part('share-links'), links, (link) =>
       this.#work(async () => {
-        await tell(`/api/links/${encodeURIComponent(link.id)}`, 'DELETE');
+        await submit(`/api/links/${encodeURIComponent(link.id)}`, 'DELETE');
         await this.#list();
       }),
     );

@@ -6,7 +6,7 @@
 
 import { h } from '../shared/dom.js';
 import { copy } from '../shared/url.js';
-import { linkSays } from './words.js';
+import { linkWords } from './words.js';
 
 /** What was made, to be copied. @param {string} name @param {string} text */
 export const linkLine = (name, text) =>
@@ -31,7 +31,7 @@ export const linkLine = (name, text) =>
 /** @param {HTMLElement} root @param {ShareLink[]} links @param {(link: ShareLink) => void} onWithdraw */
 export function linksList(root, links, onWithdraw) {
   const line = (/** @type {ShareLink} */ link) => {
-    const { what, use } = linkSays(link, Date.now());
+    const { what, use } = linkWords(link, Date.now());
     return h(
       'li',
       { class: link.state === 'open' ? null : 'ended' },

@@ -63,7 +63,7 @@ const SHOWN = {
 };
 
 /** @param {ShareLink} link @param {number} now in milliseconds */
-export function linkSays(link, now) {
+export function linkWords(link, now) {
   const what = [
     SHOWN[link.kind](link),
     link.hides_names ? 'names hidden' : 'names shown',

@@ -125,7 +125,7 @@ export class TrackStage {
         : (this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms),
     });
     this.events.move(position);
-    this.#tellConsumed(rest.frame);
+    this.#showConsumed(rest.frame);
     return { views: scene.views, violation: scene.violation };
   }
 
@@ -183,7 +183,7 @@ export class TrackStage {
   }
 
   /** How far the chosen partition is read by now. @param {import('../types').Frame} frame */
-  #tellConsumed(frame) {
+  #showConsumed(frame) {
     const place = /** @type {HTMLElement | null} */ (this.places.partition.querySelector('[data-part="consumed"]'));
     if (!place || this.#picked === null) return;
     place.textContent = consumedWords(frame, this.#picked);
@@ -203,7 +203,7 @@ export class TrackStage {
       onClose: () => this.onPick(null),
     });
     if (key === null) return;
-    if (this.timeline.rest) this.#tellConsumed(this.timeline.rest.frame);
+    if (this.timeline.rest) this.#showConsumed(this.timeline.rest.frame);
     this.places.partition.scrollIntoView({ block: 'nearest' });
     addCommitted({
       root: this.places.partition,

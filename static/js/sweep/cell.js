@@ -5,7 +5,7 @@
  * @typedef {import('./types').Seed} Seed
  */
 
-import { ask, tell } from '../shared/api.js';
+import { ask, submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
 import { toast } from '../shared/toast.js';
 import { plural } from '../frame/words.js';
@@ -165,7 +165,7 @@ export class CellPanel {
   /** @param {Seed} seed */
   async #play({ query, board }) {
     try {
-      const { url } = await tell('/api/laboratory/runs', 'POST', { query, board });
+      const { url } = await submit('/api/laboratory/runs', 'POST', { query, board });
       location.href = url;
     } catch (error) {
       toast(error instanceof Error ? error.message : 'It could not be played.');

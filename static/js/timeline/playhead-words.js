@@ -9,7 +9,7 @@ import { when } from '../frame/words.js';
  * @param {number | null} number
  * @param {number} sequence
  */
-export const placeSays = (number, sequence) =>
+export const placeWords = (number, sequence) =>
   number === null ? `entry ${sequence.toLocaleString('en')}` : `step ${number.toLocaleString('en')}`;
 
 /**

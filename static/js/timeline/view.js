@@ -13,7 +13,7 @@
 
 import { s, sized, text } from '../shared/dom.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
-import { placeSays } from './playhead-words.js';
+import { placeWords } from './playhead-words.js';
 import { isClassic } from '../frame/view.js';
 import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
@@ -114,7 +114,7 @@ export class TimelineView {
     this.root.setAttribute('aria-valuenow', String((step && this.numberOf(play.rest.sequence)) ?? play.position));
     this.root.setAttribute(
       'aria-valuetext',
-      step ? `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}` : 'before the first step',
+      step ? `${placeWords(this.numberOf(step.sequence), step.sequence)}: ${step.says}` : 'before the first step',
     );
     this.draw();
   }
@@ -316,7 +316,7 @@ export class TimelineView {
       return s(
         'g.event',
         { transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
-        s('title', `${placeSays(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
+        s('title', `${placeWords(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
       );

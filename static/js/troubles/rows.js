@@ -6,7 +6,7 @@
  */
 
 import { duration, plural, shownName } from '../frame/words.js';
-import { isSeen, stateSays } from '../live/groups.js';
+import { isSeen, stateWords } from '../live/groups.js';
 import { h, s } from '../shared/dom.js';
 import { clock, day } from '../shared/times.js';
 import { keyOf } from './order.js';
@@ -81,7 +81,7 @@ function liveCell(group) {
     lost_records ? `${plural(lost_records, 'record')} deleted unread (${lost_partition})` : '',
     lag ? `lag ${lag.toLocaleString('en-US')}${age}` : '',
   ];
-  const words = stateSays(group);
+  const words = stateWords(group);
   return [
     isSeen(group) && state
       ? h('span.state', { 'data-s': state, title: state }, h('i'), state)

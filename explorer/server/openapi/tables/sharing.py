@@ -19,7 +19,7 @@ from explorer.server.openapi.operation import (
 from explorer.server.openapi.tables.laboratory import BOARD
 from explorer.sharing.api import PREVIEWED_MOST
 from explorer.sharing.asking import MS_MOST, ORIGINS_MOST, VIEWS
-from explorer.sharing.links import DAYS_MOST, Told
+from explorer.sharing.links import DAYS_MOST, LinkRow
 from groups.exporting import EXPORTERS
 from groups.incidents.redaction import KEY_BYTES
 from simulations.sweeps.summary import MEASURES
@@ -39,7 +39,7 @@ CELL: Final = fields(
 )
 OF_LABORATORY: Final = {"query?": TEXT, "board?": BOARD, "cell?": maybe(CELL), **HIDING}
 HTML: Final = Content("text/html", "one file that plays without a network")
-LINKS: Final = fields({"links": list[Told]})
+LINKS: Final = fields({"links": list[LinkRow]})
 
 ROWS: Final = {
     "api-exports": {
@@ -93,7 +93,7 @@ ROWS: Final = {
             summary="Make a share link; its address is in this answer alone",
             body=fields({**WANTED, **TERMS}),
             answer={
-                "allOf": [Told, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
+                "allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
             },
             status=201,
             errors=(429,),
@@ -105,7 +105,7 @@ ROWS: Final = {
             summary="Make a share link to a group of the laboratory, or to a cell of a sweep",
             body=fields({**OF_LABORATORY, **TERMS}),
             answer={
-                "allOf": [Told, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
+                "allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
             },
             status=201,
             errors=(404, 429),

@@ -152,14 +152,14 @@ def _claim(member: ClassicMember, assignor: str) -> Claim | None:
         # Nothing, or bytes of another protocol than the consumers'; damaged ones are an anomaly that the fold has told.
         return None
     try:
-        told = decode_subscription(base64.b64decode(member.subscription, validate=True))
+        decoded = decode_subscription(base64.b64decode(member.subscription, validate=True))
         if assignor == "sticky":
-            data = member_data(assignor, told)
-            return Claim(told["version"], tuple(data.partitions), data.generation)
-        generation = told.get("generationId")
+            data = member_data(assignor, decoded)
+            return Claim(decoded["version"], tuple(data.partitions), data.generation)
+        generation = decoded.get("generationId")
         if (generation is None or generation < 0) and assignor in STICKY:
-            generation = member_data(assignor, told).generation
+            generation = member_data(assignor, decoded).generation
     except (ValueError, LookupError):
         return None
-    places = flat_partitions(told.get("ownedPartitions") or ())
-    return Claim(told["version"], places, generation)
+    places = flat_partitions(decoded.get("ownedPartitions") or ())
+    return Claim(decoded["version"], places, generation)

@@ -33,12 +33,12 @@ VANISHED: Final = frozenset({"session_expired", "stopped"})
 
 def restart_advice(facts: Facts, goings: Iterable[Going]) -> Sequence[str]:
     """The lines that fit these removals; nothing of static members, which have what it names, and of unknown ends."""
-    told: dict[str, None] = {}
+    advice: dict[str, None] = {}
     for going in goings:
         vanished = _vanished(facts, going)
         if vanished is not None and not facts.cast.is_static(going.member):
-            told[ADVICE[going.classic, vanished]] = None
-    return list(told)
+            advice[ADVICE[going.classic, vanished]] = None
+    return list(advice)
 
 
 def _vanished(facts: Facts, going: Going) -> bool | None:

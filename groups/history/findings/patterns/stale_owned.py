@@ -41,12 +41,14 @@ def found_stale(facts: Facts) -> list[Finding]:
     for one in facts.watch(Claims).doubles:
         names = list(dict.fromkeys(facts.name(member) for member in one.members))
         what = listed_partitions(facts.partitions(one.places))
-        told = ", ".join(
+        listed_members = ", ".join(
             f"{name} {_generation(number)}"
             for name, number in zip(map(facts.name, one.members), one.generations, strict=True)
         )
         how = (
-            f"the newest generation counts ({told})" if one.resolved else "nothing tells which claim is stale"
+            f"the newest generation counts ({listed_members})"
+            if one.resolved
+            else "nothing tells which claim is stale"
         )
         found.append(
             PATTERN.found(

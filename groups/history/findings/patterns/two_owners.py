@@ -42,7 +42,7 @@ PATTERN: Final = Pattern(
     ),
 )
 
-TOLD_MAX: Final = 20
+SHOWN_MAX: Final = 20
 """Times of two owners among the findings, by their beginning."""
 
 Both = tuple[str, str, int, int | None]
@@ -57,11 +57,15 @@ def found_two_owners(facts: Facts) -> list[Finding]:
         both = (one.first, one.second, one.from_sequence, None if over is None else over.to_sequence)
         shared.setdefault(both, []).append(key)
         times[both] = (one.from_ms, None if over is None else over.to_ms, one.gap)
-    told = sorted(shared, key=lambda both: (both[2], both[3] or facts.last_sequence, both[:2]))
-    return [_told(facts, both, facts.partitions(shared[both]), *times[both]) for both in told[:TOLD_MAX]]
+    ordered = sorted(shared, key=lambda both: (both[2], both[3] or facts.last_sequence, both[:2]))
+    return [
+        _finding(facts, both, facts.partitions(shared[both]), *times[both]) for both in ordered[:SHOWN_MAX]
+    ]
 
 
-def _told(facts: Facts, both: Both, places: list[str], from_ms: int, to_ms: int | None, gap: bool) -> Finding:
+def _finding(
+    facts: Facts, both: Both, places: list[str], from_ms: int, to_ms: int | None, gap: bool
+) -> Finding:
     first, second, sequence, until = both
     earlier, later, what = facts.name(first), facts.name(second), listed_partitions(places)
     steps = [sequence] if until is None else [sequence, until]

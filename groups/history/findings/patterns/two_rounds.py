@@ -69,12 +69,12 @@ class SecondRounds(Watch):
         if before.members.keys() != after.members.keys():
             return
         reasons = before.barrier.reasons.values() if before.barrier is not None else ()
-        told = any(REASON in reason for reason in reasons)
+        stated = any(REASON in reason for reason in reasons)
         gains = any(change.gained for change in step.members)
-        if gains and (told or COOPERATIVE in (after.protocol_name or "")):
+        if gains and (stated or COOPERATIVE in (after.protocol_name or "")):
             self.count += 1
             if len(self.kept) < KEPT_MAX:
-                self.kept.append((step.after.at_ms, step.sequence, told))
+                self.kept.append((step.after.at_ms, step.sequence, stated))
 
 
 def found_rounds(facts: Facts) -> list[Finding]:
@@ -82,14 +82,14 @@ def found_rounds(facts: Facts) -> list[Finding]:
     watch = facts.watch(SecondRounds)
     if not watch.count:
         return []
-    told = all(each for _, _, each in watch.kept)
+    stated = all(each for _, _, each in watch.kept)
     steps = [sequence for _, sequence, _ in watch.kept]
     return [
         PATTERN.found(
             f"{several(watch.count)}; harmless, and no storm",
             steps,
-            needs=[RECORDS, *([REQUESTS] if told else [])],
-            certain=told,
+            needs=[RECORDS, *([REQUESTS] if stated else [])],
+            certain=stated,
             count=watch.count,
             from_ms=watch.kept[0][0],
             to_ms=watch.kept[-1][0],

@@ -14,7 +14,7 @@ from simulations.proof.exploration.canonical import Rename, of_message
 from simulations.proof.exploration.coordinator_entries import NOW_MS, Answer
 from simulations.proof.exploration.coordinators import Wrongs
 from simulations.proof.exploration.partition_bits import Bits
-from simulations.proof.exploration.processes import Client, Done, Process, Processes, tells_nothing
+from simulations.proof.exploration.processes import Client, Done, Process, Processes, changes_nothing
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Call, Callback, Effect
 from simulations.protocol.client.consumer.errors import Failure
@@ -70,7 +70,7 @@ class ClassicProcess(Process):
     def rests(self) -> bool:
         return self.idle and (not isinstance(self.consumer, ClassicConsumer) or self.consumer.rests)
 
-    def beside(self, rename: Rename) -> tuple[Hashable, ...]:
+    def own_part(self, rename: Rename) -> tuple[Hashable, ...]:
         awaits = self.consumer.awaits
         return (
             tuple((ticket, of_message(request, rename), awaits(request)) for ticket, request in self.parked),
@@ -134,7 +134,7 @@ class ClassicProcesses(Processes[ClassicProcess]):
 
     # What the coordinator answers.
 
-    def told(self, process: ClassicProcess, ticket: int, answer: Answer) -> Done[ClassicProcess]:
+    def receive(self, process: ClassicProcess, ticket: int, answer: Answer) -> Done[ClassicProcess]:
         """The coordinator answers the request with this ticket; nothing if nobody waits for that."""
         process, request = _unparked(process, ticket)
         if request is None or process.deaf:
@@ -227,4 +227,4 @@ def _is_quiet(process: ClassicProcess) -> bool:
     ((request, answer),) = process.answers
     if isinstance(answer, ClassicHeartbeatAnswer):
         return not answer.error_code
-    return isinstance(answer, LeaveAnswer) or tells_nothing(process, request, answer)
+    return isinstance(answer, LeaveAnswer) or changes_nothing(process, request, answer)

@@ -155,7 +155,7 @@ class ClassicWorlds(Worlds[ClassicCoordinator, ClassicProcess]):
     def _followed(self, world: World, slot: int, process: ClassicProcess) -> tuple[World, Wrongs]:
         """The process has closed, and the one that is to follow it starts."""
         world, _ = self.done(world, slot, self.acting.killed(process))
-        return self.script.start(world, self.plan.slots[slot][0], anew=True)
+        return self.script.start(world, self.plan.slots[slot][0], restart=True)
 
     def _beats(self, world: World, slot: int, process: ClassicProcess, number: int) -> Iterator[Next]:
         """A heartbeat: sent, and arrived as soon as nothing is before it."""
@@ -233,17 +233,17 @@ class ClassicWorlds(Worlds[ClassicCoordinator, ClassicProcess]):
 
     def answers(self, world: World, known: Coordinated, wrong: Wrongs) -> tuple[World, Wrongs]:
         for ticket, answer, key in known.answers:
-            world, more = self._told(world, ticket // TICKETS_MAX, ticket, answer, key)
+            world, more = self._receive(world, ticket // TICKETS_MAX, ticket, answer, key)
             wrong += more
         return world, wrong
 
-    def _told(
+    def _receive(
         self, world: World, slot: int, ticket: int, answer: Answer, key: Hashable
     ) -> tuple[World, Wrongs]:
         """A process is answered."""
         number = world[PROCESSES + slot]
         place = ("told", number, ticket, key, world[SCRIPT])
-        known = partial(self.acting.told, self.processes.parts[number], ticket, answer)
+        known = partial(self.acting.receive, self.processes.parts[number], ticket, answer)
         return self._taken_by_itself(place, world, slot, known)
 
     # What the coordinator can do.

@@ -19,7 +19,7 @@ from simulations.world.scenario import Verb
 if TYPE_CHECKING:
     from simulations.proof.exploration.consumer.world import ConsumerWorlds
 
-TELLS: Final = frozenset({Verb.SUBSCRIBE, Verb.COMMIT})
+REPORTED_VERBS: Final = frozenset({Verb.SUBSCRIBE, Verb.COMMIT})
 """Lines of the script after which the next heartbeat of a process may be another one."""
 
 Taken = tuple[Step, int, int, int, int, Wrongs]
@@ -36,7 +36,7 @@ class Moves:
         self._beaten: dict[int, Done[ConsumerProcess]] = {}
         self._requested: dict[int, Hashable] = {}
         self._alone: dict[Hashable, Taken] = {}
-        self._told: dict[Hashable, tuple[int, Wrongs]] = {}
+        self._handled_by_place: dict[Hashable, tuple[int, Wrongs]] = {}
         self._outdated: dict[tuple[int, int], int] = {}
         self._said: dict[Hashable, bool] = {}
 
@@ -120,9 +120,11 @@ class Moves:
         held = self._worlds.coordinators.parts[known.after].held.get(who, 0)
         missed = self._acting.misses(process, request, before.held.get(who, 0), held)
         place = (kind, world[SCRIPT], number, said, missed)
-        given = self._told.get(place)
+        given = self._handled_by_place.get(place)
         if given is None:
-            given = self._told[place] = self._handled(world, slot, process, answer, missed, breaks=breaks)
+            given = self._handled_by_place[place] = self._handled(
+                world, slot, process, answer, missed, breaks=breaks
+            )
         return packed(kind, slot), known.after, given[0], 0, int(breaks), known.wrong + given[1]
 
     def _handled(
@@ -162,7 +164,7 @@ class Moves:
 
     def _is_quiet(self, world: World, slot: int, process: ConsumerProcess) -> bool:
         """Whether an answer can arrive at once; not if the script may still tell its process something meanwhile."""
-        return not self._is_said(world, slot, TELLS) and self._acting.is_quiet(process)
+        return not self._is_said(world, slot, REPORTED_VERBS) and self._acting.is_quiet(process)
 
     def _is_said(self, world: World, slot: int, verbs: frozenset[Verb]) -> bool:
         """Whether one of these is still to come in the script for the member of the process."""

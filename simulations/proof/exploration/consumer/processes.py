@@ -9,7 +9,7 @@ from simulations.invariants import rules
 from simulations.proof.exploration.canonical import Rename
 from simulations.proof.exploration.coordinator_entries import Answer
 from simulations.proof.exploration.coordinators import Wrongs
-from simulations.proof.exploration.processes import Client, Process, Processes, tells_nothing
+from simulations.proof.exploration.processes import Client, Process, Processes, changes_nothing
 from simulations.protocol.client.consumer import Call, Callback
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.messages.groups import (
@@ -36,7 +36,7 @@ class ConsumerProcess(Process):
     def rests(self) -> bool:
         return True
 
-    def beside(self, _rename: Rename) -> tuple[Hashable, ...]:
+    def own_part(self, _rename: Rename) -> tuple[Hashable, ...]:
         return self.revoked, self.thrown_out
 
 
@@ -65,7 +65,7 @@ class ConsumerProcesses(Processes[ConsumerProcess]):
         """Whether its only answer tells it nothing but that it may send the next heartbeat."""
         if len(process.answers) != 1 or any(wanted for _, wanted, _ in process.requests):
             return False
-        return tells_nothing(process, *process.answers[0])
+        return changes_nothing(process, *process.answers[0])
 
     def sends(
         self, process: ConsumerProcess, client: Client, request: Request

@@ -198,7 +198,7 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
             missing.append((coordinator, "fail over"))
         return missing
 
-    def beside(self, world: World) -> Iterator[Next]:
+    def own_part(self, world: World) -> Iterator[Next]:
         """An answer to a process that is to be followed may close it, and the next one starts at once."""
         if not self._restarts:
             return

@@ -70,7 +70,7 @@ class Assigning:
         self.assignors = assignors
         self.step = AssigningStep.IDLE
         self._epoch = 0
-        self._told_epoch = 0
+        self._assigned_epoch = 0
         self._in_flight = False
         self._computed: tuple[int, ClientAnswer] | None = None
 
@@ -83,10 +83,10 @@ class Assigning:
         """What a heartbeat lists; it is to be told again whenever it changes."""
         return tuple(assignor.offer() for assignor in self.assignors)
 
-    def heard(self, answer: HeartbeatAnswer) -> list[Computing]:
+    def take_answer(self, answer: HeartbeatAnswer) -> list[Computing]:
         """After a heartbeat's answer without an error: begins, or asks again what could not be answered."""
         self._epoch = answer.member_epoch
-        self._tell(answer)
+        self._note_epoch(answer)
         if self._in_flight:
             return []
         if self.step is AssigningStep.IDLE and not answer.compute:
@@ -146,7 +146,7 @@ class Assigning:
                     for member_id, given in computed[1].members.items()
                 ),
             )
-        return (self.step, rename(self._epoch), rename(self._told_epoch), self._in_flight, member_answer)
+        return (self.step, rename(self._epoch), rename(self._assigned_epoch), self._in_flight, member_answer)
 
     def _ask(self) -> list[Computing]:
         self._in_flight = True
@@ -172,10 +172,10 @@ class Assigning:
             self.abandon()
         return not error_code
 
-    def _tell(self, answer: HeartbeatAnswer) -> None:
-        if answer.assigned is None or answer.member_epoch == self._told_epoch:
+    def _note_epoch(self, answer: HeartbeatAnswer) -> None:
+        if answer.assigned is None or answer.member_epoch == self._assigned_epoch:
             return
-        self._told_epoch = answer.member_epoch
+        self._assigned_epoch = answer.member_epoch
         whole = {
             topic_id: (*answer.assigned.get(topic_id, ()), *(answer.pending or {}).get(topic_id, ()))
             for topic_id in dict.fromkeys((*answer.assigned, *(answer.pending or {})))

@@ -28,12 +28,12 @@ from simulations.protocol.messages.groups import UNCHANGED_TIMEOUT, Heartbeat, H
 class ComputingConsumer(Consumer):
     """``assignors`` in the order of preference; ``config`` must name no server-side one."""
 
-    __slots__ = ("_asked", "_assigning", "_expires_ms", "_told")
+    __slots__ = ("_asked", "_assigning", "_expires_ms", "_sent_offers")
 
     def __init__(self, config: ConsumerConfig, assignors: tuple[ClientAssignor, ...]) -> None:
         super().__init__(config)
         self._assigning = Assigning(config.group_id, config.member_id, assignors)
-        self._told: tuple[Offer, ...] | None = None
+        self._sent_offers: tuple[Offer, ...] | None = None
         self._asked: Computing | None = None
         self._expires_ms = 0
 
@@ -52,11 +52,11 @@ class ComputingConsumer(Consumer):
         twin = object.__new__(ComputingConsumer)
         twin._m = later(self._m)
         twin._assigning = self._assigning.copy()
-        twin._told, twin._asked, twin._expires_ms = self._told, self._asked, self._expires_ms
+        twin._sent_offers, twin._asked, twin._expires_ms = self._sent_offers, self._asked, self._expires_ms
         return twin
 
     def canonical(self, rename: Callable[[int], int]) -> Hashable:
-        offers_known = self._told == self._assigning.offers()
+        offers_known = self._sent_offers == self._assigning.offers()
         return (
             super().canonical(rename),
             self._assigning.canonical(rename),
@@ -79,7 +79,7 @@ class ComputingConsumer(Consumer):
         if answer.error_code == 0 and self.state in BEATING:
             if self._asked is not None and now_ms >= self._expires_ms:
                 self._unanswered()
-            return effects + self._sent(self._assigning.heard(answer), now_ms)
+            return effects + self._sent(self._assigning.take_answer(answer), now_ms)
         if self.state not in BEATING or self.epoch != self._assigning.epoch:
             # Fenced, or on its way out: whatever was computed is of a member that is no more.
             self._asked = None
@@ -111,9 +111,9 @@ class ComputingConsumer(Consumer):
     def _with_offers(self, effect: Send, request: Heartbeat) -> Send:
         offers = self._assigning.offers()
         whole = request.rebalance_timeout_ms != UNCHANGED_TIMEOUT
-        if request.member_epoch < 0 or not (whole or offers != self._told):
+        if request.member_epoch < 0 or not (whole or offers != self._sent_offers):
             return effect
-        self._told = offers
+        self._sent_offers = offers
         sent = replace(request, client_assignors=offers)
         if self._m.in_flight is request:
             self._m.in_flight = sent

@@ -20,7 +20,7 @@ class Chosen:
 
     member_id: str
     assignor: str
-    told: bool = False
+    notified: bool = False
     group: ClientGroup | None = None
     offers: Mapping[str, Offer] = field(default_factory=dict)
     tried: frozenset[str] = frozenset()

@@ -77,7 +77,7 @@ def description(regex: str) -> str | None:
     try:
         re2.compile(regex, _QUIET)
     except re2.error as error:
-        return _translated(regex, _told(error))
+        return _translated(regex, _message(error))
     return _stricter(regex)
 
 
@@ -113,7 +113,7 @@ def _quiet() -> re2.Options:
 _QUIET: Final = _quiet()
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     known = error.args[0] if error.args else b""
     return known.decode("utf-8", "replace") if isinstance(known, bytes) else str(known)
 

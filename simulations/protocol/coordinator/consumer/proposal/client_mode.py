@@ -74,9 +74,9 @@ def asked(
     if chosen is None or chosen.member_id != member.member_id or chosen.group is not None:
         return outcome
     asking = replace(outcome, answer=replace(outcome.answer, compute=True))
-    if chosen.told:
+    if chosen.notified:
         return asking
-    memory = replace(outcome.memory or context.memory, chosen=replace(chosen, told=True))
+    memory = replace(outcome.memory or context.memory, chosen=replace(chosen, notified=True))
     return replace(asking, memory=memory, timers=(*asking.timers, _time_of(member)))
 
 
@@ -110,10 +110,11 @@ def prepare(context: Context, request: PrepareAssignment) -> Outcome[PrepareAnsw
     offers = _offers(context, wanted.name)
     group = _snapshot(context, offers)
     memory = replace(
-        context.memory, chosen=replace(chosen, assignor=wanted.name, told=True, group=group, offers=offers)
+        context.memory,
+        chosen=replace(chosen, assignor=wanted.name, notified=True, group=group, offers=offers),
     )
     # Who was asked by an earlier coordinator, or in an earlier turn, begins before it is asked now.
-    timers = () if chosen.told else (_time_of(context.group.members[chosen.member_id]),)
+    timers = () if chosen.notified else (_time_of(context.group.members[chosen.member_id]),)
     return Outcome(answer=PrepareAnswer(assignor=wanted.name, group=group), timers=timers, memory=memory)
 
 

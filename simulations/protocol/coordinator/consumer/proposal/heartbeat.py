@@ -37,7 +37,7 @@ def fence(request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
     return fenced("smaller", request.member_epoch, member.epoch)
 
 
-def told_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
+def with_request(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
     """The member with what the request tells. To name one kind of assignor takes back the other.
 
     Which protocol it speaks was decided before: a classic member's JoinGroup is handed here as a heartbeat.
@@ -53,7 +53,7 @@ def told_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
 
 def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcome[HeartbeatAnswer]:
     group = context.group
-    member = told_member(old, request)
+    member = with_request(old, request)
     members = {**group.members, member.member_id: member}
     written: list[Record] = []
     timers: list[TimerCommand] = []
@@ -64,9 +64,9 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
         written += bump(context, members)
         timers.append(assignment_timer(context))
     moved = _moved(context, request, member)
-    was_told = _was_told(context, member)
+    was_notified = _was_notified(context, member)
     if moved.state == UNREVOKED_PARTITIONS:
-        if not was_told:
+        if not was_notified:
             timers.append(rebalance_timer(moved))
     elif moved is not member:
         current = records.current_assignment(context.state.group, moved, with_epochs=False)
@@ -74,12 +74,12 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
         timers.append(rebalance_timer(moved))
     timers.append(session_timer(context, member.member_id))
     # At epoch 0 there is no target yet, so there is nothing to tell, not even that there is nothing.
-    tells = moved.epoch > 0 and (_is_full(request) or was_told or _news(context, old, moved))
+    carries_assignment = moved.epoch > 0 and (_is_full(request) or was_notified or _news(context, old, moved))
     outcome = Outcome(
         answer=answer_of(
             context,
             moved,
-            moved.assigned if tells else None,
+            moved.assigned if carries_assignment else None,
             joins=request.member_epoch == JOIN_EPOCH,
         ),
         records=tuple(written),
@@ -126,7 +126,7 @@ def _news(context: Context, old: ConsumerMember, new: ConsumerMember) -> bool:
     return pending(context, new) != pending(context, old)
 
 
-def _was_told(context: Context, member: ConsumerMember) -> bool:
+def _was_notified(context: Context, member: ConsumerMember) -> bool:
     """Whether its rebalance timer runs: the timeout counts from the first answer, not from each repetition."""
     return member.member_id in context.memory.rebalancing
 

@@ -32,7 +32,7 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     answer_of,
     member_record,
     regular,
-    told_member,
+    with_request,
 )
 from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
 from simulations.protocol.coordinator.consumer.static_members import left_statically, replacement_of
@@ -57,7 +57,7 @@ def join(
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
         )
     member_id = request.member_id or context.drawn_id or _new_id(context, request)
-    member = told_member(ConsumerMember(member_id=member_id, classic=classic), request)
+    member = with_request(ConsumerMember(member_id=member_id, classic=classic), request)
     joined = {**members, member_id: member}
     return Outcome(
         answer=answer_of(context, member, None, joins=True),

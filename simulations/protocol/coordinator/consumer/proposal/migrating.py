@@ -53,7 +53,7 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     member_record,
     pending,
     regular,
-    told_member,
+    with_request,
 )
 from simulations.protocol.coordinator.consumer.proposal.metadata import bump, seen
 from simulations.protocol.coordinator.consumer.released import classic_members as members
@@ -247,7 +247,9 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         return members.answered(
             ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version)
         )
-    beat = replace(members.told_by(context, request, member_id), client_assignors=offers(request.protocols))
+    beat = replace(
+        members.as_heartbeat(context, request, member_id), client_assignors=offers(request.protocols)
+    )
     old, holder = members.find(context, request, member_id, unknown=unknown)
     metadata = members.metadata_of(request)
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
@@ -299,7 +301,7 @@ def _rejoined(
     )
     if known == old or is_written:
         return outcome
-    record = member_record(context, told_member(known, given), bumps=False)
+    record = member_record(context, with_request(known, given), bumps=False)
     return replace(outcome, records=(record, *outcome.records))
 
 

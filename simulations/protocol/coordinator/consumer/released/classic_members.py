@@ -136,7 +136,7 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
         code = ErrorCode.MEMBER_ID_REQUIRED
         return answered(ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version))
     old, holder = find(context, request, member_id, unknown=unknown)
-    known = told_by(context, request, member_id)
+    known = as_heartbeat(context, request, member_id)
     updated = replace(updated_member(old, known), classic=metadata_of(request))
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
     try:
@@ -212,7 +212,7 @@ def find(
     return group.members[member_id], None
 
 
-def told_by(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
+def as_heartbeat(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
     """What the first protocol's subscription tells, as a heartbeat would tell it."""
     try:
         subscription = decode_subscription(request.protocols[0][1])

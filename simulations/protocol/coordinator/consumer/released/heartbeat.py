@@ -166,14 +166,14 @@ def _answer(
         and (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)
         and request.owned is not None
     )
-    tells = request.member_epoch == JOIN_EPOCH or full or new.assigned != old.assigned
+    carries_assignment = request.member_epoch == JOIN_EPOCH or full or new.assigned != old.assigned
     # What was not made by this request stands in the order in which replay put it.
     assigned = in_memory(new.assigned) if new.assigned is old.assigned else new.assigned
     return HeartbeatAnswer(
         member_id=new.member_id,
         member_epoch=new.epoch,
         heartbeat_interval_ms=context.settings.heartbeat_interval_ms,
-        assigned={t: tuple(numbers) for t, numbers in assigned.items()} if tells else None,
+        assigned={t: tuple(numbers) for t, numbers in assigned.items()} if carries_assignment else None,
     )
 
 
