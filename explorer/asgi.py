@@ -20,7 +20,7 @@ from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from explorer.access.gate import Gate, Handler  # noqa: E402
-from explorer.pages.inspector import answers  # noqa: E402
+from explorer.pages.inspector import offloading  # noqa: E402
 from explorer.pages.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.pages.laboratory.asking import children  # noqa: E402
 from explorer.pages.rehearsal.asking import children as rehearsals  # noqa: E402
@@ -87,7 +87,7 @@ async def background_tasks() -> Any:
         await asyncio.to_thread(watchers.stop)
         await asyncio.to_thread(children.close)
         await asyncio.to_thread(rehearsals.close)
-        await asyncio.to_thread(answers.children.close)
+        await asyncio.to_thread(offloading.children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
         await asyncio.to_thread(stack.close)

@@ -7,7 +7,7 @@ module                   what it is for
 ``door``                 which requests a token opens, before Django hears of them
 ``addresses``, ``logs``  how a request shows its token; log lines without it
 ``links``                share links made, listed, opened, withdrawn
-``views``, ``answers``   what the holder of a link gets; ``crowd`` and ``looks`` when many ask at once; ``gone`` when nothing opens
+``views``, ``link_responses`` what the holder of a link gets; ``crowd`` and ``looks`` when many ask at once; ``gone`` when nothing opens
 ``one_file``             one file: template, data, styles and script in one page that needs nothing else; ``bundle`` its script,
                          ``fingerprint`` its checksum, ``panels`` what a server computes otherwise
 ``page``                 a timeline as such a file; ``comparing`` several side by side, ``laboratory`` six answers

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpResponse
 
-from explorer.sharing import answers, links
+from explorer.sharing import link_responses, links
 from explorer.sharing.addresses import PAGE, token_of
 from explorer.sharing.looks import Look, looks
 from groups.one_line import one_line
@@ -76,21 +76,21 @@ class Crowd:
         if found := PAGE.fullmatch(path):
             shown = look if look.id == found["id"] else None
             if path.endswith("/state"):
-                return answers.state(shown)
+                return link_responses.state(shown)
             # Who takes no gzip has it unpacked for itself, in a thread.
-            return answers.page(shown, packed=True) if packed else None
+            return link_responses.page(shown, packed=True) if packed else None
         if path.endswith("/embed/state"):
-            return answers.state(look)
+            return link_responses.state(look)
         if path.endswith("/embed/"):
-            return answers.embed(look, packed=True) if packed else None
+            return link_responses.embed(look, packed=True) if packed else None
         if path.endswith("/card.png"):
-            return answers.card(look)
+            return link_responses.card(look)
         if look.content is not None:
             self._count(look.id)
         query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
         scheme = headers.get(b"x-forwarded-proto", b"").decode("latin-1") if settings.BEHIND_TLS else ""
         origin = f"{'https' if scheme == 'https' else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
-        return answers.door(look, token, query, origin)
+        return link_responses.door(look, token, query, origin)
 
     def _count(self, link_id: str) -> None:
         self._openings[link_id] += 1

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from explorer.pages.board.origin import Origin
 from explorer.pages.board.views import SEMANTICS
-from explorer.pages.timelines.answers import PROVENANCE
+from explorer.pages.timelines.timeline_api import PROVENANCE
 from explorer.sharing.one_file import TIMELINE, Link, View, made_at_text, sealed
 from explorer.sharing.panels import panels_of
 from groups.history.entries import ENTRY_FORMAT

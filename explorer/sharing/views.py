@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from explorer.sharing import answers, links
+from explorer.sharing import link_responses, links
 from explorer.sharing.addresses import cookie_name
 from explorer.sharing.looks import Look
 from groups.reserve import is_full
@@ -24,33 +24,33 @@ def door(request: HttpRequest, token: str) -> HttpResponse:
             if not is_full(error):
                 raise
     query = {name: str(request.GET[name]) for name in request.GET}
-    return answers.door(look, token, query, f"{request.scheme}://{request.get_host()}")
+    return link_responses.door(look, token, query, f"{request.scheme}://{request.get_host()}")
 
 
 @require_safe
 def card(request: HttpRequest, token: str) -> HttpResponse:
-    return answers.card(links.found_by(token))
+    return link_responses.card(links.found_by(token))
 
 
 @require_safe
 def page(request: HttpRequest, link_id: str) -> HttpResponse:
-    return answers.page(_by_cookie(request, link_id), packed=_takes_gzip(request))
+    return link_responses.page(_by_cookie(request, link_id), packed=_takes_gzip(request))
 
 
 @require_safe
 def state(request: HttpRequest, link_id: str) -> HttpResponse:
-    return answers.state(_by_cookie(request, link_id))
+    return link_responses.state(_by_cookie(request, link_id))
 
 
 @xframe_options_exempt
 @require_safe
 def embed(request: HttpRequest, token: str) -> HttpResponse:
-    return answers.embed(links.found_by(token), packed=_takes_gzip(request))
+    return link_responses.embed(links.found_by(token), packed=_takes_gzip(request))
 
 
 @require_safe
 def embed_state(request: HttpRequest, token: str) -> HttpResponse:
-    return answers.state(links.found_by(token))
+    return link_responses.state(links.found_by(token))
 
 
 def _takes_gzip(request: HttpRequest) -> bool:

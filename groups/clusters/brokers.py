@@ -28,7 +28,7 @@ from groups.clusters.channel import Answer, Sent
 from groups.clusters.connection import UNSUPPORTED_VERSION, Connection, connect, decoded
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings
-from groups.history.polls import reading
+from groups.history.polls import described_groups
 from groups.history.polls.description import (
     GROUP_ID_NOT_FOUND,
     MOVING,
@@ -45,10 +45,10 @@ GROUPS_A_REQUEST: Final = 200
 """Half a megabyte and some tens of milliseconds of the broker, with 20 members each (measured)."""
 
 DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Any], list[DescribedGroup]], str]]] = {
-    GroupKind.CONSUMER: (CONSUMER_GROUP_DESCRIBE, reading.consumer_groups, "groupIds"),
-    GroupKind.CLASSIC: (DESCRIBE_GROUPS, reading.classic_groups, "groups"),
-    GroupKind.SHARE: (SHARE_GROUP_DESCRIBE, reading.share_groups, "groupIds"),
-    GroupKind.STREAMS: (STREAMS_GROUP_DESCRIBE, reading.streams_groups, "groupIds"),
+    GroupKind.CONSUMER: (CONSUMER_GROUP_DESCRIBE, described_groups.consumer_groups, "groupIds"),
+    GroupKind.CLASSIC: (DESCRIBE_GROUPS, described_groups.classic_groups, "groups"),
+    GroupKind.SHARE: (SHARE_GROUP_DESCRIBE, described_groups.share_groups, "groupIds"),
+    GroupKind.STREAMS: (STREAMS_GROUP_DESCRIBE, described_groups.streams_groups, "groupIds"),
 }
 """A kind's request, who reads its answer (each its own shape, hence ``Any``), and the request's field of ids."""
 

@@ -16,7 +16,7 @@ from groups.clusters.allowed import EARLIEST, FETCH, LATEST, LIST_OFFSETS, METAD
 from groups.clusters.brokers import Brokers
 from groups.clusters.connection import Connection
 from groups.clusters.faults import ClusterError, Fault
-from groups.history.polls.reading import NO_ID
+from groups.history.polls.described_groups import NO_ID
 from groups.wire.rpc import error_name
 
 NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION = 0, 1, 3

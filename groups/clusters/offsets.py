@@ -20,7 +20,7 @@ from groups.clusters.brokers import GROUPS_A_REQUEST, Brokers, Listed
 from groups.clusters.faults import ClusterError
 from groups.history.following.topics import TopicFacts
 from groups.history.lag.samples import NO_ANSWER, NO_RIGHT
-from groups.history.polls import reading
+from groups.history.polls import described_groups
 from groups.history.polls.description import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
@@ -103,7 +103,7 @@ def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
 
 async def _metadata(cluster: Brokers, names: Sequence[str] | None = None) -> Mapping[str, Any]:
     """Of all topics that may be seen, or of those of these names. Makes none."""
-    asked = None if names is None else [{"topicId": reading.NO_ID, "name": name} for name in names]
+    asked = None if names is None else [{"topicId": described_groups.NO_ID, "name": name} for name in names]
     return await cluster.ask_any(
         METADATA,
         {
@@ -131,7 +131,9 @@ async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
     return {
         topic["name"]: TopicFacts(
             # Releases before 2.8 have no ids, and none of their records speaks of one.
-            topic_id if (topic_id := topic.get("topicId", reading.NO_ID)) != reading.NO_ID else None,
+            topic_id
+            if (topic_id := topic.get("topicId", described_groups.NO_ID)) != described_groups.NO_ID
+            else None,
             len(topic["partitions"]),
         )
         for topic in response["topics"]
@@ -187,7 +189,8 @@ async def log_offsets(
         topic_ids={
             row["name"]: topic_id
             for row in described
-            if not row["errorCode"] and (topic_id := row.get("topicId", reading.NO_ID)) != reading.NO_ID
+            if not row["errorCode"]
+            and (topic_id := row.get("topicId", described_groups.NO_ID)) != described_groups.NO_ID
         },
     )
 

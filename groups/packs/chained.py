@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 import cramjam
 
-from groups.packs.differences import difference, restored
 from groups.packs.files import DamagedFile, Files
 from groups.packs.packs import PackWriter, Place, PlainPlace, read_blob
+from groups.packs.text_delta import difference, restored
 
 LARGE_BYTES: Final = 512 * 1024
 """Smaller ones are a small part of what their chunks take."""

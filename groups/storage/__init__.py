@@ -2,7 +2,7 @@
 
 * ``writing``: one writer per timeline, with a lease and the next sequence: runs, which grow;
 * ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.packs``);
-* ``reading``: chunks, frames, changes and entries, bounded, of both;
+* ``timeline_reader``: chunks, frames, changes and entries, bounded, of both;
 * ``digests``, ``digest_answers``: what the map shows of a window;
 * ``committed``: the committed offsets of partitions, as lines over time;
 * ``offset_blocks``: where partitions end and start, and what polled groups have committed, over time;
@@ -31,7 +31,9 @@ from groups.storage.errors import (
 )
 from groups.storage.lag import BY, lag_between
 from groups.storage.names import rename, set_topic_names
-from groups.storage.reading import (
+from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
+from groups.storage.thinning import thin
+from groups.storage.timeline_reader import (
     bytes_of_runs,
     changes_after,
     chunk_text,
@@ -51,8 +53,6 @@ from groups.storage.reading import (
     summary,
     version,
 )
-from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
-from groups.storage.thinning import thin
 from groups.storage.writing import (
     LEASE_S,
     Writer,

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from groups.history.digests import values, window
-from groups.history.digests.answers import partition_answer
+from groups.history.digests.digest_json import partition_answer
 from groups.history.lag.cost import Course, Place, Rebalance, Stretch, Tenure
 from groups.models import Timeline
 from groups.storage.digests import Wanted

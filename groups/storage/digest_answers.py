@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypedDict
 import orjson
 
 from groups.history.digests import coarsened, window
-from groups.history.digests.answers import (
+from groups.history.digests.digest_json import (
     GroupAnswer,
     MemberAnswer,
     PartitionAnswer,
@@ -21,7 +21,7 @@ from groups.models import Timeline
 from groups.storage.digests import Wanted
 from groups.storage.logs import log_of
 from groups.storage.names import named
-from groups.storage.reading import version
+from groups.storage.timeline_reader import version
 
 Kind = Literal["members", "partitions", "group"]
 

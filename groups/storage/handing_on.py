@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from groups.history.digests import coarsened, joined, window
-from groups.history.digests.answers import group_answer, member_answer, partition_answer
+from groups.history.digests.digest_json import group_answer, member_answer, partition_answer
 from groups.history.digests.packed import Packed
 from groups.history.entries import ENTRY_FORMAT, Entry, EntryLine
 from groups.history.passes.recorder import RecordedBatch, Recorder
@@ -26,8 +26,8 @@ from groups.storage.digest_answers import COLUMNS_MOST, digest_answer
 from groups.storage.errors import StorageError
 from groups.storage.logs import log_of
 from groups.storage.names import named
-from groups.storage.reading import every_entry, summary
 from groups.storage.refolding import protocol_at_start, summary_at
+from groups.storage.timeline_reader import every_entry, summary
 
 ENTRIES_MOST: Final = 50_000
 """Entries of one incident: as many play in a browser without a server behind it, and fold within half a minute."""

@@ -17,7 +17,7 @@ from groups.models import OffsetBlock, Timeline
 from groups.storage.committed import COMMITS_WITHIN
 from groups.storage.logs import log_of
 from groups.storage.offset_blocks import blocks_of
-from groups.storage.reading import entries_between
+from groups.storage.timeline_reader import entries_between
 
 LAGS_MOST: Final = 100_000
 """Lags that are computed for one answer, some tenths of a second; of more looks every second, third, … is taken."""

@@ -28,8 +28,8 @@ from groups.storage import digests
 from groups.storage.deleting import collect
 from groups.storage.listed import listed_columns
 from groups.storage.logs import log_of
-from groups.storage.reading import every_entry
 from groups.storage.stored_log import StoredLog
+from groups.storage.timeline_reader import every_entry
 from groups.storage.writing import LEASE_S
 
 RENEW_EVERY_S = LEASE_S / 6

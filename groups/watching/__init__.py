@@ -7,7 +7,7 @@ module           what it is for
 ``positions``    the offsets of each round, kept over time
 ``storing``      what a round saw becomes entries of timelines and rows of groups
 ``live_group``   a group under way, whatever it is recorded from; the groups of one cluster; recorders that are kept
-``following``    the log's partitions, each fetched from the broker that leads it
+``log_follower`` the log's partitions, each fetched from the broker that leads it
 ``followed``     one followed group under way: what waits of it, and what its row says
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``columns``      the shape of a row of the groups list, and its columns

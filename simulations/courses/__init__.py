@@ -14,7 +14,7 @@ import orjson
 
 from groups.history.entries import EntryLine
 from simulations.lessons.document import Lesson
-from simulations.lessons.reading import read_lesson
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.world import studies
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.nodes import parse

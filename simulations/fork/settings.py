@@ -11,7 +11,7 @@ from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.protocol.client.classic.releases import RELEASES
 from simulations.protocol.coordinator.settings import Settings
-from simulations.world.scenario.classic import Classic
+from simulations.world.scenario.classic_members import Classic
 
 USUAL_CLIENT: Final = "3.5"
 """Clients of a classic group where nobody gives a release: the table's row for 3.5 to 4.2, so also for the 3.8 of a rehearsal."""

@@ -6,7 +6,7 @@
 =========================  ============================================================================================
 what is checked            where
 =========================  ============================================================================================
-a consumer group           ``checker``; ``coordinator`` its records, ``targets``, ``steps``, ``timers``, ``answers``, ``settings``
+a consumer group           ``checker``; ``coordinator`` its records, ``targets``, ``steps``, ``timers``, ``accepted_requests``, ``settings``
 its clients                ``clients`` by ``rules``; ``commits`` what they commit; ``liveness`` whether it converges
 a classic group            ``classic_groups``, ``classic_operations`` against ``classic_picture`` (``classic_membership``,
                            ``classic_vote``); ``classic_rounds`` what its generations give; ``classic_clients``

@@ -7,9 +7,9 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
-from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
+from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Violation
 
 TOPIC_AUTHORIZATION_FAILED: Final = 29

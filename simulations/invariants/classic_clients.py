@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from groups.history.entries import Entry, Kind
-from groups.history.payloads.classic import JoinAnswerBody
+from groups.history.payloads.classic_bodies import JoinAnswerBody
 from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment

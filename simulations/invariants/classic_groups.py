@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from groups.history.entries import Entry, Kind
-from groups.history.payloads.classic import JoinAnswerBody, SyncAnswerBody
+from groups.history.payloads.classic_bodies import JoinAnswerBody, SyncAnswerBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violation, Violations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.payloads.classic import ClassicHeartbeatBody, SyncGroupBody
+from groups.history.payloads.classic_bodies import ClassicHeartbeatBody, SyncGroupBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_conversions import (
     CONVERSION_INVARIANTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from groups.history.payloads.classic import ClassicHeartbeatBody, LeavingMemberBody, SyncGroupBody
+from groups.history.payloads.classic_bodies import ClassicHeartbeatBody, LeavingMemberBody, SyncGroupBody
 from simulations.invariants.classic_parts import (
     FENCED_INSTANCE,
     ILLEGAL_GENERATION,

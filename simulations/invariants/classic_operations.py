@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.payloads.classic import LeaveGroupBody, LeavingMemberBody
+from groups.history.payloads.classic_bodies import LeaveGroupBody, LeavingMemberBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, ExpectedAnswer
 from simulations.invariants.classic_picture import ClassicPicture

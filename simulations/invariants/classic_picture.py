@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from groups.history.payloads.classic import (
+from groups.history.payloads.classic_bodies import (
     ClassicHeartbeatBody,
     JoinGroupBody,
     LeavingMemberBody,

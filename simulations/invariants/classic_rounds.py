@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from groups.history.entries import Entry, Kind, NotedTopic
-from groups.history.payloads.classic import JoinAnswerBody, JoinGroupBody
+from groups.history.payloads.classic_bodies import JoinAnswerBody, JoinGroupBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants import known_faults
 from simulations.invariants.consumer_protocol import assigned_by, partitions_of, subscription_of

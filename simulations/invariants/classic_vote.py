@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from groups.history.payloads.classic import JoinGroupBody
+from groups.history.payloads.classic_bodies import JoinGroupBody
 from simulations.invariants.classic_parts import Member
 from simulations.invariants.java_table import SMALLEST, in_table_order
 

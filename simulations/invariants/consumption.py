@@ -12,12 +12,12 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.consumption import READS
 from groups.history.state.group import State
-from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.consumed_log import ConsumedLog
 from simulations.invariants.consumption_sums import LAG, TWICE, UNREAD, Sums
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.reading_clients import HANDED_OVER, ReadingClients
+from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Partition, Violation, named
 
 AFTER_WRITTEN: Final = "read_after_written"

@@ -17,7 +17,7 @@ from groups.history.payloads.records import (
     TopicPartitions,
 )
 from groups.history.state.group import Semantics, State
-from simulations.invariants.answers import SERVER_ERROR, AnswerChecks
+from simulations.invariants.accepted_requests import SERVER_ERROR, AnswerChecks
 from simulations.invariants.group import Group
 from simulations.invariants.handled_request import HandledRequest
 from simulations.invariants.model import Held, Member, Topics, listed

@@ -11,8 +11,8 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
-from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
+from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Violation
 
 ACCEPTED: Final = "a request that the script sent was accepted, and no client is behind it"

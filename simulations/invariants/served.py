@@ -13,9 +13,9 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Protocol, Semantics, State
 from groups.releases import release_of
-from simulations.invariants.beside import SideChecker
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.invariants import Invariant
+from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Violation
 
 UNSUPPORTED_VERSION: Final = 35

@@ -18,8 +18,8 @@ from groups.jobs.answering_child import answer_lines
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.document import Kind, Lesson
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.lessons.playing import scenario_of
-from simulations.lessons.reading import read_lesson
 from simulations.lessons.sheets import played
 from simulations.lessons.taking_over import ActError, played_on
 from simulations.world.scenario import Scenario, ScenarioError

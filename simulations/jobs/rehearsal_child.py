@@ -16,7 +16,7 @@ from groups.jobs.answering_child import answer_lines
 from simulations.rehearsal.judging import answer, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.moments import document_of_frame, text_of
-from simulations.rehearsal.reading import question_of
+from simulations.rehearsal.question_yaml import question_of
 from simulations.rehearsal.values import CONSUMER, Question, RehearsalError
 from simulations.rehearsal.ways import WayName
 

@@ -6,7 +6,7 @@ its address.
 
 from __future__ import annotations
 
-from simulations.laboratory.answers import BOARDS, Answer, Board, answer, answers
+from simulations.laboratory.assignor_answers import BOARDS, Answer, Board, answer, answers
 from simulations.laboratory.cases import Before, Case, CaseError, CaseTopic, Event, Member
 
 __all__ = [

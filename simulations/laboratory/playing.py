@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Final
 
-from simulations.laboratory.answers import Answer
+from simulations.laboratory.assignor_answers import Answer
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.sentences import title_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from simulations.laboratory.answers import Answer, answers
+from simulations.laboratory.assignor_answers import Answer, answers
 from simulations.laboratory.cases import Case, CaseError, Member
 
 

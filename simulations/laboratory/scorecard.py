@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from simulations.laboratory.answers import Answer
+from simulations.laboratory.assignor_answers import Answer
 from simulations.laboratory.shapes import ScorecardRow
 from simulations.protocol.assignors.measures import Measures
 

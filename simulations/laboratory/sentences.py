@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from simulations.laboratory.answers import BOARDS, Answer, counts_of
+from simulations.laboratory.assignor_answers import BOARDS, Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.shapes import Part
 from simulations.protocol.assignors.measures import RebalanceProtocol

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.laboratory.answers import Answer, answers, counts_of
+from simulations.laboratory.assignor_answers import Answer, answers, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.documents import to_json
 from simulations.laboratory.links import query_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from simulations.laboratory.answers import Answer, counts_of
+from simulations.laboratory.assignor_answers import Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.sentences import NAMED_MOST, counted, listed
 from simulations.laboratory.shapes import StepSheet

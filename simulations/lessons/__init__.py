@@ -1,6 +1,6 @@
 """Lessons: a run, told in beats, with questions that the run itself answers.
 
-A lesson is one YAML file (``reading``). Every number and name in its sentences is a reference (``references``) that is
+A lesson is one YAML file (``lesson_yaml``). Every number and name in its sentences is a reference (``references``) that is
 filled in from the run (``playing``, ``frames``); what the words around them say stands beside them as facts, which ``checking`` holds
 against the run. Questions are answered by the run, and wrong answers explained by what would have to be true
 (``questions``, ``explaining``). ``sheets`` puts all of it together for a page.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from simulations.lessons.checking import problems
 from simulations.lessons.document import Lesson
-from simulations.lessons.reading import read_lesson
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.lessons.sheets import Sheet, sheet_of
 from simulations.lessons.source import Source
 

@@ -1,4 +1,4 @@
-"""A lesson as values, checked in its form; ``reading`` makes them from YAML, and ``checking`` holds them against the run."""
+"""A lesson as values, checked in its form; ``lesson_yaml`` makes them from YAML, and ``checking`` holds them against the run."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ Each explanation is made of what the frame holds; where the simulator has none, 
 
 from __future__ import annotations
 
-from simulations.lessons.classic import is_classic
+from simulations.lessons.classic_facts import is_classic
 from simulations.lessons.reasons import Pieces, reason_text
 from simulations.lessons.reasons_classic import ClassicReasons
 from simulations.lessons.reasons_members import MemberReasons

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from simulations.lessons import frames
-from simulations.lessons.classic import is_classic
+from simulations.lessons.classic_facts import is_classic
 from simulations.lessons.document import Fact, Place
 from simulations.lessons.explaining import Explainer
 from simulations.lessons.playing import Run

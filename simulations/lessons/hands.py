@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, TypedDict
 
 from simulations.laboratory import Case, CaseError, answers
-from simulations.laboratory.answers import Answer
+from simulations.laboratory.assignor_answers import Answer
 from simulations.laboratory.cases import NOBODY
 from simulations.laboratory.links import case_of
 from simulations.lessons.document import Lesson, Place

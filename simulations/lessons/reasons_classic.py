@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulations.lessons import classic, frames
+from simulations.lessons import classic_facts, frames
 from simulations.lessons.reasons import Pieces, Reasons, sentence, who
 from simulations.lessons.values import Members, Number
 
@@ -50,12 +50,12 @@ class ClassicReasons(Reasons):
         if member not in self.frame["members"]:
             return sentence("{} is no member at this moment.", one)
         if self.frame.get("state") == "CompletingRebalance":
-            if member in classic.awaited(self.frame):
+            if member in classic_facts.awaited(self.frame):
                 return sentence("{} leads, and its SyncGroup with the assignment has not come yet.", one)
             return sentence("{} has joined and does not lead: it waits for the assignment as well.", one)
-        if member in classic.joined(self.frame):
+        if member in classic_facts.joined(self.frame):
             return sentence("{} has sent its JoinGroup, and waits at the barrier.", one)
-        if member in classic.awaited(self.frame):
+        if member in classic_facts.awaited(self.frame):
             return sentence("{} has not sent its JoinGroup yet, and nobody is answered before it has.", one)
         return sentence("No rebalance is under way: nobody waits for {}.", one)
 
@@ -107,7 +107,7 @@ class ClassicReasons(Reasons):
 
     def _assigned(self, name: str, *, right: bool) -> Pieces:
         mine, owners = who(self.run, self.member), self._owners(name)
-        if not right and name in classic.withheld(self.frame, self.member):
+        if not right and name in classic_facts.withheld(self.frame, self.member):
             return sentence(
                 "{} is meant for {}, but withheld in this round: its owner has to revoke it first.",
                 self._p(name),
@@ -124,7 +124,7 @@ class ClassicReasons(Reasons):
             return sentence(
                 "{} is assigned to {} in generation {}.", self._p(name), self._owners(name), self._generation
             )
-        if name in classic.withheld(self.frame):
+        if name in classic_facts.withheld(self.frame):
             return sentence("{} is withheld: it is assigned in the next round.", self._p(name))
         return sentence("{} is in nobody’s assignment of generation {}.", self._p(name), self._generation)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from groups.history.frames.shapes import Frame
 from groups.history.words import THIN_SPACE
-from simulations.lessons import classic, frames
+from simulations.lessons import classic_facts, frames
 from simulations.lessons.document import Place
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
@@ -219,7 +219,7 @@ def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
                 ),
             )
         case "withheld":
-            return partitions(classic.withheld(frame, member))
+            return partitions(classic_facts.withheld(frame, member))
         case "session_left":
             timers = (frame["timers"] or {}).get(member)
             if timers is None or timers["session"] is None:
@@ -312,7 +312,7 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
 def _by_clients(asked: str, frame: Frame) -> Value:
     if frame.get("clients") is None:
         raise BadReference("this log does not tell what clients read; group.unassigned is what it tells")
-    read = classic.readers(frame)
+    read = classic_facts.readers(frame)
     if asked == "unread":
         return partitions(name for name in frames.existing(frame) if not read[name])
     return partitions(name for name, clients in read.items() if clients > 1)
@@ -327,11 +327,11 @@ def _of_a_classic_group(asked: str, frame: Frame, run: Run) -> Value:
         case "protocol_name":
             return Said(str(frame.get("protocol_name") or "none"))
         case "joined":
-            return _members(run, classic.joined(frame))
+            return _members(run, classic_facts.joined(frame))
         case "awaited":
-            return _members(run, classic.awaited(frame))
+            return _members(run, classic_facts.awaited(frame))
         case _:
-            return partitions(classic.withheld(frame))
+            return partitions(classic_facts.withheld(frame))
 
 
 def _config(asked: str, run: Run) -> Value:

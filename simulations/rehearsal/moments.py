@@ -10,7 +10,7 @@ from groups.history.evidence.display_names import NamedMember
 from groups.history.frames.shapes import Frame, MemberFrame
 from simulations.fork.group_of_frame import classic_assignors, classic_start, names_of, partition_counts
 from simulations.rehearsal.documents import GroupDocument, MemberDocument
-from simulations.rehearsal.reading import TIMEOUT_MOST_MS
+from simulations.rehearsal.question_yaml import TIMEOUT_MOST_MS
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, RehearsalError
 from simulations.world.scenario.topics import NAME
 

@@ -25,7 +25,7 @@ from simulations.remedies.lines import (
 )
 from simulations.remedies.values import Remedy
 from simulations.world.scenario import Verb
-from simulations.world.scenario.classic import CLASSIC_KEYS, Classic
+from simulations.world.scenario.classic_members import CLASSIC_KEYS, Classic
 
 SHORT_SESSION_MS: Final = 10_000
 LONG_SESSION_MS: Final = 90_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from explorer.pages.timelines import answers
+from explorer.pages.timelines import timeline_api
 from explorer.web.coalescing import CAME_S, Coalesced
 from groups import storage
 from tests.access.conftest import Asks
@@ -70,5 +70,5 @@ async def test_a_hundred_lists_at_once_are_read_a_few_times(
     monkeypatch.setattr(storage, "described", described)
     told = await asyncio.gather(*(asks("/api/timelines") for _ in range(100)))
     assert {answer.status for answer in told if answer} == {200}
-    assert read == [answers.LISTED_MOST] * len(read)
+    assert read == [timeline_api.LISTED_MOST] * len(read)
     assert len(read) <= 10, "each was read for itself"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from explorer.pages.inspector import answering, answers
+from explorer.pages.inspector import answering, offloading
 from groups.jobs.children import python_path
 from groups.wire.codecs.primitives import to_base64
 from tests.api.conftest import Api
@@ -49,14 +49,14 @@ def test_an_answer_is_the_same_wherever_it_is_made(
     api: Api, monkeypatch: pytest.MonkeyPatch, address: str, body: Any
 ) -> None:
     here = api.post(address, body)
-    monkeypatch.setattr(answers, "HERE_BYTES_MOST", 0)
-    monkeypatch.setattr(answers, "answer_here", refuses)
+    monkeypatch.setattr(offloading, "HERE_BYTES_MOST", 0)
+    monkeypatch.setattr(offloading, "answer_here", refuses)
     assert api.post(address, body) == here
 
 
 @pytest.mark.long
 def test_many_names_are_never_laid_out_in_the_server(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "answer_here", refuses)
+    monkeypatch.setattr(offloading, "answer_here", refuses)
     large = {"bytes": names(131_000), "kind": "subscription"}
     status, answer = api.post("inspect", large | {"guess": False})
     assert status == 200
@@ -66,21 +66,21 @@ def test_many_names_are_never_laid_out_in_the_server(api: Api, monkeypatch: pyte
 
 def test_both_sides_of_a_question_weigh_and_each_edit_lays_out_all_bytes_again() -> None:
     side = answering.Asked(data=bytes(100))
-    assert answers.weight([side]) == 100
-    assert answers.weight([side, answering.Asked(data=bytes(50), edits=[("a", 1)] * 3)]) == 300
+    assert offloading.weight([side]) == 100
+    assert offloading.weight([side, answering.Asked(data=bytes(50), edits=[("a", 1)] * 3)]) == 300
 
 
 @pytest.mark.long
 def test_more_large_questions_at_once_than_are_answered_are_told_to_come_again(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "HERE_BYTES_MOST", 0)
-    taken = [answers.children._free.acquire(timeout=60) for _ in range(answers.CHILDREN_MOST)]
+    monkeypatch.setattr(offloading, "HERE_BYTES_MOST", 0)
+    taken = [offloading.children._free.acquire(timeout=60) for _ in range(offloading.CHILDREN_MOST)]
     try:
         status, answer = api.post("inspect", {"text": WORKED})
     finally:
         for _ in taken:
-            answers.children._free.release()
+            offloading.children._free.release()
     assert (status, "Try again soon" in answer["error"]["message"]) == (429, True)
     assert api.post("inspect", {"text": WORKED})[0] == 200
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from django.test import Client
 
-from explorer.pages.timelines import answers as timelines
+from explorer.pages.timelines import timeline_api as timelines
 from groups import storage
 from groups.history.entries import ENTRY_FORMAT, Entry
 from groups.history.frames.changes import apply, unapply

@@ -13,7 +13,7 @@ from groups.alert_models import Alert
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import GroupDescription
-from groups.history.state.classic import BETWEEN
+from groups.history.state.classic_group import BETWEEN
 from groups.watching import registry
 from groups.watching.alerts import registry as alerts
 from groups.watching.rows import row_of

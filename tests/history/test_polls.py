@@ -18,6 +18,7 @@ from groups.history.following.group import FollowedGroup
 from groups.history.following.partition import PartitionLog
 from groups.history.frames.frame import frame
 from groups.history.passes.recorder import Recorder
+from groups.history.polls.described_groups import classic_groups
 from groups.history.polls.description import (
     DescribedGroup,
     GroupDescription,
@@ -28,7 +29,6 @@ from groups.history.polls.description import (
     Undescribed,
 )
 from groups.history.polls.plain import plain
-from groups.history.polls.reading import classic_groups
 from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_SHOWN_AFTER_MS, PolledGroup
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Provenance
-from groups.history.evidence.reading import STOPPED_MAX, Reading
+from groups.history.evidence.unread_partitions import STOPPED_MAX, Reading
 from groups.history.state.plain import from_plain, to_plain
 from tests.history.logs import Log
 from tests.history.test_causes import R, moments, removal, two_members
@@ -104,7 +104,7 @@ def test_who_reads_a_partition_beside_the_killed_process_is_not_nobody() -> None
 def test_what_is_remembered_of_partitions_that_nobody_reads_is_bounded_and_survives_a_checkpoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("groups.history.evidence.reading.STOPPED_MAX", 1)
+    monkeypatch.setattr("groups.history.evidence.unread_partitions.STOPPED_MAX", 1)
     assert STOPPED_MAX > 1
     assert len(unread(killed())) == 1
     recorder = killed().recorded()

@@ -110,7 +110,7 @@ def scenarios() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "text"), scenarios())
 def test_every_scenario_that_the_docs_show_runs(page: str, text: str) -> None:
     from simulations.rehearsal.judging import answer
-    from simulations.rehearsal.reading import question_of
+    from simulations.rehearsal.question_yaml import question_of
     from simulations.world.engine import run
     from simulations.world.scenario import load
 
@@ -126,7 +126,7 @@ def test_the_reference_lists_every_verb_event_key_and_preset_of_scenarios() -> N
     from simulations.world.scenario.environment import WORLDS
     from simulations.world.scenario.members import MEMBER_KEYS
     from simulations.world.scenario.network import NETWORK_KEYS
-    from simulations.world.scenario.reading import KEYS
+    from simulations.world.scenario.scenario_yaml import KEYS
     from simulations.world.scenario.start import KEYS as START_KEYS
     from simulations.world.scenario.topics import TOPIC_KEYS
     from simulations.world.scenario.verbs import FORMS
@@ -179,12 +179,12 @@ def test_every_lesson_that_the_docs_show_is_right(page: str, text: str) -> None:
 
 def test_the_reference_lists_every_key_shape_and_reference_of_lessons() -> None:
     from simulations.courses import Bundled
-    from simulations.lessons import hands, reading, references
+    from simulations.lessons import hands, lesson_yaml, references
 
     words = set(re.findall(r"[\w-]+", (ROOT / "docs/reference/lessons.md").read_text()))
     keys = {
-        *reading.KEYS, *reading.BEAT_KEYS, *reading.ASK_KEYS, *reading.OPTION_KEYS, *reading.TABLE_KEYS,
-        *reading.ROW_KEYS, *reading.SHAPES, *Bundled().logs(),
+        *lesson_yaml.KEYS, *lesson_yaml.BEAT_KEYS, *lesson_yaml.ASK_KEYS, *lesson_yaml.OPTION_KEYS, *lesson_yaml.TABLE_KEYS,
+        *lesson_yaml.ROW_KEYS, *lesson_yaml.SHAPES, *Bundled().logs(),
     }  # fmt: skip
     asked = {
         *references.OF_MEMBERS, *references.OF_THE_GROUP, *references.OF_PARTITIONS, *references.OF_TOPICS,

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import pytest
 from django.test import Client
 
-from explorer.pages.docs import reading
-from explorer.pages.docs.reading import FOLDER, INDEX, groups, page_named
+from explorer.pages.docs import markdown_pages
+from explorer.pages.docs.markdown_pages import FOLDER, INDEX, groups, page_named
 from explorer.pages.docs.searching import search
 
 PAGES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.md"))
@@ -54,9 +54,9 @@ def test_a_page_is_shown_with_its_place_in_the_list_and_its_raw_html_as_text(
     "name", ["nothing", "../manage", "how-to/../../README", "pictures/make.py2", "README.md/x"]
 )
 def test_what_is_no_page_is_not_found(client: Client, db: None, name: str) -> None:
-    kept = reading._page.cache_info().currsize
+    kept = markdown_pages._page.cache_info().currsize
     assert client.get(f"/docs/{name}").status_code == 404
-    assert reading._page.cache_info().currsize == kept
+    assert markdown_pages._page.cache_info().currsize == kept
 
 
 def test_the_search_finds_sections_by_all_words_in_any_case(client: Client, db: None) -> None:

@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from explorer.server.health import checks
-from explorer.server.status import last_lines, reading
+from explorer.server.status import last_lines, status_facts
 from explorer.sharing import tokens
 from groups.cluster_models import Cluster
 from groups.models import Import, Timeline
@@ -93,7 +93,7 @@ def test_a_database_that_is_away_leaves_the_rest_of_the_page(
     def away(*_: Any) -> Any:
         raise OperationalError("could not connect to server")
 
-    monkeypatch.setattr(reading, "queue_counts", away)
+    monkeypatch.setattr(status_facts, "queue_counts", away)
     monkeypatch.setitem(checks._PARTS, "database", away)
     answer = client.get("/status")
     assert answer.status_code == 200

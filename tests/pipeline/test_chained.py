@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from groups.packs import chained
 from groups.packs.chained import CHAIN_MOST, CheckpointWriter, read_chained
-from groups.packs.differences import difference, restored
 from groups.packs.files import DamagedFile, Folder
 from groups.packs.packs import Pack, PackWriter, Place, PlainPlace, read_blob
+from groups.packs.text_delta import difference, restored
 from tests.pipeline.folds import MemoryFiles
 
 words = st.sampled_from(

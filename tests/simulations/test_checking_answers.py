@@ -10,7 +10,7 @@ import pytest
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
 from simulations.invariants import Checker
-from simulations.invariants.answers import _named
+from simulations.invariants.accepted_requests import _named
 from tests.history.logs import FOO, Log
 from tests.simulations.broken_logs import (
     BOUNDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groups.history.entries import Entry
 from groups.history.replay.fold import replay
-from groups.history.state.classic import Barrier
+from groups.history.state.classic_group import Barrier
 from groups.history.state.group import State, initial_state
 from simulations.world.engine import run
 from simulations.world.scenario import load

@@ -17,8 +17,18 @@ from hypothesis import strategies as st
 from groups.history.frames.frame import FrameMaker
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
-from simulations.laboratory import BOARDS, Before, Case, CaseError, CaseTopic, Event, Member, answer, answers
-from simulations.laboratory.answers import Board, counts_of, places_of
+from simulations.laboratory import (
+    BOARDS,
+    Before,
+    Case,
+    CaseError,
+    CaseTopic,
+    Event,
+    Member,
+    answer,
+    answers,
+)
+from simulations.laboratory.assignor_answers import Board, counts_of, places_of
 from simulations.laboratory.cases import NOBODY
 from simulations.laboratory.changes import CHANGES, changed
 from simulations.laboratory.links import case_of, query_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer.web.glossary import terms
 from simulations import courses
 from simulations.lessons.checking import problems
-from simulations.lessons.reading import SHAPES, read_lesson
+from simulations.lessons.lesson_yaml import SHAPES, read_lesson
 from simulations.lessons.sheets import sheet_of
 from simulations.lessons.texts import read_text
 from simulations.world.scenario import ScenarioError

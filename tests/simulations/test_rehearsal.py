@@ -14,7 +14,7 @@ from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.rehearsal.judging import Sheet, WaySheet, answer, asked, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.playing import play
-from simulations.rehearsal.reading import question_of
+from simulations.rehearsal.question_yaml import question_of
 from simulations.rehearsal.values import MEMBERS_MOST, STAGES_MOST, RehearsalError
 from simulations.rehearsal.ways import WayName, ways_of
 from simulations.world.engine import run

@@ -11,7 +11,7 @@ from groups.releases import TABLE
 from simulations.rehearsal.broker_warnings import CONCERNS
 from simulations.rehearsal.judging import Sheet, WaySheet, answer
 from simulations.rehearsal.markdown import markdown_of
-from simulations.rehearsal.reading import question_of
+from simulations.rehearsal.question_yaml import question_of
 from simulations.rehearsal.values import RehearsalError
 
 

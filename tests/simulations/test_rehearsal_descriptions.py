@@ -11,7 +11,7 @@ import pytest
 from simulations.protocol.client.classic.releases import row_for
 from simulations.rehearsal.judging import answer
 from simulations.rehearsal.moments import document_of_frame, text_of
-from simulations.rehearsal.reading import question_of
+from simulations.rehearsal.question_yaml import question_of
 from simulations.rehearsal.values import RehearsalError
 from simulations.rehearsal.versions import version_of
 from simulations.world.engine import run

@@ -9,7 +9,7 @@ import pytest
 
 from groups import storage
 from groups.models import Timeline
-from groups.storage import reading
+from groups.storage import timeline_reader
 from groups.storage.digests import FINEST, Stretch, level_for
 from groups.storage.importing import _overlaps
 from tests.stories import a_day_of_three
@@ -67,7 +67,7 @@ def test_a_browser_that_catches_up_is_given_so_much_at_a_time_and_misses_nothing
     timeline = stored(a_day_of_three())
     whole = orjson.loads(storage.changes_after(timeline, 0))
     assert (whole["more"], whole["last"]) == (False, timeline.last)
-    monkeypatch.setattr(reading, "CHANGES_BYTES_MOST", 1)
+    monkeypatch.setattr(timeline_reader, "CHANGES_BYTES_MOST", 1)
     after, answers, changes = 0, 0, []
     while True:
         answer = orjson.loads(storage.changes_after(timeline, after))

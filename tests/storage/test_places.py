@@ -11,7 +11,7 @@ import pytest
 
 from groups import storage
 from groups.history.digests import window
-from groups.history.digests.answers import group_answer, member_answer, partition_answer
+from groups.history.digests.digest_json import group_answer, member_answer, partition_answer
 from groups.history.state.group import Semantics
 from groups.imports import lifecycle
 from groups.models import Timeline

@@ -19,7 +19,7 @@ from groups.history.frames.frame import frame
 from groups.history.replay.fold import FOLD_VERSION, replay
 from groups.history.state.group import initial_state
 from groups.models import Folded, Timeline
-from groups.storage import BadName, NotReady, reading
+from groups.storage import BadName, NotReady, timeline_reader
 from tests.stories import GROUP, OTHER_TOPIC_ID, TOPIC_ID, Story, a_day_of_three
 
 Stored = Callable[..., Timeline]
@@ -131,7 +131,7 @@ def test_the_changes_after_any_entry_lead_to_the_last_frame(stored: Stored) -> N
 
 def test_a_long_way_is_caught_up_in_several_answers(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
     timeline = stored(long_story())
-    monkeypatch.setattr(reading, "CHANGES_BYTES_MOST", 20_000)
+    monkeypatch.setattr(timeline_reader, "CHANGES_BYTES_MOST", 20_000)
     caught_up = storage.frame_at(timeline, 0)
     assert caught_up is not None
     after, answers = 0, 0
@@ -152,7 +152,7 @@ def test_entries_come_as_they_were_recorded_and_not_more_than_the_bound(
     timeline = stored(story, units_a_batch=2)
     assert storage.entries_between(timeline, 1, 20) == [entry.to_json() for entry in story.entries]
     assert [entry["sequence"] for entry in storage.entries_between(timeline, 9, 12)] == [9, 10, 11, 12]
-    monkeypatch.setattr(reading, "ENTRIES_MOST", 3)
+    monkeypatch.setattr(timeline_reader, "ENTRIES_MOST", 3)
     assert [entry["sequence"] for entry in storage.entries_between(timeline, 9, 20)] == [9, 10, 11]
 
 
@@ -217,7 +217,7 @@ def test_a_list_tells_what_a_description_does_and_reads_no_whole_summary(stored:
     timelines = [storage.get(empty.id), *Timeline.objects.exclude(pk=empty.id).order_by("-created")]
     due = [storage.describe(each) for each in timelines]
     for each in due:
-        each["summary"] = {bit: each["summary"].get(bit) for bit in reading.LISTED_BITS}
+        each["summary"] = {bit: each["summary"].get(bit) for bit in timeline_reader.LISTED_BITS}
     with CaptureQueriesContext(connection) as asked:
         told = storage.described(10)
     assert told == due

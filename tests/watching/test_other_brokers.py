@@ -11,8 +11,8 @@ from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import OFFSET_FETCH, ask
 from groups.clusters.connection import OLDEST_RELEASE, Connection
 from groups.clusters.offsets import committed_of, session_timeouts
+from groups.history.polls.described_groups import consumer_groups
 from groups.history.polls.description import GroupDescription, GroupKind, with_names
-from groups.history.polls.reading import consumer_groups
 from groups.history.polls.recording import PolledGroup
 from groups.watching import registry as clusters
 from groups.watching.alerts import registry

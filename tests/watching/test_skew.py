@@ -18,7 +18,7 @@ from groups.watching import registry as clusters
 from groups.watching.alerts import registry
 from groups.watching.alerts.looking import Lookout
 from groups.watching.checking import Checks
-from groups.watching.following import Follower, Place
+from groups.watching.log_follower import Follower, Place
 from groups.watching.log_storing import LogStore, Taken
 from groups.wire.logs.record_batch import coordinator_batch, write_batch
 from groups.wire.records import encode_record

@@ -13,7 +13,7 @@ from explorer.web.glossary import terms
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage
 from simulations import courses
 from simulations.lessons.checking import checked
-from simulations.lessons.reading import read_lesson
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.world.scenario import ScenarioError
 
 NO = 1

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from explorer.pages.board.next_study import about, next_study
 from explorer.pages.board.origin import origin_of
 from explorer.pages.lessons.listing import of_studies
-from explorer.pages.timelines.answers import detail_of
+from explorer.pages.timelines.timeline_api import detail_of
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.models import Timeline

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from explorer.pages.timelines.answers import detail_of
+from explorer.pages.timelines.timeline_api import detail_of
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.models import Timeline

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from explorer.pages.docs.reading import INDEX, groups, page_named
+from explorer.pages.docs.markdown_pages import INDEX, groups, page_named
 
 QUERY_LETTERS_MOST: Final = 100
 FOUND_MOST: Final = 30

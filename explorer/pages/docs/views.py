@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from explorer.pages.docs.reading import FILES, FOLDER, INDEX, groups, page_named
+from explorer.pages.docs.markdown_pages import FILES, FOLDER, INDEX, groups, page_named
 from explorer.pages.docs.searching import QUERY_LETTERS_MOST, search
 from groups.places import VERSION
 

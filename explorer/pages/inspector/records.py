@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 
 from explorer.pages.inspector.answering import BYTES_MOST, Asked, too_many
-from explorer.pages.inspector.answers import answer
+from explorer.pages.inspector.offloading import answer
 from explorer.pages.inspector.topics import topic_names
 from explorer.web.endpoint import BadRequest
 from groups import storage

@@ -11,9 +11,9 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.inspector.answering import BYTES_MOST, too_many
-from explorer.pages.inspector.answers import answer_text
 from explorer.pages.inspector.asking import asked_of
 from explorer.pages.inspector.examples import examples, records_of_studies
+from explorer.pages.inspector.offloading import answer_text
 from explorer.pages.inspector.records import asked_record, bytes_of_entry
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups import storage

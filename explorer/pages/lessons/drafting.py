@@ -12,8 +12,8 @@ from groups.models import Timeline
 from groups.shown import or_title
 from simulations.courses import Bundled
 from simulations.lessons.document import Kind
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.lessons.playing import ENTRIES_MAX
-from simulations.lessons.reading import read_lesson
 from simulations.world.scenario import ScenarioError
 
 DRAFT = """\

@@ -18,7 +18,7 @@ from explorer.web.children import answer_of
 from explorer.web.endpoint import BadRequest, choice, no_such_entry, number
 from groups import storage
 from groups.jobs.warm_children import WarmChildren
-from simulations.rehearsal.reading import WISH_KEYS
+from simulations.rehearsal.question_yaml import WISH_KEYS
 from simulations.rehearsal.ways import WayName
 
 CHILDREN_MOST: Final = 2

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from explorer.pages.timelines import answers as timelines
 from explorer.pages.timelines import assignment, rebalances
+from explorer.pages.timelines import timeline_api as timelines
 from explorer.web.endpoint import endpoint
 
 T = "timelines/<slug:timeline_id>"

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from explorer.server.status.reading import status
+from explorer.server.status.status_facts import status
 from explorer.web.endpoint import json_response
 from explorer.web.times import time_element
 

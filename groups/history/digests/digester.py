@@ -32,7 +32,7 @@ from groups.history.digests.values import (
 from groups.history.evidence.lives import EAGER
 from groups.history.frames.changes import Change, Value
 from groups.history.frames.shapes import Frame
-from groups.history.state.classic import BETWEEN
+from groups.history.state.classic_group import BETWEEN
 from groups.history.story.moment import Moment
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}

@@ -14,7 +14,7 @@ from groups.history.evidence.holdings import consumer_step, held_by, member_epoc
 from groups.history.evidence.retargets import changed_aims, retargets_of
 from groups.history.evidence.steps import MemberStep, Step, epoch_of
 from groups.history.replay.record_types import CURRENT_ASSIGNMENT
-from groups.history.state.classic import UNKNOWN_GENERATION
+from groups.history.state.classic_group import UNKNOWN_GENERATION
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Anomaly, Protocol, State
 from groups.history.state.identity import changed_keys

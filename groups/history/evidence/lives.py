@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
-from groups.history.state.classic import READ_TYPES, ClassicMember
+from groups.history.state.classic_group import READ_TYPES, ClassicMember
 from groups.history.state.declared import Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State

@@ -16,7 +16,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Declared, Row, Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE
+from groups.history.state.classic_group import CONSUMER_PROTOCOL_TYPE
 from groups.history.state.group import Protocol
 from groups.history.words import listed
 

@@ -14,8 +14,8 @@ from groups.history.evidence.lives import Going, Lives
 from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
 from groups.history.evidence.positions import Positions
-from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
+from groups.history.evidence.unread_partitions import Reading
 from groups.history.findings.log_notes import KnownAnomaly, LogNotes
 from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.state.group import TWO_OWNERS, Protocol, wording

@@ -12,13 +12,13 @@ from groups.history.evidence.holes import is_hole
 from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
 from groups.history.evidence.ownership import Ownership
-from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step
+from groups.history.evidence.unread_partitions import Reading
+from groups.history.findings.commit_rhythm import follow_aborted, follow_commits, follow_holders, follow_run
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import POLLS, Began, Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.following import follow_aborted, follow_commits, follow_holders, follow_run
 from groups.history.findings.log_notes import LogNotes
 from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders
@@ -27,7 +27,7 @@ from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.replay.commit_runs import CommitRun, run_of
 from groups.history.replay.record_types import OFFSET_TYPES
-from groups.history.state.classic import LEFT, ClassicMember
+from groups.history.state.classic_group import LEFT, ClassicMember
 from groups.history.state.declared import As, Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from groups.history.frames.shapes import MemberFrame, Partitions
-from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.classic_group import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumer import STABLE, STATE_NAMES, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.epochs import UNKNOWN_STATE_NAME, ModernMember
 from groups.history.state.group import Protocol, Semantics, State

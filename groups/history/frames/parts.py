@@ -13,7 +13,7 @@ from groups.history.frames.shapes import (
     TopicFrame,
     TopologyFrame,
 )
-from groups.history.state.classic import Barrier, ClassicMember
+from groups.history.state.classic_group import Barrier, ClassicMember
 from groups.history.state.group import Client, Coordinator, State, Timers
 from groups.history.state.streams import InternalTopic, Topology
 

@@ -1,6 +1,6 @@
 """What entries hold, by the names of Kafka's schemas: the one declaration for who writes payloads and for who reads them.
 
-requests and answers  ``consumer`` of the consumer protocol, ``classic`` of the classic one
+requests and answers  ``consumer`` of the consumer protocol, ``classic_bodies`` of the classic one
 records               ``records``: the value of each type
 
 The types say what a simulated run and a schema's codec write. Entries of logs from outside may hold anything: the fold reads

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from groups.history.polls.answers import DescribedTopology
+from groups.history.polls.describe_shapes import DescribedTopology
 
 Partitions = Mapping[str, tuple[int, ...]]
 """Topic name (of a streams group: subtopology) → partitions, ascending."""

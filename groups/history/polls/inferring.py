@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from groups.history.entries import RecordKey, RecordPayload
-from groups.history.polls.answers import DescribedTopology
+from groups.history.polls.describe_shapes import DescribedTopology
 from groups.history.polls.description import (
     CLASSIC_MEMBER,
     GroupDescription,
@@ -24,7 +24,7 @@ from groups.history.polls.description import (
     Partitions,
     StreamsTasks,
 )
-from groups.history.state.classic import UNKNOWN_GENERATION
+from groups.history.state.classic_group import UNKNOWN_GENERATION
 from groups.history.state.streams import NOT_VALIDATED
 
 Value = dict[str, object]

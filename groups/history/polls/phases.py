@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from groups.history.polls.description import GroupDescription, GroupKind
-from groups.history.state.classic import BETWEEN
+from groups.history.state.classic_group import BETWEEN
 
 
 @dataclass(slots=True, kw_only=True)

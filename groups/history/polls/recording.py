@@ -26,7 +26,7 @@ from groups.history.polls.description import (
 from groups.history.polls.inferring import records_between, records_of_end
 from groups.history.polls.phases import Phases
 from groups.history.polls.settings import changed_settings, settings_note
-from groups.history.state.classic import BETWEEN
+from groups.history.state.classic_group import BETWEEN
 
 WATCHER: Final = "watcher"
 """The actor of what is said about the watching itself."""

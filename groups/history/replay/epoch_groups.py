@@ -19,7 +19,7 @@ from groups.history.replay.record_types import (
     TARGET_EPOCH,
     TARGET_MEMBER,
 )
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.consumer import fresh_consumer_group
 from groups.history.state.copying import replace
 from groups.history.state.epochs import (

@@ -1,7 +1,7 @@
 """The fold: one deterministic function that takes a state and an entry and gives the next state.
 
 Every source goes through it: case studies, simulations, imported logs. Each protocol has handlers of its own
-(``consumer``, ``classic``, ``share``, ``streams``, ``offsets``, ``events``); ``replay`` only dispatches. It takes any log that the world
+(``consumer``, ``classic_record``, ``share``, ``streams``, ``offsets``, ``events``); ``replay`` only dispatches. It takes any log that the world
 may hold: records from before the log's start, gaps, tombstones of what is not there, types and codes of releases to
 come. What breaks a rule becomes an anomaly of the state, never an exception.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.replay import classic, consumer, offsets, share, streams, volatile
+from groups.history.replay import classic_record, consumer, offsets, share, streams, volatile
 from groups.history.replay.commit_runs import replay_commits, run_of
 from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
@@ -113,7 +113,7 @@ def _offset(state: State, _type: int, key: Fields, value: Fields | None) -> Stat
 
 
 def _classic(state: State, _type: int, key: Fields, value: Fields | None) -> State:
-    return classic.replay_record(state, key, value)
+    return classic_record.replay_record(state, key, value)
 
 
 def _current_assignment(state: State, record_type: int, key: Fields, value: Fields | None) -> State:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groups.history.entries import Entry, Provenance
-from groups.history.replay.classic import joining_member
+from groups.history.replay.classic_record import joining_member
 from groups.history.replay.fields import Fields, integer, mapping, text
-from groups.history.state.classic import (
+from groups.history.state.classic_group import (
     COMPLETING_REBALANCE,
     EXPIRED,
     LEFT,

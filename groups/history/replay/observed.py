@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groups.history.entries import Entry
 from groups.history.replay.fields import mapping, text
-from groups.history.state.classic import (
+from groups.history.state.classic_group import (
     BETWEEN,
     NOT_DESCRIBED,
     UNKNOWN_GENERATION,

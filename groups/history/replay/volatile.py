@@ -15,7 +15,7 @@ from groups.history.replay.clients import put_all, with_client
 from groups.history.replay.faults import replay_fault
 from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.replay.observed import replay_observation
-from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.classic_group import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.consumption import READS
 from groups.history.state.copying import replace
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.consumer import ConsumerGroup, fresh_consumer_group
 from groups.history.state.consumption import Consumption
 from groups.history.state.copying import replace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from groups.history.entries import Entry, Kind
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import leaving_members
-from groups.history.state.classic import LEFT, NOT_DESCRIBED
+from groups.history.state.classic_group import LEFT, NOT_DESCRIBED
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH
 from groups.history.state.group import State
 

@@ -9,7 +9,7 @@ from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.joining import FENCES, MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
-from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.classic_group import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.story.sentences import COORDINATOR, Sentence
 from groups.history.words import counted, partitions
 

@@ -18,7 +18,7 @@ from groups.history.replay.record_types import MEMBER_METADATA, meaning
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
 from groups.history.story.cause import Cause
-from groups.history.story.classic import classic_sentence
+from groups.history.story.classic_sentences import classic_sentence
 from groups.history.story.events import TELLERS
 from groups.history.story.members import freed, members_sentence
 from groups.history.story.moment import MomentShape

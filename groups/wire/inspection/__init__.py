@@ -7,7 +7,7 @@ module                what it is for
 ``kinds``             ``kinds``: every kind by its name
 ``guessing``          ``guess``: which kind bytes are
 ``editing``           ``edit``: the bytes with one field changed, through blobs inside blobs
-``differences``       ``differences``: two listings matched by name
+``side_by_side``      ``differences``: two listings matched by name
 ``clients``           ``seen_by``: what a reader of an older version makes of bytes
 ``meanings``          what each field means, in a few words (``words`` has values in words)
 ``sentences``         ``sentence_of``: the sentence on top, each clause with the field that it stands on; what each kind
@@ -26,7 +26,6 @@ Pure, as all of ``groups.wire``. Bytes never make it raise: what cannot be read 
 """
 
 from groups.wire.inspection.clients import clients, seen_by
-from groups.wire.inspection.differences import differences
 from groups.wire.inspection.editing import edit
 from groups.wire.inspection.guessing import Guess, guess
 from groups.wire.inspection.inspecting import Inspection, inspect, inspect_record
@@ -34,6 +33,7 @@ from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
 from groups.wire.inspection.printed import BadText
 from groups.wire.inspection.sentences import as_text, sentence_of
+from groups.wire.inspection.side_by_side import differences
 from groups.wire.inspection.text import bytes_from_base64, bytes_from_hex, bytes_from_text
 from groups.wire.inspection.walk import MOST_BYTES
 

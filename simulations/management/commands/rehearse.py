@@ -64,7 +64,7 @@ class Command(TerminalCommand):
 
 def _question(options: dict[str, Any]) -> Any:
     from simulations.jobs.rehearsal_child import question_in
-    from simulations.rehearsal.reading import question_of
+    from simulations.rehearsal.question_yaml import question_of
 
     wishes = {key: options[key] for key in ("to", "client") if options[key] is not None}
     if options["policy"] is not None:
@@ -88,7 +88,7 @@ def _with_wishes(text: str, wishes: dict[str, str]) -> str:
     """The description with its own lines for these keys taken out, and these in their place."""
     import yaml
 
-    from simulations.rehearsal.reading import question_of
+    from simulations.rehearsal.question_yaml import question_of
 
     question_of(text)
     return orjson.dumps({**yaml.safe_load(text), **wishes}, default=str).decode()

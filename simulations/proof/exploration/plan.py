@@ -16,7 +16,7 @@ from simulations.world.engine.client_assignors import changed, classic_config_of
 from simulations.world.engine.initial_state import draw_topic_id, first_image, racks_of
 from simulations.world.scenario import Member, Scenario, Verb
 from simulations.world.scenario.actions import Action
-from simulations.world.scenario.classic import CLASSIC
+from simulations.world.scenario.classic_members import CLASSIC
 
 WITHOUT_EFFECT: Final = frozenset({Verb.HEARTBEAT, Verb.SLOW_REVOKE, Verb.POLL_LATE, Verb.NETWORK})
 """What only says when something happens: here it may happen at any time anyway."""

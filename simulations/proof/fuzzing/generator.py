@@ -30,7 +30,7 @@ from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_M
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
 from simulations.world.engine.network import HELD_UP
 from simulations.world.scenario import Scenario, load
-from simulations.world.scenario.classic import CONSUMER
+from simulations.world.scenario.classic_members import CONSUMER
 from simulations.world.scenario.client_assignors import BROUGHT, CLIENT
 
 MEMBERS: Final = "ABCDEF"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.payloads.classic import ClassicHeartbeatBody, ErrorCodeBody
+from groups.history.payloads.classic_bodies import ClassicHeartbeatBody, ErrorCodeBody
 
 CLASSIC_HEARTBEAT_API: Final = "Heartbeat"
 

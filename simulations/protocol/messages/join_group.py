@@ -6,7 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.payloads.classic import JoinAnswerBody, JoinGroupBody
+from groups.history.payloads.classic_bodies import JoinAnswerBody, JoinGroupBody
 from simulations.protocol.messages.classic_fields import (
     CONSUMER_PROTOCOL_TYPE,
     NO_GENERATION,

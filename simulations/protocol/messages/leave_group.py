@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.payloads.classic import LeaveAnswerBody, LeaveGroupBody
+from groups.history.payloads.classic_bodies import LeaveAnswerBody, LeaveGroupBody
 
 LEAVE_API: Final = "LeaveGroup"
 

@@ -6,7 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from groups.history.payloads.classic import SyncAnswerBody, SyncGroupBody
+from groups.history.payloads.classic_bodies import SyncAnswerBody, SyncGroupBody
 from simulations.protocol.messages.classic_fields import Offered
 
 SYNC_API: Final = "SyncGroup"

@@ -24,7 +24,7 @@ from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario, Verb
 from simulations.world.scenario.brokers import OF_BROKERS
-from simulations.world.scenario.classic import CLASSIC
+from simulations.world.scenario.classic_members import CLASSIC
 
 REQUEST_TIMEOUT_MS: Final = 30_000
 """``request.timeout.ms`` of the consumers."""

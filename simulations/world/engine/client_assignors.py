@@ -16,7 +16,7 @@ from simulations.protocol.client.classic.config import Metadata
 from simulations.protocol.client.consumer import ConsumerConfig
 from simulations.protocol.coordinator.image import Image
 from simulations.world.scenario import Member, Scenario
-from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic
+from simulations.world.scenario.classic_members import CLASSIC, CONSUMER, Classic
 
 
 def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantics) -> ConsumerConfig:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from groups.history.entries import Entry, Kind
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.epochs import Assignment
 from simulations.invariants import INVARIANT_FAULT

@@ -22,7 +22,7 @@ from simulations.protocol.client.consumer import (
     Send,
 )
 from simulations.protocol.client.consumer.effects import Planned
-from simulations.protocol.client.consumer.reading import NOTHING
+from simulations.protocol.client.consumer.fetched_partitions import NOTHING
 from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions, TransactionalCommit

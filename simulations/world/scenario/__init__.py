@@ -5,8 +5,8 @@ from __future__ import annotations
 from simulations.world.scenario.actions import Action, Event, How, Verb
 from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.errors import ScenarioError
-from simulations.world.scenario.reading import load
 from simulations.world.scenario.releases import NotServed, with_release
+from simulations.world.scenario.scenario_yaml import load
 from simulations.world.scenario.values import (
     ENTRIES_MAX,
     Member,

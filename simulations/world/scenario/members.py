@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
-from simulations.world.scenario.classic import (
+from simulations.world.scenario.classic_members import (
     CLASSIC,
     CLASSIC_KEYS,
     CONSUMER,

@@ -1,4 +1,4 @@
-"""A scenario as values, checked and complete; ``simulations.world.scenario.reading`` makes them from YAML."""
+"""A scenario as values, checked and complete; ``simulations.world.scenario.scenario_yaml`` makes them from YAML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import Action, Event
-from simulations.world.scenario.classic import Classic
+from simulations.world.scenario.classic_members import Classic
 from simulations.world.scenario.client_assignors import Streams
 from simulations.world.scenario.environment import CALM, NetworkRates
 

@@ -52,7 +52,7 @@ from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Resource, read_operation
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
 from simulations.world.scenario.brokers import DOWN_MS, apart_after_ms, read_level, read_release, rolled
-from simulations.world.scenario.classic import read_changes
+from simulations.world.scenario.classic_members import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import GROUP_VERSION_MAX, read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates

@@ -5,7 +5,7 @@
  * @typedef {import('../types').Chunk} Chunk
  */
 
-/** Shapes that a place can name (simulations/lessons/reading.py). */
+/** Shapes that a place can name (simulations/lessons/lesson_yaml.py). */
 const SHAPES = new Set([
   'acknowledge',
   'advance',

@@ -10,7 +10,7 @@ REPLAY: Final = "groups/history/replay/consumption.py"
 PROCESS: Final = "simulations/world/engine/process.py"
 ACTIONS: Final = "simulations/world/engine/actions.py"
 ACCESS: Final = "simulations/world/engine/access.py"
-CLIENT_READING: Final = "simulations/protocol/client/consumer/reading.py"
+CLIENT_READING: Final = "simulations/protocol/client/consumer/fetched_partitions.py"
 
 CONSUMING: Final = (
     _m(

@@ -11,9 +11,9 @@ from explorer.pages.inspector.asking import EDITS_MOST, NAME_MOST, VERSION_MOST
 from explorer.pages.kept.listing import SEARCH_LENGTH_MOST, SORTS, SOURCES, TROUBLES
 from explorer.pages.kept.views import DELETED_MOST
 from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
-from explorer.pages.timelines.answers import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
 from explorer.pages.timelines.rebalances import RebalanceTable
+from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.server.openapi.operation import (
     ANYTHING,
     FLAG,
@@ -43,7 +43,7 @@ from groups.releases import Release
 from groups.storage.committed import CommittedLines
 from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
 from groups.storage.lag import LagAnswer
-from groups.storage.reading import ENTRIES_MOST
+from groups.storage.timeline_reader import ENTRIES_MOST
 from groups.storage.trouble_table import TroubleTable
 from groups.watching.live_source import LiveSource
 from simulations.fork.values import Assumption, How

@@ -27,7 +27,7 @@ from explorer.server.openapi.operation import (
     text,
     whole,
 )
-from explorer.server.status.reading import Status
+from explorer.server.status.status_facts import Status
 from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
 from groups.watching.alerts.rules import FINDINGS, LIMITS, Kind
 from groups.watching.columns import GroupRow

@@ -38,7 +38,7 @@ from groups.history.replay.record_types import (
     TARGET_MEMBER,
     meaning,
 )
-from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE, ClassicMember
+from groups.history.state.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Protocol
 from groups.history.words import counted, duration, listed

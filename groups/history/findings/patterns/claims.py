@@ -10,7 +10,7 @@ from groups.history.entries import Kind
 from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.patterns.pattern import KEPT_MAX
-from groups.history.state.classic import ClassicGroup, ClassicMember
+from groups.history.state.classic_group import ClassicGroup, ClassicMember
 from groups.history.state.group import Protocol
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.embedded.user_data import flat_partitions, member_data

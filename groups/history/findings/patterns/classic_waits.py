@@ -10,7 +10,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.patterns.pattern import KEPT_MAX
 from groups.history.replay.joining import JOIN_TIMER, SYNC_TIMER
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 
 
 @dataclass(slots=True)

@@ -37,17 +37,17 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
 from simulations.protocol.client.consumer import (
-    answers,
     application,
     committing,
     heartbeats,
+    request_outcomes,
     rounds,
 )
 from simulations.protocol.client.consumer.canonical import canonical, later
 from simulations.protocol.client.consumer.config import CloseOption, ConsumerConfig
 from simulations.protocol.client.consumer.effects import Alarm, Effect, Operation, Returned, Send, tidy
 from simulations.protocol.client.consumer.errors import Failure
-from simulations.protocol.client.consumer.reading import Reading, reading
+from simulations.protocol.client.consumer.fetched_partitions import Reading, reading
 from simulations.protocol.client.consumer.requests import Answer, Request
 from simulations.protocol.client.consumer.state import (
     FOREVER,
@@ -321,14 +321,14 @@ class Consumer:
     def receive(self, request: Request, answer: Answer, now_ms: int) -> list[Effect]:
         """The answer to a request; one that nobody waits for any more is nothing."""
         effects: list[Effect] = []
-        if not answers.answered(self._m, request, answer, now_ms, effects):
+        if not request_outcomes.answered(self._m, request, answer, now_ms, effects):
             return []
         return self._settle(now_ms, effects)
 
     def failed(self, request: Request, failure: Failure, now_ms: int) -> list[Effect]:
         """There will be no answer. Both failures are alike to it: a connection on which one timed out is closed."""
         effects: list[Effect] = []
-        if not answers.failed(self._m, request, now_ms, effects):
+        if not request_outcomes.failed(self._m, request, now_ms, effects):
             return []
         return self._settle(now_ms, effects)
 
@@ -354,7 +354,7 @@ class Consumer:
         effects: list[Effect] = []
         if not m.quiet and now_ms >= application.quiescence_ends_ms(m, now_ms):
             heartbeats.poll_expired(m, now_ms, effects)
-        answers.overdue(m, now_ms, effects)
+        request_outcomes.overdue(m, now_ms, effects)
         self._settle(now_ms, effects)
         if not effects or not isinstance(effects[-1], Alarm):
             effects.append(Alarm(at_ms=m.alarm_ms))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import b64decode
 from dataclasses import replace
 
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.classic.group import DEAD, EMPTY, STABLE, Group, Member
 from simulations.protocol.coordinator.classic.join_phase import prepare_rebalance

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from groups.history.state.classic import ClassicGroup
+from groups.history.state.classic_group import ClassicGroup
 from simulations.protocol.assignors.java_orders import utf16
 from simulations.protocol.coordinator.classic import commit_checks
 from simulations.protocol.coordinator.classic.loading import classic_group, group_of_records

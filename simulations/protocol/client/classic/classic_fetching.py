@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.client.consumer.effects import minus
-from simulations.protocol.client.consumer.reading import NOTHING, Reading
+from simulations.protocol.client.consumer.fetched_partitions import NOTHING, Reading
 
 
 def reading(m: Memory, now_ms: int) -> Reading:

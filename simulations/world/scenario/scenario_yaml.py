@@ -30,7 +30,7 @@ from groups.history.state.group import Semantics
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.world.scenario.access import read_denials
 from simulations.world.scenario.brokers import read_brokers
-from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_protocol
+from simulations.world.scenario.classic_members import CLASSIC, CONSUMER, Classic, read_protocol
 from simulations.world.scenario.client_assignors import read_client_assignor
 from simulations.world.scenario.config import read_settings
 from simulations.world.scenario.environment import CALM, WORLDS

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from groups.history.replay.epoch_groups import fresh
 from groups.history.replay.fields import Fields, integer, text
-from groups.history.state.classic import (
+from groups.history.state.classic_group import (
     COMPLETING_REBALANCE,
     CONSUMER_PROTOCOL_TYPE,
     OPEN,

@@ -39,7 +39,7 @@ from simulations.rehearsal.versions import (
     broker_release,
     version_of,
 )
-from simulations.world.scenario.classic import CLASSIC, read_protocol
+from simulations.world.scenario.classic_members import CLASSIC, read_protocol
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Keys, Node, parse
 from simulations.world.scenario.topics import check_name, read_name, read_topic_names

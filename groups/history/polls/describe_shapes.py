@@ -1,4 +1,4 @@
-"""The four describe requests' answers in Kafka's JSON form, as far as ``reading`` reads them.
+"""The four describe requests' answers in Kafka's JSON form, as far as ``described_groups`` reads them.
 
 Source: Kafka's schemas of the answers, whose codecs (``groups.wire``) refuse bytes of another shape.
 """

@@ -8,7 +8,7 @@ from typing import Final
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step
-from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT, ClassicGroup
+from groups.history.state.classic_group import EXPIRED, LEFT, TIMED_OUT, ClassicGroup
 from groups.history.state.group import State
 from groups.history.story.cause import Cause, reason_of
 from groups.history.story.sentences import COORDINATOR, Sentence, named, reason_unknown

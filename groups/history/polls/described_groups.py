@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterable
 from typing import Final
 
-from groups.history.polls.answers import (
+from groups.history.polls.describe_shapes import (
     ClassicAnswer,
     ClassicDescribedGroup,
     ClassicDescribedMember,
@@ -30,7 +30,7 @@ from groups.history.polls.description import (
     StreamsTasks,
     Undescribed,
 )
-from groups.history.state.classic import CONSUMER_PROTOCOL_TYPE
+from groups.history.state.classic_group import CONSUMER_PROTOCOL_TYPE
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 
 NO_ID: Final = "A" * 22
