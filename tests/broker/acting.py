@@ -91,8 +91,9 @@ class Group:
         time.sleep(HEARD_S)
 
     def at_once(self) -> None:
-        """Lets each new group epoch have its target at once."""
-        self.configure(assignment_interval_ms=0)
+        """Lets each new group epoch have its target at once, as it has where there is no interval."""
+        if self.node.follows("target_has_time"):
+            self.configure(assignment_interval_ms=0)
 
     # Heartbeats.
 
@@ -189,9 +190,10 @@ class Group:
         *,
         codes: Sequence[int] | None = None,
         metadata: str | None = "",
-        version: int = 10,
+        version: int | None = None,
         topic_id: str | None = None,
     ) -> None:
+        version = self._newest_of_offsets if version is None else version
         named = {"topicId": topic_id or self.ids[topic]} if version >= 10 else {"name": self.full(topic)}
         partitions = [
             {
@@ -221,10 +223,11 @@ class Group:
         topics: Mapping[str, Sequence[int]] | None,
         *,
         error: int = 0,
-        version: int = 10,
+        version: int | None = None,
         stable: bool = False,
         topic_id: str | None = None,
     ) -> dict[str, Any]:
+        version = self._newest_of_offsets if version is None else version
         asked = None
         if topics is not None:
             asked = [
@@ -246,6 +249,11 @@ class Group:
         assert told["errorCode"] == error, (self.name, answer)
         return dict(told)
 
+    @property
+    def _newest_of_offsets(self) -> int:
+        """Of OffsetCommit and OffsetFetch, as the broker offers them."""
+        return 10 if self.node.follows("commit_by_topic_id") else 9
+
     def delete_offsets(self, topic: str, partitions: Sequence[int], *, error: int = 0) -> dict[str, Any]:
         named = {"name": self.full(topic), "partitions": [{"partitionIndex": n} for n in partitions]}
         answer = self.connection().ask("OffsetDelete", 0, {"groupId": self.name, "topics": [named]})
@@ -253,7 +261,7 @@ class Group:
         return answer
 
     def delete(self, *, error: int = 0) -> None:
-        version = 3 if self.node.is_4_4 else 2
+        version = 3 if self.node.follows("transactions_have_topic_ids") else 2
         answer = self.connection().ask("DeleteGroups", version, {"groupsNames": [self.name]})
         assert answer["results"][0]["errorCode"] == error, (self.name, answer)
 

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from groups.releases import since
+from groups.releases.table import version_of
+
 from . import jars
 from .java import java
 from .rpc import Connection, RpcError
@@ -111,10 +114,9 @@ class Node:
         """From 3.9 on a controller finds the others by their addresses (KIP-853); before, their ids are settings."""
         return tuple(map(int, self.release.split(".")[:2])) >= (3, 9)
 
-    @property
-    def is_4_4(self) -> bool:
-        """Whether it has the versions of requests that came with 4.4; a release that is not simulated may be asked, too."""
-        return tuple(map(int, self.release.split(".")[:2])) >= (4, 4)
+    def follows(self, rule: str) -> bool:
+        """Whether its release has this rule of ``groups.releases``; a release that is not simulated may be asked, too."""
+        return version_of(since(rule)) <= version_of(self.release)
 
     @property
     def bootstrap(self) -> str:

@@ -107,7 +107,7 @@ class Transactions:
 
 def newest_version(group: Group) -> int:
     """Of TxnOffsetCommit, as the group's broker offers it."""
-    return 6 if group.node.is_4_4 else 5
+    return 6 if group.node.follows("transactions_have_topic_ids") else 5
 
 
 def until_stable(group: Group, topic: str, partitions: Sequence[int]) -> None:

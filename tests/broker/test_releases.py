@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from groups.clusters.checking import check
-from groups.releases import Release
+from groups.releases import OLDER, Release
+from groups.releases.table import version_of
 
 from .node import running
+from .older_rules import PROBES, asked
 from .releases import NOT_PLAYED, play
 
 pytestmark = pytest.mark.broker
@@ -42,3 +44,13 @@ def test_a_recording_agrees_with_the_rules_of_its_own_release_and_differs_by_the
     assert found.keys() == set(GROUPS)
     differing = [line for lines in found.values() for line in lines if not line.startswith(NOT_PLAYED)]
     assert bool(differing) == (release != judge), differing
+
+
+def test_a_broker_of_4_2_is_on_the_side_of_each_rule_that_its_release_stands_on(released_jars: str) -> None:
+    release = version_of("4.2.1")
+    sides = {rule.name: "new" if rule.version <= release else "old" for rule in OLDER}
+    assert {name for name in sides if name not in PROBES} == {
+        "target_cut_to_subscription",
+        "deletion_by_topic_id",
+    }
+    assert asked("4.2.1") == {name: side for name, side in sides.items() if name in PROBES}
