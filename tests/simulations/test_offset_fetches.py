@@ -91,7 +91,7 @@ def group_epochs(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("semantics", "seed"), [("kip", 18), ("kip", 25), ("kafka", 30)])
+@pytest.mark.parametrize(("semantics", "seed"), [("kip", 46), ("kip", 101), ("kafka", 30)])
 def test_a_fetch_of_an_older_epoch_is_stale_and_is_sent_again_with_the_newer_one(
     semantics: str, seed: int
 ) -> None:

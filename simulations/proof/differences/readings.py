@@ -31,6 +31,19 @@ READINGS: Final = (
         unshown=CLIENTS,
     ),
     Difference(
+        id="join-without-response",
+        topic="a join whose response is lost",
+        section="Rejected Alternatives, Client side generated Member ID",
+        proposal="the client joins again without an id; the first member stays until its session has ended",
+        reading=(
+            "a run's coordinator makes the id of the process's name, so the second join is the same member; "
+            "a client that has no id yet leaves without a request, and its member stays until its session has ended"
+        ),
+        released="the client has its id from the start, and joins and leaves with it",
+        seen=Seen.STATE,
+        unshown="the id is made outside of the coordinator's rules; `simulate` shows it with a `network` that loses messages",
+    ),
+    Difference(
         id="lowest-epoch",
         topic="the lowest member epoch",
         section="ConsumerGroupHeartbeat API",

@@ -38,7 +38,7 @@ from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.world.engine.initial_state import topics_note
-from simulations.world.engine.requests import APIS
+from simulations.world.engine.requests import APIS, handled
 
 Wrongs = tuple[tuple[str, str], ...]
 """Broken invariants with their sentences."""
@@ -208,7 +208,7 @@ class CoordinatorRuntime(ABC, Generic[C]):
         if api.park is not None:
             parking = api.park(shard, request, NOW_MS, ticket, GivenId(who))
             return self._done(node, teller, shard, parking, asked)
-        outcome = api.handle(shard, request, NOW_MS)
+        outcome = handled(shard, request, NOW_MS, who)
         return self._done(node, teller, shard, outcome, asked, ((ticket, cast(Answer, outcome.answer)),))
 
     def expire(self, node: C, timer: Timer) -> CoordinatorStep[C]:

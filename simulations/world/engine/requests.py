@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import Outcome
@@ -137,3 +137,10 @@ APIS: Final[Mapping[type, Api]] = {
         lambda _request, code: InstallAnswer(error_code=code),
     ),
 }
+
+
+def handled(shard: Shard, request: object, now_ms: int, drawn_id: str) -> Outcome[Answer]:
+    """What the coordinator does about a request that is not parked; ``drawn_id`` is the id of who joins without one."""
+    if isinstance(request, Heartbeat) and not request.member_id:
+        return cast(Outcome[Answer], shard.heartbeat(request, now_ms, drawn_id=drawn_id))
+    return APIS[type(request)].handle(shard, request, now_ms)

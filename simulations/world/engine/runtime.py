@@ -24,7 +24,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
 )
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer, OffsetCommit
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR
 from simulations.world.engine.narration import Seen
@@ -32,7 +32,7 @@ from simulations.world.engine.operation import Operation, RuntimeEnvironment
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, seen_in_request
-from simulations.world.engine.requests import APIS, Answer, Park
+from simulations.world.engine.requests import APIS, Answer, Park, handled
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
 
@@ -146,15 +146,12 @@ class CoordinatorRuntime:
     def _handled(self, exchange: InFlightRequest) -> Outcome[Answer]:
         """What the coordinator does about a request; of a commit only what the broker passes on."""
         request, shard, now_ms = exchange.request, self.shard, self.now_ms
-        api = APIS[type(request)]
-        if isinstance(request, Heartbeat) and not request.member_id:
-            return shard.heartbeat(request, now_ms, drawn_id=exchange.member_id)
         if not isinstance(request, OffsetCommit):
-            return api.handle(shard, request, now_ms)
+            return handled(shard, request, now_ms, exchange.member_id)
         asked, exchange.answered = self._world.access.passed_on(exchange.process.name, request)
         if not asked.offsets:
             return Outcome(answer=CommitAnswer(error_codes=()))
-        return api.handle(shard, asked, now_ms)
+        return handled(shard, asked, now_ms, exchange.member_id)
 
     def _fail(self, exchange: InFlightRequest, failure: RecordTooLarge) -> None:
         """One batch cannot hold the records: nothing of it was, but for the session timer of who is a member."""

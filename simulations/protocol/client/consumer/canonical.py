@@ -17,6 +17,7 @@ def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
     return (
         m.state,
         rename(m.epoch),
+        m.member_id,
         m.subscription,
         frozen(m.owned),
         frozen(m.given_up) if m.given_up else None,

@@ -17,7 +17,7 @@ from simulations.protocol.client.consumer.errors import (
 )
 from simulations.protocol.client.consumer.state import FOREVER, ClientState, Commit, CommitKind
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.groups import CommitAnswer, OffsetCommit
+from simulations.protocol.messages.groups import CommitAnswer, Named, OffsetCommit
 
 BY_ID: Final = 10
 BY_NAME: Final = 9
@@ -176,13 +176,17 @@ def _exception(kind: CommitKind, code: int) -> str:
 
 
 def request_for(m: ClientState, commit: Commit) -> OffsetCommit:
+    """KIP-848 names topics by id from version 9 on, which has both; a release from version 10 on."""
     by_id = m.metadata is None or all(offset.topic_id in m.metadata.values() for offset in commit.offsets)
+    offsets = commit.offsets
+    if by_id and m.config.is_proposed:
+        offsets = tuple(replace(offset, named=Named.ID) for offset in offsets)
     return OffsetCommit(
         group_id=m.config.group_id,
         member_id=m.config.member_id,
         member_epoch=m.epoch if m.epoch > 0 else -1,
-        offsets=commit.offsets,
-        version=BY_ID if by_id else BY_NAME,
+        offsets=offsets,
+        version=BY_ID if by_id and not m.config.is_proposed else BY_NAME,
     )
 
 

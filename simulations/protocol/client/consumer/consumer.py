@@ -78,7 +78,8 @@ class Consumer:
 
     def __init__(self, config: ConsumerConfig) -> None:
         known = Lookup(known=not config.finds_coordinator)
-        self._m = ClientState(config=config, lookup=known, revoke_ms=config.callback_ms)
+        member_id = "" if config.is_proposed else config.member_id
+        self._m = ClientState(config=config, lookup=known, revoke_ms=config.callback_ms, member_id=member_id)
 
     # What others may know of it.
 
@@ -218,6 +219,7 @@ class Consumer:
         """Is a member already, with what it owns; its first heartbeat tells everything."""
         m = self._m
         m.state = MemberState.STABLE
+        m.member_id = m.config.member_id
         m.epoch = epoch
         m.owned = tidy(owned)
         m.subscription = Subscription(names, regex)

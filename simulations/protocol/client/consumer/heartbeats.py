@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from simulations.protocol.client.consumer import leaving, lookup, membership
 from simulations.protocol.client.consumer.effects import Effect, Send, thrown, tidy
 from simulations.protocol.client.consumer.errors import HEARTBEAT_REACTIONS, Reaction
 from simulations.protocol.client.consumer.state import FOREVER, NOTHING_SENT, ClientState, Sent
 from simulations.protocol.client.consumer.states import BEATING, RECEIVING, MemberState
 from simulations.protocol.messages.groups import JOIN_EPOCH, UNCHANGED_TIMEOUT, Heartbeat, HeartbeatAnswer
+
+RELEASED_VERSION: Final = 1
+PROPOSED_VERSION: Final = 0
+"""KIP-848 has this one alone, in which the coordinator makes the member's id."""
 
 # Sending.
 
@@ -97,8 +103,8 @@ def fast_path_answered(m: ClientState, request: object, answer: HeartbeatAnswer,
 
 
 def _say_leave(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
-    """The last one is sent even while another is under way; without a coordinator it is not sent at all."""
-    if m.lookup.known:
+    """The last one is sent even while another is under way; without a coordinator or an id it is not sent at all."""
+    if m.lookup.known and m.member_id:
         send(m, now_ms, effects)
         m.enter(MemberState.UNSUBSCRIBED)
         return
@@ -115,7 +121,8 @@ def poll_expired(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
     m.enter(MemberState.PREPARE_LEAVING)
     m.enter(MemberState.LEAVING)
     membership.forget_assignment(m, leaving.leave_epoch(m))
-    send(m, now_ms, effects)
+    if m.member_id:
+        send(m, now_ms, effects)
     m.sent, m.in_flight, m.back_off_until_ms, m.failures = NOTHING_SENT, None, 0, 0
     m.enter(MemberState.STALE)
     m.released = not membership.lose_all(m)
@@ -124,16 +131,18 @@ def poll_expired(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
 def _build(m: ClientState) -> Heartbeat:
     """The fields that changed since they were told last; all of them when joining."""
     config, sent, subscription, current = m.config, m.sent, m.subscription, m.current
+    version = PROPOSED_VERSION if config.is_proposed else RELEASED_VERSION
     joins = m.state is MemberState.JOINING
     if not joins and sent.current is current and sent.subscription is subscription:
         # Nothing has changed, which is what most of them say.
         return Heartbeat(
             group_id=config.group_id,
-            member_id=config.member_id,
+            member_id=m.member_id,
             member_epoch=m.epoch,
             instance_id=config.instance_id,
             client_id=config.client_id,
             client_host=config.client_host,
+            version=version,
         )
     names_before = regex_before = None
     if sent.subscription is not None:
@@ -146,7 +155,7 @@ def _build(m: ClientState) -> Heartbeat:
     m.sent = Sent(subscription, current)
     return Heartbeat(
         group_id=config.group_id,
-        member_id=config.member_id,
+        member_id=m.member_id,
         member_epoch=m.epoch,
         instance_id=config.instance_id,
         rack_id=config.rack_id if joins else None,
@@ -157,6 +166,7 @@ def _build(m: ClientState) -> Heartbeat:
         owned=tidy(current.partitions) if joins or current != sent.current else None,
         client_id=config.client_id,
         client_host=config.client_host,
+        version=version,
     )
 
 
@@ -175,6 +185,7 @@ def answered(m: ClientState, answer: HeartbeatAnswer, now_ms: int, effects: list
         _refused(m, answer.error_code, now_ms, effects)
         return
     m.failures = m.back_off_until_ms = 0
+    m.member_id = m.member_id or answer.member_id or ""
     m.epoch = answer.member_epoch
     if answer.heartbeat_interval_ms != m.interval_ms:
         m.interval_ms = answer.heartbeat_interval_ms

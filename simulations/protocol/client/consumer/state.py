@@ -164,6 +164,8 @@ class ClientState:
     revoke_ms: int
     state: MemberState = MemberState.UNSUBSCRIBED
     epoch: int = JOIN_EPOCH
+    member_id: str = ""
+    """KIP-848: empty until the response to the first join names it, and the same from then on."""
     subscription: Subscription = UNSUBSCRIBED
     owned: Partitions = field(default_factory=dict)
     given_up: Partitions = field(default_factory=dict)

@@ -42,7 +42,7 @@ from simulations.protocol.coordinator.consumer.proposal import client_mode, disa
 from simulations.protocol.coordinator.consumer.proposal.classic_assignors import check_reads_classic
 from simulations.protocol.coordinator.consumer.proposal.computing import check_supported, compute
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import fence, regular
-from simulations.protocol.coordinator.consumer.proposal.joining import join, replaced, static_leave
+from simulations.protocol.coordinator.consumer.proposal.joining import join, new_id, replaced, static_leave
 from simulations.protocol.coordinator.consumer.proposal.metadata import seen
 from simulations.protocol.coordinator.consumer.proposal.validation import check_heartbeat
 from simulations.protocol.coordinator.consumer.static_members import check_member, replaced_member
@@ -76,6 +76,8 @@ class KipCoordinator(ClassicCoordinator):
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         try:
             check_heartbeat(request, context.settings)
+            if not request.member_id:
+                request = replace(request, member_id=new_id(context, request))
             return self._heartbeat(seen(context), request)
         except RequestRefused as refusal:
             return Outcome(answer=HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message))

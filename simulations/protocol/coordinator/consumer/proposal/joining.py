@@ -46,7 +46,7 @@ A = TypeVar("A")
 def join(
     context: Context, request: Heartbeat, *, classic: ClassicMetadata | None = None
 ) -> Outcome[HeartbeatAnswer]:
-    """A new member, at epoch 0: it is told nothing yet. One that names no id is given one.
+    """A new member, at epoch 0: there is no assignment for it yet.
 
     ``classic``: of a member of the classic protocol, what its JoinGroup lists.
     """
@@ -56,7 +56,7 @@ def join(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
         )
-    member_id = request.member_id or context.drawn_id or _new_id(context, request)
+    member_id = request.member_id
     member = with_request(ConsumerMember(member_id=member_id, classic=classic), request)
     joined = {**members, member_id: member}
     return Outcome(
@@ -66,8 +66,15 @@ def join(
     )
 
 
-def _new_id(context: Context, request: Heartbeat) -> str:
-    """An id where nobody drew one: made of the epoch that the join brings about, which no other join has."""
+def new_id(context: Context, request: Heartbeat) -> str:
+    """The id of who joins without one.
+
+    A run draws the name of the process, so that frames have it. A process that joins again because the response was lost is
+    then the same member; by the text it would be a second one, and the first would stay until its session ends.
+    Where nobody drew one, it is made of the epoch that the join brings about, which no other join has.
+    """
+    if context.drawn_id is not None:
+        return context.drawn_id
     member_id = f"{request.client_id or 'member'}-{context.group.group_epoch + 1}"
     while member_id in context.group.members:
         member_id += "-1"
