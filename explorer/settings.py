@@ -249,6 +249,9 @@ LIVE_ENTRIES_MOST = environment.whole("LIVE_ENTRIES_MOST", 20_000, least=100, mo
 WEBHOOK_NETWORKS = environment.networks("WEBHOOK_NETWORKS")
 """Networks that the webhooks of alerts may reach beside public addresses."""
 
+globals().update(environment.mail_server("MAIL_URL", "MAIL_FROM"))
+"""``EMAIL_…``: the mail server by which alerts reach people; none where ``EMAIL_HOST`` is empty."""
+
 PUBLIC_URL = environment.address("PUBLIC_URL")
 """Where users reach this server: what the links in messages begin with."""
 

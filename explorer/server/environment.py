@@ -118,6 +118,42 @@ def address(name: str) -> str:
     return value
 
 
+MAIL_PORTS = {"smtp": 587, "smtps": 465}
+MAIL_TIMEOUT_S = 20
+
+
+def mail_server(name: str, sender: str) -> dict[str, Any]:
+    """Django's settings of a mail server from ``smtp://user:password@host:587`` (STARTTLS; ``?tls=0`` for none) or ``smtps://…:465``; no host where it is not set."""
+    value = text(name, "")
+    parts = urlsplit(value)
+    query = dict(parse_qsl(parts.query))
+    if not value:
+        return {"EMAIL_HOST": ""}
+    try:
+        port = parts.port or MAIL_PORTS[parts.scheme]
+    except (KeyError, ValueError):
+        port = 0
+    # The value has a password: it is in no message.
+    if not port or not parts.hostname or query.keys() - {"tls"} or query.get("tls", "1") not in ("0", "1"):
+        raise ImproperlyConfigured(
+            f"{name} must be smtp://user:password@host:587 or smtps://user:password@host:465."
+        )
+    if "@" not in text(sender, ""):
+        raise ImproperlyConfigured(
+            f"{sender} must be the address from which e-mails come, since {name} is set."
+        )
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port,
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and query.get("tls", "1") == "1",
+        "EMAIL_TIMEOUT": MAIL_TIMEOUT_S,
+        "DEFAULT_FROM_EMAIL": text(sender, ""),
+    }
+
+
 OURS = ("secret-key", "clusters-key", "token", "*.sqlite3*", "*.lock", "imports", "static", "*.log", "tests")
 """What the program keeps right in its folder. A folder that is named may hold more, which is its owner's business."""
 

@@ -24,6 +24,7 @@ from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 from groups.clusters.settings import PROTOCOLS, parse_properties
 from groups.history.words import duration
 from groups.watching import registry
+from groups.watching.alerts import forms
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, OFFERED
 
@@ -56,6 +57,7 @@ def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
         "cluster": data["cluster"],
         "alerts": data["alerts"],
         "kinds": [(kind.value, words) for kind, words in OFFERED.items()],
+        "forms": [(form.value, words) for form, words in forms.OFFERED.items()],
         "findings": FINDINGS,
         "data": inlined("cluster-data", orjson.dumps(data)),
         "table": inlined_table({"cluster": found.pk}),

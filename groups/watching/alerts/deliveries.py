@@ -9,22 +9,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import smtplib
 from datetime import timedelta
 from typing import Any, Final
 
 import orjson
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.core.mail import send_mail
 from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
+from groups.history.words import counted
 from groups.jobs.announce import announce, cluster_group
 from groups.packs.listed_summary import headline_text
 from groups.terminal import page_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
+from groups.watching.alerts.destination import Destination, stored_destination
+from groups.watching.alerts.forms import Form, body_of, mail_of
 from groups.watching.alerts.webhook import Answer, post
 
 log = logging.getLogger(__name__)
@@ -32,6 +37,8 @@ log = logging.getLogger(__name__)
 WAITING_MOST: Final = 500
 """Messages of one cluster that wait. A receiver that is away must not fill the disk; what comes beyond is dropped, and the
 log says so."""
+
+DROPPED: Final = "Too many messages were waiting already"
 
 LOG_MOST: Final = 1_000
 """Messages that are over and stand in the log."""
@@ -62,7 +69,7 @@ def enqueue(rule: AlertRule, alert: Alert | None, status: str, text: str) -> Del
         alert=alert,
         message=message_of(rule, alert, status, text),
         state=Delivery.State.DROPPED if full else Delivery.State.WAITING,
-        answer=f"{WAITING_MOST} messages were waiting already" if full else "",
+        answer=DROPPED if full else "",
         next_try=timezone.now(),
     )
 
@@ -116,25 +123,27 @@ class Sender:
     async def send_due(self) -> int:
         """Try all that is due once; how many were tried."""
         due = await sync_to_async(self._due)()
-        answers = await asyncio.gather(*(self._post(row, url) for row, url in due))
+        answers = await asyncio.gather(*(self._send(row, destination) for row, destination in due))
         for (row, _), answer in zip(due, answers, strict=True):
             await sync_to_async(self._take)(row, answer)
         if due:
             await sync_to_async(self._after)()
         return len(due)
 
-    def _due(self) -> list[tuple[Delivery, str]]:
+    def _due(self) -> list[tuple[Delivery, Destination | None]]:
         rows = Delivery.objects.filter(
             cluster_id=self.cluster_id, state=Delivery.State.WAITING, next_try__lte=timezone.now()
         ).select_related("rule")
-        return [(row, registry.webhook(row.rule)) for row in rows.order_by("next_try", "id")[:AT_ONCE]]
+        return [(row, stored_destination(row.rule)) for row in rows.order_by("next_try", "id")[:AT_ONCE]]
 
-    async def _post(self, row: Delivery, url: str) -> Answer:
-        if not url:
+    async def _send(self, row: Delivery, destination: Destination | None) -> Answer:
+        if destination is None:
             problem = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
             return Answer(ok=False, text=problem, again=False)
-        also = networks(settings.WEBHOOK_NETWORKS)
-        return await post(url, orjson.dumps(row.message), also=also)
+        if destination.form is Form.MAIL:
+            return await sync_to_async(sent_mail)(row.message, destination.people)
+        body = body_of(destination.form, row.message, destination.key)
+        return await post(destination.url, body, also=networks(settings.WEBHOOK_NETWORKS))
 
     def _take(self, row: Delivery, answer: Answer) -> None:
         row.tries += 1
@@ -156,11 +165,44 @@ class Sender:
         )
 
     def _after(self) -> None:
+        summarize_dropped(self.cluster_id)
         over = Delivery.objects.filter(cluster_id=self.cluster_id).exclude(state=Delivery.State.WAITING)
         oldest = list(over.values_list("pk", flat=True)[LOG_MOST:][:LOG_MOST])
         if oldest:
             Delivery.objects.filter(pk__in=oldest).delete()
         publish(self.cluster_id)
+
+
+def summarize_dropped(cluster_id: str) -> None:
+    """Once there is room again: one message a rule with how many were dropped, so that none is lost in silence."""
+    rows = Delivery.objects.filter(cluster_id=cluster_id)
+    if rows.filter(state=Delivery.State.WAITING).count() > WAITING_MOST // 2:
+        return
+    dropped = rows.filter(state=Delivery.State.DROPPED, answer=DROPPED)
+    for rule in AlertRule.objects.filter(pk__in=dropped.values("rule")).select_related("cluster"):
+        count = dropped.filter(rule=rule).update(answer=f"{DROPPED}; counted in a message")
+        enqueue(
+            rule,
+            None,
+            "dropped",
+            f"{counted(count, 'message')} of this rule could not wait, and were dropped: {registry.shown_rule(rule)['says']}",
+        )
+
+
+def sent_mail(message: dict[str, Any], people: list[str]) -> Answer:
+    """Send by Django's mail backend; a mail server that is away is tried again, one that refuses for good is not."""
+    subject, text = mail_of(message)
+    try:
+        send_mail(page_text(subject), text, None, people)
+    except smtplib.SMTPResponseException as error:
+        words = error.smtp_error
+        text = words.decode(errors="replace") if isinstance(words, bytes) else words
+        return Answer(ok=False, text=f"{error.smtp_code} {text}", again=error.smtp_code < 500)
+    except smtplib.SMTPRecipientsRefused:
+        return Answer(ok=False, text="The mail server refuses all addresses", again=False)
+    except (OSError, smtplib.SMTPException) as error:
+        return Answer(ok=False, text=f"The mail server could not be asked: {error}"[:300])
+    return Answer(ok=True, text=f"Sent to {len(people)}")
 
 
 def publish(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:

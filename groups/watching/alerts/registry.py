@@ -11,9 +11,9 @@ from django.utils import timezone
 from groups import storage
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
-from groups.clusters.faults import ClusterError
 from groups.reserve import makes_room
 from groups.shown import shown_name
+from groups.watching.alerts.destination import destination_of, stored_destination
 from groups.watching.alerts.rules import (
     LIMITS,
     OF_CLUSTER,
@@ -25,8 +25,6 @@ from groups.watching.alerts.rules import (
     missing_sources,
     rule_of,
 )
-from groups.watching.alerts.webhook import BadUrl, checked, shown
-from groups.watching.secrets import seal, unseal
 
 RULES_MOST: Final = 50
 """Of one cluster: each is held against every group that changed."""
@@ -41,7 +39,7 @@ class NoSuchRule(Exception):
 
 
 class ShownRule(TypedDict):
-    """``webhook`` is its scheme and host alone. ``blocked``: why it cannot fire as the cluster is watched now; null where it can."""
+    """``webhook`` is its scheme and host alone, ``form`` that of its messages. ``blocked``: why it cannot fire as the cluster is watched now; null where it can."""
 
     id: str
     type: str
@@ -50,6 +48,7 @@ class ShownRule(TypedDict):
     limits: dict[str, Any]
     says: str
     webhook: str | None
+    form: str | None
     enabled: bool
     blocked: str | None
 
@@ -104,6 +103,8 @@ FIELDS: Final = (
     "kind",
     "group",
     "webhook",
+    "form",
+    "key",
     "finding",
     *sorted({name for each in LIMITS.values() for name in each}),
 )
@@ -117,7 +118,7 @@ def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
         raise BadRule(
             f"A rule has no field {str(unknown)[:40]!r}; it has {', '.join(FIELDS)}.", str(unknown)[:40]
         )
-    url = _webhook(given)
+    destination = destination_of(given)
     if cluster.rules.count() >= RULES_MOST:
         raise BadRule(f"A cluster has {RULES_MOST} rules at most: remove one first.", "kind")
     return AlertRule.objects.create(
@@ -126,7 +127,7 @@ def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
         kind=rule.kind.value,
         group=rule.group,
         limits=rule.limits,
-        sealed=seal({"url": url}) if url else b"",
+        sealed=destination.sealed() if destination is not None else b"",
     )
 
 
@@ -135,18 +136,6 @@ def add_usual(cluster: Cluster) -> list[AlertRule]:
     """The rules of ``USUAL`` that the cluster does not have, about all groups and without a webhook. ``BadRule`` where there is no room for all."""
     has = {row.kind for row in cluster.rules.filter(group="")}
     return [add(cluster, given) for given in USUAL if given["kind"] not in has]
-
-
-def _webhook(given: Mapping[str, Any]) -> str:
-    url = "" if given.get("webhook") is None else given["webhook"]
-    if not isinstance(url, str):
-        raise BadRule("webhook must be a URL, or empty for none.", "webhook")
-    if url:
-        try:
-            checked(url)
-        except BadUrl as error:
-            raise BadRule(str(error), "webhook") from None
-    return url
 
 
 @makes_room
@@ -159,23 +148,13 @@ def set_enabled(row: AlertRule, *, enabled: bool) -> AlertRule:
     return row
 
 
-def webhook(row: AlertRule) -> str:
-    """The URL, empty for none; empty, too, where it was encrypted with another key."""
-    if not row.sealed:
-        return ""
-    try:
-        return unseal(bytes(row.sealed)).get("url", "")
-    except ClusterError:
-        return ""
-
-
 def shown_rule(row: AlertRule) -> ShownRule:
     try:
         rule = values(row)
         text, blocked = rule.text, _blocked(row.cluster, rule)
     except BadRule:
         text, blocked = row.kind, "It cannot fire: another version of this program stored it."
-    url = webhook(row)
+    destination = stored_destination(row)
     return {
         "id": row.pk,
         "type": "rule",
@@ -183,7 +162,8 @@ def shown_rule(row: AlertRule) -> ShownRule:
         "group": row.group,
         "limits": row.limits,
         "says": text,
-        "webhook": shown(url) if url else None,
+        "webhook": destination.shown if destination is not None else None,
+        "form": destination.form.value if destination is not None else None,
         "enabled": row.enabled,
         "blocked": blocked,
     }

@@ -136,11 +136,19 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       if (wanted !== undefined) /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value = String(wanted);
     }
     part('rule-group').hidden = !isOfGroups(kind);
+    key();
     part('rule-why').textContent = '';
   }
 
+  function key() {
+    const sent = /** @type {HTMLSelectElement} */ (form.elements.namedItem('form'));
+    part('rule-key').hidden = sent.value !== 'pagerduty';
+  }
+
   form.addEventListener('change', (event) => {
-    if (/** @type {HTMLElement} */ (event.target).getAttribute('name') === 'kind') fields();
+    const changed = /** @type {HTMLElement} */ (event.target).getAttribute('name');
+    if (changed === 'kind') fields();
+    if (changed === 'form') key();
   });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();

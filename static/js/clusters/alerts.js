@@ -7,6 +7,7 @@
  * @property {string} group
  * @property {string} says
  * @property {string | null} webhook
+ * @property {string | null} form
  * @property {boolean} enabled
  * @property {string | null} blocked why it cannot fire now
  *
@@ -61,6 +62,14 @@ export function aboutWords(rule) {
   return rule.group ? `in ${rule.group}` : 'in all groups';
 }
 
+/** Where messages go; a form is sent with an address alone. @param {{[name: string]: string}} fields */
+function destinationOf(fields) {
+  const webhook = (fields.webhook ?? '').trim();
+  if (!webhook) return { webhook };
+  const form = webhook.startsWith('mailto:') ? 'mail' : (fields.form ?? 'json');
+  return { webhook, form, ...(form === 'pagerduty' ? { key: (fields.key ?? '').trim() } : {}) };
+}
+
 /**
  * The body of a new rule, from a form's fields.
  *
@@ -75,7 +84,7 @@ export function ruleOf(fields) {
   return {
     kind,
     group: isOfGroups(kind) ? (fields.group ?? '').trim() : '',
-    webhook: (fields.webhook ?? '').trim(),
+    ...destinationOf(fields),
     ...Object.fromEntries(numbers),
   };
 }

@@ -28,6 +28,7 @@ from explorer.server.openapi.operation import (
     whole,
 )
 from explorer.server.status.status_facts import Status
+from groups.watching.alerts.forms import Form
 from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
 from groups.watching.alerts.rules import FINDINGS, LIMITS, Kind
 from groups.watching.columns import GroupRow
@@ -51,6 +52,8 @@ RULE: Final = fields(
         "kind": enum(Kind),
         "group?": maybe(TEXT),
         "webhook?": maybe(TEXT),
+        "form?": maybe(enum(Form)),
+        "key?": maybe(TEXT),
         "finding?": enum(FINDINGS),
         **{
             f"{name}?": number(
