@@ -112,6 +112,17 @@ def test_a_wheel_holds_every_file_of_the_program_and_no_test(wheel: Path) -> Non
 
 
 @pytest.mark.long
+def test_another_program_imports_the_client_and_nothing_of_ours_comes_along(program: Installed) -> None:
+    code = (
+        "import sys; before = list(sys.path); from rebalance_explorer.client import Client; "
+        "assert sys.path == before; print(sorted({'explorer', 'django', 'groups'} & set(sys.modules)))"
+    )
+    python = program.program.with_name("python")
+    done = subprocess.run([python, "-c", code], cwd=program.data, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.long
 def test_the_installed_program_tells_the_products_version_and_lists_its_commands(program: Installed) -> None:
     assert program.run("--version").stdout == f"rebalance-explorer {VERSION}\n"
     said = program.run("help").stdout

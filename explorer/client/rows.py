@@ -1,0 +1,158 @@
+"""Rows of one level, as pandas takes them: ``pandas.DataFrame(client.rebalances(timeline))``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+
+class TimelineRow(TypedDict):
+    id: str
+    title: str
+    group: str
+    protocol: str
+    source: str
+    status: str
+    entries: int
+    first_ms: int
+    last_ms: int
+    created: str
+    verdict: str
+    headline: str
+    severity: str
+    url: str
+
+
+class FindingRow(TypedDict):
+    kind: str
+    text: str
+    certain: bool
+    at_ms: int | None
+    to_ms: int | None
+    first: int
+    """The first entry that proves it."""
+
+    sequences: list[int]
+    url: str
+    """The timeline at that entry."""
+
+
+class RebalanceRow(TypedDict):
+    epoch: int
+    sequence: int
+    at_ms: int
+    until_ms: int | None
+    causes: str
+    who: str
+    moved: int
+    blocked: str
+    unassigned_partition_ms: int | None
+    unread_partition_ms: int | None
+    records_waited: int | None
+    url: str
+
+
+class EntryRow(TypedDict):
+    sequence: int
+    at_ms: int
+    kind: str
+    actor: str | None
+    cause: int | None
+    provenance: str
+    payload: dict[str, Any]
+    """As its kind has it: the one column that stays as it is."""
+
+
+class OwnerRow(TypedDict):
+    """A partition at a moment."""
+
+    topic: str
+    partition: int
+    owner: str | None
+    """The member that reads it."""
+
+    target: str | None
+    """The member that the target gives it to."""
+
+
+# ``Any``: answers are JSON.
+Answer = Mapping[str, Any]
+
+
+def timeline_row(answer: Answer, server: str) -> TimelineRow:
+    verdict = (answer.get("summary") or {}).get("verdict") or {}
+    headline = verdict.get("headline") or {}
+    return {
+        "id": answer["id"],
+        "title": answer["title"],
+        "group": answer["group"],
+        "protocol": answer["protocol"],
+        "source": answer["source"],
+        "status": answer["status"],
+        "entries": answer["entries"],
+        "first_ms": answer["first_ms"],
+        "last_ms": answer["last_ms"],
+        "created": answer["created"],
+        "verdict": verdict.get("text", ""),
+        "headline": headline.get("text", ""),
+        "severity": headline.get("severity", ""),
+        "url": link(server, answer["id"]),
+    }
+
+
+def finding_row(finding: Answer, timeline: str, server: str) -> FindingRow:
+    sequences = finding["sequences"]
+    first = min(sequences, default=0)
+    return {
+        "kind": finding["kind"],
+        "text": finding["says"],
+        "certain": finding["certain"],
+        "at_ms": finding.get("at_ms", finding.get("from_ms")),
+        "to_ms": finding.get("to_ms"),
+        "first": first,
+        "sequences": sequences,
+        "url": link(server, timeline, first),
+    }
+
+
+def rebalance_row(row: Answer, timeline: str, server: str) -> RebalanceRow:
+    cost = row.get("cost") or {}
+    return {
+        "epoch": row["epoch"],
+        "sequence": row["sequence"],
+        "at_ms": row["at_ms"],
+        "until_ms": row["until_ms"],
+        "causes": "; ".join(row["causes"]),
+        "who": ", ".join(row["who"]),
+        "moved": row["moved"],
+        "blocked": "; ".join(row["blocked"]),
+        "unassigned_partition_ms": cost.get("unassigned_partition_ms"),
+        "unread_partition_ms": cost.get("unread_partition_ms"),
+        "records_waited": cost.get("records_waited"),
+        "url": link(server, timeline, row["sequence"]),
+    }
+
+
+def owner_rows(frame: Answer) -> list[OwnerRow]:
+    """Each partition of a frame that somebody reads or that the target names."""
+    owners = _by_partition({member: client["owned"] for member, client in frame["clients"].items()})
+    targets = _by_partition(frame["target"] or {})
+    return [
+        {"topic": topic, "partition": number, "owner": owners.get(key), "target": targets.get(key)}
+        for key in sorted(owners.keys() | targets.keys())
+        for topic, number in [key]
+    ]
+
+
+def link(server: str, timeline: str, sequence: int = 0) -> str:
+    """The page of a timeline, at an entry."""
+    return f"{server}/t/{timeline}" + (f"?at={sequence}" if sequence else "")
+
+
+def _by_partition(held: Mapping[str, Mapping[str, list[int]]]) -> dict[tuple[str, int], str]:
+    return {
+        (topic, number): member
+        for member, topics in held.items()
+        for topic, numbers in topics.items()
+        for number in numbers
+    }
