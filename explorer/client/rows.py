@@ -95,7 +95,7 @@ def timeline_row(answer: Answer, server: str) -> TimelineRow:
         "created": answer["created"],
         "verdict": verdict.get("text", ""),
         "headline": headline.get("text", ""),
-        "severity": headline.get("severity", ""),
+        "severity": headline.get("severity") or "",
         "url": link(server, answer["id"]),
     }
 
