@@ -129,6 +129,8 @@ export interface Column {
   key: string;
   topic: string;
   partition: number;
+  /** Of a quiet run that is drawn as one column: its partitions. */
+  folded?: string[];
 }
 
 /** A stretch of the timeline during which one member stood in one relation to one partition. */

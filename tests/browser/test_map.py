@@ -102,16 +102,28 @@ def test_only_rows_in_sight_are_in_the_page_and_the_focus_reaches_all_of_them(
     expect(here.locator(".mhere-says")).to_contain_text("1,000 rows")
 
 
-def test_whoever_is_in_trouble_stands_above_and_each_leads_to_its_row(open_page: Open, waiting: str) -> None:
+def test_whoever_matters_has_a_lane_above_the_map_that_leads_to_its_row_and_so_has_who_is_pinned(
+    open_page: Open, waiting: str
+) -> None:
     page = open_page(waiting)
     here = map_of(page)
-    trouble = here.get_by_role("region", name="In trouble at the playhead")
-    blocks = trouble.get_by_role("button", name=re.compile(f"blocks {LOOKED_FOR}")).first
-    expect(blocks).to_be_visible()
-    expect(trouble.get_by_role("button", name=re.compile("Process killed"))).to_have_count(1)
-    name = (blocks.get_attribute("data-go") or "").split("\n")[1]
-    blocks.click()
-    expect(here.locator(".mrow:focus")).to_have_attribute("data-key", name)
+    lanes = page.locator("#board .lane[data-member]")
+    waits = page.locator(f'#board .lane[data-member="{LOOKED_FOR}"]')
+    expect(waits.locator(".note")).to_contain_text("to release orders-")
+    expect(lanes.filter(has_text="Process killed")).to_have_count(1)
+    expect(lanes.filter(has_text="Blocks")).not_to_have_count(0)
+    expect(page.locator("#board .lane.rest")).to_contain_text(re.compile(r"99\d members"))
+    # Nearly all of 3,000 columns are folded.
+    expect(page.locator("#board .ch.fold").first).to_be_visible()
+    assert page.locator("#board .ch").count() < ROWS_MOST
+    waits.locator(".lead .id").click()
+    row = here.locator(".mrow:focus")
+    expect(row).to_have_attribute("data-key", LOOKED_FOR)
+    page.keyboard.press("ArrowUp")
+    expect(row).not_to_have_attribute("data-key", LOOKED_FOR)
+    other = row.get_attribute("data-key") or ""
+    page.keyboard.press("p")
+    expect(page.locator(f'#board .lane[data-member="{other}"]')).to_have_count(1)
 
 
 def test_groups_by_host_begin_closed_and_say_how_many_are_in_trouble(open_page: Open, waiting: str) -> None:
@@ -128,17 +140,6 @@ def test_groups_by_host_begin_closed_and_say_how_many_are_in_trouble(open_page: 
     expect(grid).to_have_attribute("aria-rowcount", "65")
     page.keyboard.press("ArrowLeft")
     expect(grid).to_have_attribute("aria-rowcount", "25")
-
-
-def test_rows_in_sight_open_as_blocks_and_close_again(open_page: Open, waiting: str) -> None:
-    page = open_page(waiting)
-    here = map_of(page)
-    here.get_by_role("searchbox").fill("consumer-0-0")
-    expect(here.locator(".mfound")).to_have_text("10 of 1,000 members")
-    here.get_by_role("button", name="The rows in sight as blocks").click()
-    expect(here.locator(".brow")).to_have_count(10)
-    page.keyboard.press("Escape")
-    expect(here.locator(".mframe")).to_be_visible()
 
 
 @pytest.mark.quick

@@ -58,7 +58,7 @@ UNREACHABLE = """() => {
 }"""
 """Controls whose middle, scrolled to, is another's or nobody's."""
 
-OVERLAPS = """() => [...document.querySelectorAll('.tl, .blocks > svg, .mstrip-svg, svg.b')].flatMap((svg) => {
+OVERLAPS = """() => [...document.querySelectorAll('.tl, .mstrip-svg, svg.b')].flatMap((svg) => {
   const texts = [...svg.querySelectorAll('text')].filter((text) => !text.closest('.moving')).map((text) => ({ says: text.textContent, box: text.getBoundingClientRect() })).slice(0, 300);
   const met = [];
   for (let a = 0; a < texts.length; a += 1) for (let b = a + 1; b < texts.length; b += 1) {
@@ -96,7 +96,7 @@ def is_whole(page: Page, width: int) -> None:
 
 @pytest.fixture(scope="module")
 def crowd(server: Served) -> str:
-    """Rows of blocks."""
+    """Lanes for some, one row for the others."""
     return large.waiting_at(server, large.store(server, large.scenario(60)))
 
 
@@ -121,7 +121,7 @@ def test_with_text_of_twice_the_size_nothing_is_cut_or_covered_and_every_control
 def test_a_crowd_of_twice_the_size_is_whole(
     open_page: Open, crowd: str, larger_crowd: str, viewport: dict[str, int]
 ) -> None:
-    for address, words in ((crowd, ".blocks .nm"), (larger_crowd, ".mstrip-svg text")):
+    for address, words in ((crowd, "#board .lane.rest"), (larger_crowd, ".mstrip-svg text")):
         page = opened(open_page, address, viewport)
         expect(page.locator(words).first).to_be_visible()
         is_whole(page, viewport["width"])

@@ -263,7 +263,7 @@ test('a timeline whose beginning was cut off begins where its first chunk does',
   assert.deepEqual([none.origin, none.last, none.empty], [0, 0, true]);
 });
 
-/** A grid without a page: rows of cells, of which one may hold a button, and rows of blocks. */
+/** A grid without a page: rows of cells, of which one may hold a button. */
 function grid() {
   const focused = [];
   const cell = (name, { lane, button } = {}) => {
@@ -274,7 +274,6 @@ function grid() {
       hasAttribute: (key) => attributes.has(key),
       setAttribute: (key, value) => attributes.set(key, value),
       attributes,
-      matches: () => false,
       querySelector: () => (button ? { focus: () => focused.push(button) } : null),
     };
     made.closest = (selector) =>
@@ -287,17 +286,6 @@ function grid() {
   ];
   const rows = cells.map((list) => ({ querySelectorAll: () => list }));
   const table = { querySelectorAll: () => [{ querySelectorAll: () => [] }, ...rows] };
-  const blocks = ['A', 'B', 'C'].map((lane) => {
-    const attributes = new Map();
-    return {
-      dataset: { lane },
-      matches: (selector) => selector === '.brow',
-      setAttribute: (key, value) => attributes.set(key, value),
-      attributes,
-      focus: () => focused.push(`row ${lane}`),
-    };
-  });
-  for (const row of blocks) row.ownerSVGElement = { querySelectorAll: () => blocks };
   const heard = {};
   const picked = [];
   walk({ addEventListener: (type, hear) => (heard[type] = hear) }, (lane) => picked.push(lane));
@@ -306,7 +294,7 @@ function grid() {
     heard.keydown({ key, target, preventDefault: () => (prevented = true), ...more });
     return prevented;
   };
-  return { cells, blocks, focused, picked, press, click: (target) => heard.click({ target }) };
+  return { cells, focused, picked, press, click: (target) => heard.click({ target }) };
 }
 
 test('arrows lead from cell to cell, to the button that is in one, and each cell can then have the focus', () => {
@@ -334,24 +322,6 @@ test('Enter and Space pick the member of a row at its head; other keys, and keys
     assert.equal(press(cells[0][0], 'ArrowRight', { [key]: true }), false);
   }
   assert.deepEqual([picked.length, focused], [2, []]);
-});
-
-test('among rows of blocks up and down lead to the next row, which alone is in the order of Tab', () => {
-  const { blocks, focused, picked, press } = grid();
-  assert.equal(press(blocks[0], 'ArrowDown'), true);
-  assert.equal(press(blocks[1], 'ArrowDown'), true);
-  assert.equal(press(blocks[2], 'ArrowDown'), true);
-  assert.equal(press(blocks[2], 'ArrowUp'), true);
-  assert.deepEqual(focused, ['row B', 'row C', 'row B']);
-  assert.deepEqual(
-    blocks.map(({ attributes }) => attributes.get('tabindex')),
-    ['-1', '0', '-1'],
-  );
-  assert.equal(press(blocks[1], 'ArrowLeft'), false);
-  assert.equal(press(blocks[1], 'Enter'), true);
-  assert.equal(press(blocks[2], ' '), true);
-  assert.equal(press(blocks[2], 'Enter', { altKey: true }), false);
-  assert.deepEqual(picked, ['B', 'C']);
 });
 
 test('a click on a head picks its member, and a click elsewhere nobody', () => {

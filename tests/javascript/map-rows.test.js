@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Hues, namedIn, ofLanes, ofTopics } from '../../static/js/map/entities.js';
+import { Hues, namedIn } from '../../static/js/frame/hues.js';
+import { ofLanes, ofTopics } from '../../static/js/map/entities.js';
 import {
   ABSENT,
   BEHIND,

@@ -1,5 +1,5 @@
 /**
- * The board: lanes with chips for a dozen members, rows of blocks beyond. It is told a rest and shows it.
+ * The board: lanes with chips for a dozen members; beyond, lanes for those that matter and one row for the others.
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {import('../types').Column} Column
@@ -13,7 +13,6 @@ import { textSize } from '../shared/text-size.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
 import { silentOf, unreadOf } from '../frame/unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../frame/view.js';
-import { Blocks } from './blocks.js';
 import { Lanes } from './lanes.js';
 
 const LANES_MOST = 12;
@@ -25,8 +24,12 @@ const COLUMN_LEAST = 22;
 const HEAD_LEAST = 118;
 
 export class Board {
-  /** @type {Lanes | Blocks | null} */
+  /** @type {Lanes | import('./crowd.js').Crowd | null} */
   #drawn = null;
+  /** Loaded for the first group that needs it. @type {typeof import('./crowd.js').Crowd | null} */
+  #Crowd = null;
+  /** The last rest, while that loads. @type {(() => void) | null} */
+  #waiting = null;
   #shape = '';
   /** @type {Map<string, number>} */
   #counts = new Map();
@@ -42,8 +45,14 @@ export class Board {
    * @param {(moment: import('../types').Moment) => import('../frame/hardships.js').Violation | null} [options.violationAt]
    * @param {() => import('../types').SilentSpan[]} [options.silences] of the timeline
    * @param {() => import('../shapes').Finding[]} [options.findings] of the timeline
+   * @param {() => string} [options.headline] of the timeline
+   * @param {() => string} [options.story] of the timeline
    */
-  constructor(root, { cast, labels, onPick, violationAt = () => null, silences = () => [], findings = () => [] }) {
+  constructor(
+    root,
+    { cast, labels, onPick, violationAt = () => null, silences = () => [], findings = () => [], headline, story },
+  ) {
+    this.texts = { headline, story };
     this.findings = findings;
     this.violationAt = violationAt;
     this.silences = silences;
@@ -105,10 +114,25 @@ export class Board {
       violation,
       marked: offsetMarks(this.findings(), at),
     };
+    if (!drawn) {
+      this.#waiting = () => this.render({ frame: settled, moment, sequence }, { animate: false, forward, since });
+      return scene;
+    }
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
-    drawn.render(scene, animate);
+    drawn.render(scene, animate, columns);
     drawn.pick(this.#picked);
     return scene;
+  }
+
+  /** The board of many members, while it is one. */
+  get crowd() {
+    return this.#Crowd && this.#drawn instanceof this.#Crowd ? this.#drawn : null;
+  }
+
+  async #load() {
+    this.#Crowd = (await import('./crowd.js')).Crowd;
+    this.#waiting?.();
+    this.#waiting = null;
   }
 
   /** @param {Column[]} columns */
@@ -116,13 +140,22 @@ export class Board {
     const width = this.root.clientWidth / textSize() || 1000;
     const many =
       this.#members > LANES_MOST || columns.length > COLUMNS_MOST || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
-    const shape = many ? 'blocks' : columns.map((column) => column.key).join(' ');
+    const shape = many ? 'crowd' : columns.map((column) => column.key).join(' ');
+    if (many && !this.#Crowd) {
+      if (!this.#waiting) this.#load();
+      return null;
+    }
+    this.#waiting = null;
     if (!this.#drawn || shape !== this.#shape) {
       this.#drawn?.destroy();
       this.labels.meet(this.#counts.keys());
       this.#shape = shape;
-      const options = { cast: this.cast, labels: this.labels, onPick: this.onPick };
-      this.#drawn = many ? new Blocks(this.root, options) : new Lanes(this.root, { ...options, columns });
+      const { cast, labels, onPick } = this;
+      const options = { cast, labels, onPick };
+      this.#drawn =
+        many && this.#Crowd
+          ? new this.#Crowd(this.root, { ...options, ...this.texts })
+          : new Lanes(this.root, { ...options, columns });
     }
     return this.#drawn;
   }

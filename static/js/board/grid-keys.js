@@ -1,7 +1,6 @@
 /**
  * The arrow keys within the grid of members and partitions: from cell to cell, as a grid is walked. Where a cell has a
- * partition in it, that has the focus, so that Enter picks it; at a row's head, Enter picks the member. Where members are
- * rows of blocks, up and down go from row to row.
+ * partition in it, that has the focus, so that Enter picks it; at a row's head, Enter picks the member.
  */
 
 const ROW = '[role="row"]';
@@ -32,7 +31,6 @@ export function place(lengths, [row, column], key) {
 export function walk(root, onLane) {
   root.addEventListener('keydown', (event) => {
     const target = /** @type {any} */ (event.target);
-    if (target.matches('.brow')) return walkRows(event, target, onLane);
     const cell = target.closest(CELL);
     const grid = target.closest('[role="grid"]');
     if (!cell || !grid || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
@@ -63,24 +61,6 @@ export function walk(root, onLane) {
     const lane = /** @type {HTMLElement | null | undefined} */ (head?.closest('[data-lane]'))?.dataset.lane;
     if (lane) onLane(lane);
   });
-}
-
-/** @param {KeyboardEvent} event @param {SVGElement} target @param {(lane: string) => void} onLane */
-function walkRows(event, target, onLane) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  if (event.key === 'Enter' || event.key === ' ') {
-    event.preventDefault();
-    onLane(target.dataset.lane ?? '');
-    return;
-  }
-  if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
-  event.preventDefault();
-  const rows = /** @type {SVGElement[]} */ ([...(target.ownerSVGElement?.querySelectorAll('.brow') ?? [])]);
-  const next = rows[rows.indexOf(target) + (event.key === 'ArrowDown' ? 1 : -1)];
-  if (!next) return;
-  target.setAttribute('tabindex', '-1');
-  next.setAttribute('tabindex', '0');
-  next.focus();
 }
 
 /** @param {HTMLElement} cell */

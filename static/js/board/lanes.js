@@ -8,24 +8,28 @@
  * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('../frame/cast.js').Cast} Cast
  * @typedef {import('../frame/labels.js').Labels} Labels
- * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
+ * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView> | import('../frame/ownership.js').Ownership, free: ReadonlySet<string>,
  *   since: (key: string) => number | null, forward: boolean, violation?: import('../frame/hardships.js').Violation | null,
  *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>,
- *   marked?: Map<string, import('../frame/offset-marks.js').Mark>}} Scene `silent`: ms since a member's last commit
+ *   marked?: Map<string, import('../frame/offset-marks.js').Mark>, seats?: ReadonlySet<string>}} Scene `silent`: ms since a member's
+ *   last commit; `seats`: the members that have a lane, where not all have
  */
 
 import { h, s } from '../shared/dom.js';
 import { outsiders, stillReads } from '../frame/hardships.js';
-import { textSize } from '../shared/text-size.js';
 import { isShare, readingChanges } from '../frame/view.js';
 import { captionOf, poolWords, UNREAD } from './captions.js';
 import { chip, chipWords, measure, travel } from './chips.js';
-import { columnHeads, topicHeads } from './heads.js';
-import { leadOf, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
+import { columnHeads, fitNames, topicHeads } from './heads.js';
+import { leadOf, noteOf, outsiderLead, outsiderNote, poolLead, poolNote } from './notes.js';
 import { alsoOwned, outlines, stillRead } from './outlines.js';
 import { drawTethers } from './tethers.js';
 
-const POOL = '\npool';
+export const POOL = '\npool';
+/** The row of all members that have no lane. */
+export const REST = '\nrest';
+/** Rows of no member. @type {{[lane: string]: string}} */
+const OTHERS = { [POOL]: ' pool', [REST]: ' rest' };
 
 export class Lanes {
   /** @type {Map<string, HTMLElement>} */
@@ -34,7 +38,7 @@ export class Lanes {
   #chips = new Map();
   /** @type {Map<string, HTMLElement>} */
   #cells = new Map();
-  /** @type {Map<string, string | null> | null} */
+  /** @type {Map<string, string> | null} */
   #before = null;
   /** @type {{chip: Element, slot: Element, hue: string}[]} */
   #pairs = [];
@@ -49,9 +53,10 @@ export class Lanes {
    * @param {Labels} options.labels
    * @param {boolean} [options.compact]
    * @param {string[]} [options.always] lanes that stand there from the first frame on, so that nothing jumps
+   * @param {boolean} [options.rest] whether those that have no lane are one row below the others
    * @param {(key: string) => void} [options.onPick]
    */
-  constructor(root, { columns, cast, labels, compact = false, always = [], onPick = () => {} }) {
+  constructor(root, { columns, cast, labels, compact = false, always = [], rest = false, onPick = () => {} }) {
     this.root = root;
     this.columns = columns;
     this.cast = cast;
@@ -67,9 +72,8 @@ export class Lanes {
     this.svg = s('svg.tethers', { 'aria-hidden': 'true' });
     root.append(this.svg, topicHeads(columns, labels), columnHeads(columns, labels));
     this.#rows.set(POOL, this.#row(POOL));
-    for (const column of columns) {
-      this.#chips.set(column.key, this.#chip(column));
-    }
+    if (rest) this.#rows.set(REST, this.#row(REST));
+    for (const column of columns) if (!column.folded) this.#chips.set(column.key, this.#chip(column));
     this.#watch = new ResizeObserver(() => this.#fit());
     this.#watch.observe(root);
   }
@@ -92,14 +96,17 @@ export class Lanes {
   render(scene, animate) {
     const { frame, moment, views } = scene;
     const from = animate ? measure(this.#chips.values()) : null;
-    const members = this.#seat(frame, animate);
+    const members = this.#seat(frame, animate, scene.seats);
     for (const node of this.root.querySelectorAll('.slot, .foot, .cap, .reader')) node.remove();
     for (const node of this.root.querySelectorAll('.broken')) node.classList.remove('broken');
     this.#pool(scene);
     // The world stops for a partition, not for a screen: its column is struck through while nobody reads it.
     const stops = Boolean(frame.barrier) && members.size > 0;
-    for (const [at, cell] of this.#cells)
-      cell.classList.toggle('unread', stops && scene.free.has(at.slice(at.indexOf('\n', 1) + 1)));
+    for (const [at, cell] of this.#cells) {
+      const key = at.slice(at.indexOf('\n', 1) + 1);
+      const isRead = !scene.free.has(key) && !(scene.seats && scene.unread?.has(key));
+      cell.classList.toggle('unread', !isRead && (stops || scene.seats !== undefined));
+    }
     for (const [lane, member] of members) {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
       row.classList.remove('act');
@@ -128,19 +135,23 @@ export class Lanes {
    *
    * @param {Frame} frame
    * @param {boolean} animate
+   * @param {ReadonlySet<string>} [seats] the members that have a lane, where not all have
    * @returns {Map<string, string>} member by lane
    */
-  #seat(frame, animate) {
+  #seat(frame, animate, seats) {
+    const isSeated = (/** @type {string} */ member) => !seats || seats.has(member);
     /** @type {Map<string, string>} */
     const members = new Map();
-    for (const member of Object.keys(frame.members)) members.set(this.cast.lane(member).key, member);
+    for (const member of Object.keys(frame.members).filter(isSeated)) members.set(this.cast.lane(member).key, member);
     const wanted = new Set([
       ...members.keys(),
       ...this.always,
-      ...outsiders(frame).map((member) => this.cast.lane(member).key),
+      ...outsiders(frame)
+        .filter(isSeated)
+        .map((member) => this.cast.lane(member).key),
     ]);
     for (const [lane, row] of this.#rows) {
-      if (lane === POOL || wanted.has(lane)) continue;
+      if (lane === POOL || lane === REST || wanted.has(lane)) continue;
       for (const node of row.querySelectorAll('.chip')) node.remove();
       row.remove();
       this.#rows.delete(lane);
@@ -214,23 +225,9 @@ export class Lanes {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
     const text = poolWords(frame, { free: count, known: views.size, labels: this.labels, compact: this.compact });
-    child(row, '.lead').replaceChildren(
-      h(
-        'div.txt',
-        h(
-          'div.nm',
-          {
-            title:
-              'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.',
-          },
-          this.labels.having.none,
-        ),
-        h('div.st', text),
-      ),
-    );
-    const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
+    child(row, '.lead').replaceChildren(poolLead(text, this.labels));
     child(row, '.note').replaceChildren(
-      ...poolNote(frame, count, mentioned, this.cast, (key) => this.labels.partition(key)),
+      ...poolNote(frame, free, views, this.cast, (key) => this.labels.partition(key)),
     );
   }
 
@@ -244,11 +241,12 @@ export class Lanes {
   #place({ frame, moment, views, free, since, forward, unread, marked }, animate) {
     /** @type {Element[]} */
     const moved = [];
-    /** @type {Map<string, string | null>} */
+    /** @type {Map<string, string>} */
     const now = new Map();
     for (const column of this.columns) {
       const { key } = column;
-      const node = /** @type {HTMLButtonElement} */ (this.#chips.get(key));
+      const node = this.#chips.get(key);
+      if (!node) continue;
       const view = views.get(key);
       if (isShare(frame) && view?.holder) {
         node.remove();
@@ -260,7 +258,8 @@ export class Lanes {
         continue;
       }
       const lane = view?.holder ? this.cast.lane(view.holder) : null;
-      const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane ? lane.key : POOL}\n${key}`));
+      const home = lane ? (this.#rows.has(lane.key) ? lane.key : REST) : POOL;
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(`${home}\n${key}`));
       const mode = view?.mode ?? 'free';
       const flying = node.classList.contains('moving') ? ' moving' : '';
       const idle = mode === 'own' || mode === 'leaving' ? unread?.get(key) : undefined;
@@ -294,12 +293,11 @@ export class Lanes {
         );
 
       if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) alsoOwned(column, other, this.#grid);
-      const home = lane ? lane.key : null;
       now.set(key, home);
       const was = this.#before?.get(key);
       if (was !== undefined && was !== home) {
         moved.push(node);
-        const left = was === null ? null : this.#cells.get(`${was}\n${key}`);
+        const left = was === POOL ? null : this.#cells.get(`${was}\n${key}`);
         if (left && forward) left.append(h('div.foot', this.compact ? 'left' : 'just left'));
       }
     }
@@ -324,8 +322,10 @@ export class Lanes {
         : view.holders.length > 1
           ? `shared by ${view.holders.length}`
           : '';
-      const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane.key}\n${column.key}`));
-      cell.prepend(node, ...(sentence ? [h('div.cap.reader', sentence)] : []));
+      const cell = this.cellOf(lane.key, column.key);
+      // Of several readers without a lane one stands for all.
+      if (cell && !cell.querySelector('.chip'))
+        cell.prepend(node, ...(sentence ? [h('div.cap.reader', sentence)] : []));
     }
   }
 
@@ -334,6 +334,16 @@ export class Lanes {
     const node = chip(column, this.labels.prefix(column.topic), this.labels.shape(column.topic));
     node.addEventListener('click', () => this.onPick(column.key));
     return node;
+  }
+
+  /** Where a partition is shown for a member: in the row of the others, if it has no lane. @param {string} lane @param {string} key */
+  cellOf(lane, key) {
+    return this.#cells.get(`${lane}\n${key}`) ?? this.#cells.get(`${REST}\n${key}`);
+  }
+
+  /** @param {string} lane */
+  rowOf(lane) {
+    return this.#rows.get(lane);
   }
 
   #tether() {
@@ -346,25 +356,13 @@ export class Lanes {
       columns: this.columns,
       cast: this.cast,
       labels: this.labels,
-      cellOf: (lane, key) => this.#cells.get(`${lane}\n${key}`),
+      cellOf: (lane, key) => this.cellOf(lane, key),
       chipOf: (key) => this.#chips.get(key),
     };
   }
 
-  /** Names are left out where a column is too narrow for them; the topic then stands over its columns. */
   #fit() {
-    const cell = this.root.querySelector('.lane .cell');
-    if (cell) {
-      const longest = this.columns.reduce(
-        (most, { key, topic }) =>
-          Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)),
-        0,
-      );
-      const width = cell.getBoundingClientRect().width / textSize();
-      this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
-      this.root.classList.toggle('tight', width < 96);
-      this.root.classList.toggle('slim', width < 38);
-    }
+    fitNames(this.root, this.columns, this.labels);
     this.#tether();
   }
 
@@ -373,20 +371,24 @@ export class Lanes {
     const row = h(
       'div',
       {
-        class: lane === POOL ? 'row lane pool' : 'row lane',
+        class: `row lane${OTHERS[lane] ?? ''}`,
         role: 'row',
         'data-hue': hue,
-        'data-lane': lane === POOL ? null : lane,
+        'data-lane': lane in OTHERS ? null : lane,
       },
-      h('div.lead', { role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
+      h('div.lead', { role: 'rowheader', tabindex: lane in OTHERS ? null : '0' }),
     );
-    for (const { key } of this.columns) {
-      const cell = h('div.cell', { role: 'gridcell', 'data-col': key });
+    for (const [at, { key, topic, folded }] of this.columns.entries()) {
+      const begins = at > 0 && this.columns[at - 1].topic !== topic;
+      const cell = h(`div.cell${folded ? '.fold' : ''}${begins ? '.begins' : ''}`, {
+        role: 'gridcell',
+        'data-col': key,
+      });
       this.#cells.set(`${lane}\n${key}`, cell);
       row.append(cell);
     }
     row.append(h('div.note', { role: 'gridcell' }));
-    if (lane === POOL) this.root.append(row);
+    if (lane in OTHERS) this.root.append(row);
     return row;
   }
 }

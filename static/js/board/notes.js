@@ -9,6 +9,7 @@
 
 import { placeOf, waitsAtBarrier } from '../frame/barrier.js';
 import { disc } from '../frame/disc.js';
+import { parted } from '../frame/names.js';
 import { h, s } from '../shared/dom.js';
 import {
   coordinatorWords,
@@ -53,6 +54,19 @@ const CAPTION_MOST = 8;
 export function named(cast, member) {
   const name = cast.name(member);
   return name.length > CAPTION_MOST ? disc(cast, member) : name;
+}
+
+/**
+ * A name without what all names begin with; a phone leaves out the word that they have in common, too. Of a name that is too long
+ * the end stays.
+ *
+ * @param {Cast} cast @param {string} member
+ */
+export function shortName(cast, member) {
+  const [word, own] = cast.brief(member);
+  if (word) return [h('span.pre', word), h('span.own', own)];
+  const { head, tail } = parted(own);
+  return tail ? [h('span.cuts', head), h('span.own', tail)] : [head];
 }
 
 /** @param {Frame} frame @param {string} member @param {boolean} short */
@@ -144,7 +158,7 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
                   .join(', '),
               },
               before ? h('span.before', `${before} → `) : null,
-              name,
+              ...shortName(cast, member),
             ),
         epochBadge(frame, member, terse),
       ),
@@ -173,7 +187,7 @@ export function leadOf(frame, member, cast, labels, compact, silent_ms) {
 /**
  * @param {Frame} frame
  * @param {string} member
- * @param {Map<string, PartitionView>} views
+ * @param {import('./lanes.js').Scene['views']} views
  * @param {Cast} cast
  * @param {Labels} labels
  * @param {boolean} silent
@@ -249,7 +263,11 @@ export function outsiderLead(frame, member, cast) {
       'div.txt',
       h(
         'div.nm',
-        h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)),
+        h(
+          'span',
+          { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member },
+          ...shortName(cast, member),
+        ),
         h('span.epoch.out', { title: kafka }, 'not a member'),
       ),
       h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, text),
@@ -312,14 +330,25 @@ function copies(state, label) {
   ];
 }
 
+/** @param {string} text how many @param {Labels} labels */
+export function poolLead(text, labels) {
+  const title =
+    'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.';
+  return h('div.txt', h('div.nm', { title }, labels.having.none), h('div.st', text));
+}
+
+/** Of as many unassigned partitions it is looked up who is to get them. */
+const LOOKED_UP_MOST = 1000;
+
 /**
  * @param {Frame} frame
- * @param {number} count partitions without an owner
- * @param {PartitionView[]} views those of them that the frame mentions
+ * @param {ReadonlySet<string>} free partitions without an owner
+ * @param {import('./lanes.js').Scene['views']} views
  * @param {Cast} cast
  * @param {(key: string) => string} label
  */
-export function poolNote(frame, count, views, cast, label) {
+export function poolNote(frame, free, views, cast, label) {
+  const count = free.size;
   if (!count) return [];
   if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', 'Share state is being made')];
   if (isClassic(frame))
@@ -329,7 +358,14 @@ export function poolNote(frame, count, views, cast, label) {
         frame.barrier ? 'Nobody reads them until the leader has assigned' : 'Unassigned until the next generation',
       ),
     ];
-  const wanted = views.filter((view) => view.wants);
+  const wanted = [];
+  let looked = 0;
+  for (const key of free) {
+    const view = views.get(key);
+    if (view?.wants) wanted.push(view);
+    looked += 1;
+    if (looked >= LOOKED_UP_MOST) break;
+  }
   if (count === 1 && wanted.length === 1) {
     const taker = /** @type {string} */ (wanted[0].wants);
     return obstacleOf(frame, taker)

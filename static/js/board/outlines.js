@@ -36,7 +36,7 @@ const LATER = {
 /**
  * Dashed outlines where partitions should be and are not.
  *
- * @param {Frame} frame @param {Map<string, PartitionView>} views @param {Grid} grid
+ * @param {Frame} frame @param {import('./lanes.js').Scene['views']} views @param {Grid} grid
  * @returns {Pair[]} what is tied by a tether
  */
 export function outlines(frame, views, grid) {
@@ -45,9 +45,10 @@ export function outlines(frame, views, grid) {
   for (const [member, target] of Object.entries(frame.target ?? {})) {
     if (!frame.members[member]) continue;
     for (const key of keysOf(target)) {
-      const view = /** @type {PartitionView} */ (views.get(key));
+      // Of thousands of partitions few have a column of their own.
       const chip = grid.chipOf(key);
-      if (view.holders.includes(member) || !chip) continue;
+      const view = chip && views.get(key);
+      if (!view || view.holders.includes(member)) continue;
       const slot = outline(key, member, grid, '', targetWords(frame, member, view, grid));
       // A reader more is no move from the others.
       if (slot && !isShare(frame)) pairs.push({ chip, slot, hue: grid.cast.lane(member).hue });

@@ -128,6 +128,20 @@ export class Cast {
     return this.#names.get(id) ?? id;
   }
 
+  #common = { prefix: '', word: '' };
+
+  /** What all names begin with, where it is written once for all of them. @param {{prefix: string, word: string}} common */
+  shorten(common) {
+    this.#common = common;
+  }
+
+  /** A name without that: the word that all have in common as well, and what is the member's own. @param {string} id @returns {[string, string]} */
+  brief(id) {
+    const name = this.name(id);
+    const { prefix, word } = this.#common;
+    return name.startsWith(prefix + word) ? [word, name.slice(prefix.length + word.length)] : ['', name];
+  }
+
   /** @param {string} id @returns {Lane} */
   lane(id) {
     return this.#lane(this.#keyOf(id));

@@ -250,7 +250,7 @@ export function waitsOf(frame, views, member) {
 /**
  * Who else has what a member has, where one partition has two owners.
  *
- * @param {Map<string, PartitionView>} views
+ * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
  * @param {string} member
  * @returns {Map<string, string[]>} other member → keys
  */

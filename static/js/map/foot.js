@@ -13,7 +13,6 @@ const BUTTONS = [
   ['+', '↕+', 'Higher rows (+)'],
   ['-', '↕−', 'Lower rows (−)'],
   ['f', 'Fit', 'Fit: all rows and all of the time (F)'],
-  ['b', 'Blocks', 'The rows in sight as blocks (B)'],
 ];
 
 export class Foot {
@@ -42,14 +41,13 @@ export class Foot {
     );
   }
 
-  /** @param {string} text @param {{blocks: boolean, zoomed: boolean}} can */
-  show(text, { blocks, zoomed }) {
+  /** @param {string} text @param {boolean} zoomed */
+  show(text, zoomed) {
     if (this.here.textContent !== text) this.here.textContent = text;
     const off = (/** @type {string} */ key, /** @type {boolean} */ disabled) => {
       const button = this.buttons.get(key);
       if (button) button.disabled = disabled;
     };
-    off('b', !blocks);
     off('a', !zoomed);
     off('d', !zoomed);
   }

@@ -1,6 +1,6 @@
 /**
  * The board beyond sixty members: every member, or every partition, over the whole timeline. A row is a line of pixels
- * or has a name, by how far one has zoomed; it opens as a lane with its chips, and up to sixty of them as blocks.
+ * or has a name, by how far one has zoomed, and opens as a lane with its chips.
  *
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('./types').Kind} Kind
@@ -10,7 +10,6 @@
 
 import { onTextSize } from '../shared/text-size.js';
 import { when } from '../frame/words.js';
-import { BLOCKS_MOST } from './blocks-view.js';
 import { Field, NAMED } from './field.js';
 import { Plot } from './plot.js';
 import { PINS_MOST, Roster } from './roster.js';
@@ -39,12 +38,14 @@ export class BoardMap {
    * @param {() => number} options.start_ms
    * @param {(sequence: number) => void} options.onSeek
    * @param {(key: string) => void} options.onPick a partition
+   * @param {(members: string[]) => void} options.onPins the ids of the members that are pinned
    */
-  constructor(root, { source, cast, labels, verdict, start_ms, onSeek, onPick }) {
+  constructor(root, { source, cast, labels, verdict, start_ms, onSeek, onPick, onPins }) {
     this.root = root;
     this.source = source;
     this.start_ms = start_ms;
     this.onSeek = onSeek;
+    this.onPins = onPins;
     const names = {
       member: (/** @type {string} */ id) => cast.name(id),
       lane: (/** @type {string} */ id) => cast.lane(id).key,
@@ -121,11 +122,9 @@ export class BoardMap {
     this.#saying = null;
     const { parts, teller } = this;
     const others = teller.look();
-    parts.trouble.render(teller.troubles);
     if (others && this.roster.shown.only === 'trouble') this.rows();
     else parts.list.say();
     teller.show(parts.lane);
-    if (teller.scene) parts.blocks.render(teller.scene);
   }
 
   /** An answer has come: there may be new lanes, topics, and better pictures. */
@@ -139,17 +138,12 @@ export class BoardMap {
   /** @param {boolean} all */
   #drawn(all) {
     if (all) this.#place();
-    const { first, end } = this.field.sight;
-    this.parts.foot.show(this.field.inSight, {
-      blocks: this.roster.kind === 'members' && end > first && end - first <= BLOCKS_MOST,
-      zoomed: this.plot.zoomed,
-    });
+    this.parts.foot.show(this.field.inSight, this.plot.zoomed);
   }
 
   /** @param {Kind} kind */
   show(kind) {
     if (this.roster.kind === kind) return;
-    this.back();
     this.roster.kind = kind;
     this.plot.kind = kind;
     this.roster.shown = { only: 'all', grouping: 'none', query: '' };
@@ -169,15 +163,8 @@ export class BoardMap {
     this.announce(this.parts.toolbar.found.textContent ?? '');
   }
 
-  /** All rows of a kind that are in trouble. @param {Kind} kind */
-  all(kind) {
-    this.show(kind);
-    this.choose({ only: 'trouble' });
-  }
-
   /** Into the search, from wherever one is. */
   find() {
-    this.back();
     this.parts.toolbar.find.focus();
     this.parts.toolbar.find.select();
   }
@@ -190,7 +177,6 @@ export class BoardMap {
   /** To a row, wherever it is, and whatever hides it. @param {Kind} kind @param {string} key */
   go(kind, key) {
     this.show(kind);
-    this.back();
     if (!this.parts.list.goTo(key)) {
       this.roster.uncover(key);
       this.parts.toolbar.find.value = '';
@@ -207,6 +193,8 @@ export class BoardMap {
   /** @param {string} key */
   pin(key) {
     const done = this.roster.pin(key);
+    const { roster } = this;
+    if (roster.kind === 'members') this.onPins(roster.pins.flatMap((pinned) => roster.lane(pinned).members));
     const name = this.roster.entity(this.roster.kind, key)?.name ?? key;
     const focused = this.parts.grid.contains(document.activeElement);
     this.rows();
@@ -303,7 +291,7 @@ export class BoardMap {
         return true;
       case '+':
       case '=':
-        if (!field.step(1, top)) this.#toBlocks();
+        field.step(1, top);
         return true;
       case '-':
         field.step(-1, top);
@@ -311,9 +299,6 @@ export class BoardMap {
       case 'f':
         field.resize(null, 0);
         this.zoom(() => plot.show(null));
-        return true;
-      case 'b':
-        this.#toBlocks();
         return true;
       case '/':
         this.find();
@@ -327,8 +312,7 @@ export class BoardMap {
 
   /** One thing at a time: the open row, the search, the zoom. */
   #escape() {
-    if (this.parts.blocks.open) this.back();
-    else if (this.teller.opened) this.close();
+    if (this.teller.opened) this.close();
     else if (this.roster.shown.query || this.roster.shown.only !== 'all') {
       this.parts.toolbar.find.value = '';
       const key = this.parts.list.current?.line.key;
@@ -359,32 +343,6 @@ export class BoardMap {
     this.teller.opened = null;
     this.teller.show(this.parts.lane);
     this.parts.list.say();
-    this.parts.list.focus();
-  }
-
-  #toBlocks() {
-    const { first, end } = this.field.sight;
-    const { scene } = this.teller;
-    if (this.roster.kind !== 'members' || !scene || !this.field.lines.length) return;
-    if (end - first > BLOCKS_MOST) {
-      this.announce(`${end - first} rows are in sight; as blocks at most ${BLOCKS_MOST} are shown. Zoom in first.`);
-      return;
-    }
-    const lines = this.field.lines.slice(first, end).filter(({ type }) => type === 'row');
-    const members = lines.flatMap(({ key }) => this.roster.lane(key).members);
-    this.parts.frame.hidden = true;
-    this.parts.blocks.show(
-      members,
-      `${lines.length} ${lines.length === 1 ? 'member' : 'members'} at the playhead`,
-      scene,
-    );
-  }
-
-  /** From the blocks. */
-  back() {
-    if (!this.parts.blocks.open) return;
-    this.parts.blocks.hide();
-    this.parts.frame.hidden = false;
     this.parts.list.focus();
   }
 

@@ -11,7 +11,8 @@
  * @typedef {{only: import('./types').Only, grouping: import('./types').Grouping, query: string}} Shown
  */
 
-import { Hues, namedIn, ofLanes, ofTopics } from './entities.js';
+import { Hues, namedIn } from '../frame/hues.js';
+import { ofLanes, ofTopics } from './entities.js';
 import { found, haystack, linesOf } from './rows.js';
 
 /** Pinned rows stay above the others; more would leave these no room. */

@@ -3,7 +3,6 @@
  */
 
 import { h } from '../shared/dom.js';
-import { BlocksView } from './blocks-view.js';
 import { Foot } from './foot.js';
 import { Gestures } from './gestures.js';
 import { Lane } from './lane.js';
@@ -11,7 +10,6 @@ import { List } from './list.js';
 import { Strip } from './strip.js';
 import { Surface } from './surface.js';
 import { Toolbar } from './toolbar.js';
-import { TroubleList } from './trouble-list.js';
 
 /** @typedef {ReturnType<typeof skeleton>} Parts */
 
@@ -36,12 +34,6 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
       map.axis = axis;
     },
     onFirst: () => map.first(),
-  });
-  const trouble = new TroubleList({
-    onGo: (one) => map.go(one.kind, one.key),
-    onAll: (kind) => map.all(kind),
-    nameOf: (one) => (one.kind === 'members' ? cast.name(one.key) : labels.partition(one.key)),
-    hueOf: (one) => (one.kind === 'members' ? hueOf(one.key) : 'x'),
   });
   const stripRoot = h('div.mstrip');
   const strip = new Strip(stripRoot, {
@@ -93,19 +85,16 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     onGo: (kind, key) => map.go(kind, key),
     onClose: () => map.close(),
   });
-  const blocks = new BlocksView({ cast, labels, onPick, onBack: () => map.back() });
   const foot = new Foot((key) => map.key(key));
   const live = h('div.sr', { 'aria-live': 'polite' });
-  root.replaceChildren(toolbar.root, trouble.root, frame, blocks.root, foot.root, laneRoot, live);
+  root.replaceChildren(toolbar.root, frame, foot.root, laneRoot, live);
   const surfaces = { pins: new Surface(pinCanvas), rows: new Surface(canvas) };
   return {
     root,
     toolbar,
-    trouble,
     strip,
     list,
     lane,
-    blocks,
     foot,
     live,
     frame,

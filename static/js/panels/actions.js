@@ -52,6 +52,8 @@ export const ACTIONS = [
     ['lag', 'Lag and rebalances', '', 'lag-panel summary'],
     ['next-assignment', 'Next assignment', '', 'assignment-panel summary'],
     ['metrics', 'Kafka’s metrics', '', 'metrics-panel summary'],
+    ['others', 'More than twelve members: open the row of the others', 'o'],
+    ['fold', 'More than twelve members: fold quiet columns', 'x'],
     ['unpick', 'Clear the selection', 'Escape'],
   ]),
   ...rows('Do', [
@@ -76,7 +78,7 @@ export const WITHIN = [
   { keys: ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'], says: 'within the board, from cell to cell' },
   { keys: ['ArrowUp', 'ArrowDown', 'Enter', 'p'], says: 'in the map: a row, open it, pin it on top' },
   { keys: ['w', 's', 'a', 'd'], says: 'in the map: zoom in and out of time, earlier, later' },
-  { keys: ['+', '-', 'b', 'f'], says: 'in the map: higher and lower rows, rows as blocks, all of it' },
+  { keys: ['+', '-', 'f'], says: 'in the map: higher and lower rows, all of it' },
 ];
 
 /** @type {{[key: string]: string}} */

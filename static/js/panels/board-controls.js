@@ -104,7 +104,13 @@ function handlersOf(controls) {
       toast(loops() ? 'Playing begins again at the end' : 'Playing stops at the end');
     },
     copy: copyLink,
-    find: () => ('map' in stage ? stage.map.find() : openPalette()),
+    find: () => {
+      const finds = 'map' in stage ? stage.map : stage.crowd;
+      if (finds) finds.find();
+      else openPalette();
+    },
+    others: () => stage.crowd?.open(),
+    fold: () => stage.crowd?.fold(),
     palette: openPalette,
     help: showHelp,
     unpick,

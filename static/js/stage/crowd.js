@@ -1,5 +1,6 @@
 /**
- * The board of a crowd: nothing here is made of all moments. Windows of the timeline come from the source, the state at the
+ * The board of more than sixty members: the same lanes as with fewer, and below them a map with a row for each member over time.
+ * Nothing here is made of all moments. Windows of the timeline come from the source, the state at the
  * playhead from the frame and the ownership that follows it, and like events are one line.
  *
  * @typedef {import('../types').Meta} Meta
@@ -14,9 +15,14 @@ import { showPartition } from '../panels/partition-card.js';
 import { WindowSource } from '../source/source.js';
 import { stretchesOf } from '../source/stretches.js';
 import { silentOf, unreadOf } from '../frame/unread.js';
+import { columnsOf, widen } from '../frame/view.js';
+import { Crowd } from '../board/crowd.js';
+import { h } from '../shared/dom.js';
 
 /** As fine as the list of events needs it: it is collapsed on the server, whatever the columns are. */
 const COLUMNS = 800;
+/** Of more partitions the quiet ones are not even counted in runs. */
+const LISTED_MOST = 20_000;
 /** For the owners of one partition, whose rows are few. */
 const COLUMNS_OF_ONE = 4000;
 
@@ -40,7 +46,7 @@ export class CrowdStage {
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled
-   * @param {(parts: {source: WindowSource, root: HTMLElement}) => {render(scene: MapScene): void, find(): void, go(kind: 'members' | 'partitions', key: string): void, refresh(): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
+   * @param {(parts: {source: WindowSource, root: HTMLElement, onPins: (members: string[]) => void}) => {render(scene: MapScene): void, find(): void, first(): void, go(kind: 'members' | 'partitions', key: string): void, refresh(): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
    */
   constructor({
     timeline,
@@ -77,7 +83,40 @@ export class CrowdStage {
     });
     places.filter.hidden = true;
     places.commits.hidden = true;
-    this.map = draws({ source: this.source, root: places.board });
+    const [lanes, rows] = [h('div'), h('div')];
+    places.board.replaceChildren(lanes, rows);
+    this.map = draws({ source: this.source, root: rows, onPins: (members) => this.crowd.pin(members) });
+    this.crowd = new Crowd(lanes, {
+      cast,
+      labels,
+      onPick,
+      headline: () => meta.summary.verdict?.headline?.text ?? '',
+      onOpen: () => this.map.first(),
+    });
+    lanes.addEventListener('click', (event) => this.#follow(/** @type {Element} */ (event.target)));
+  }
+
+  /** From a lane to the member's row. @param {Element} target */
+  #follow(target) {
+    const lane = /** @type {HTMLElement | null} */ (target.closest('[role="rowheader"]')?.closest('[data-lane]'));
+    if (lane?.dataset.lane) this.map.go('members', lane.dataset.lane);
+  }
+
+  /** Partitions of the topics that have been seen. @type {Map<string, number>} */
+  #counts = new Map();
+  /** @type {import('../types').Frame['topics'] | undefined} */
+  #topics = undefined;
+  /** @type {import('../types').Column[]} */
+  #columns = [];
+
+  /** All partitions, of which few have a column of their own. @param {import('../types').Frame} frame */
+  #columnsAt(frame) {
+    const before = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    if (!before || frame.topics !== this.#topics) widen(frame, this.#counts);
+    this.#topics = frame.topics;
+    const after = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    if (after !== before) this.#columns = after > LISTED_MOST ? [] : columnsOf(this.#counts);
+    return this.#columns;
   }
 
   /** Only what the entries themselves tell. @param {Moment} moment */
@@ -96,8 +135,25 @@ export class CrowdStage {
     this.labels.follow(frame.protocol, frame.protocol_type);
     this.labels.remember(frame.topics);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const silent = silentOf(unreadOf(settled, this.meta.summary.silences ?? [], { sequence, at_ms: frame.at_ms }));
-    this.map.render({ frame, moment, sequence, ownership: this.ownership, violation, silent });
+    const stopped = unreadOf(settled, this.meta.summary.silences ?? [], { sequence, at_ms: frame.at_ms });
+    const silent = silentOf(stopped);
+    const { ownership } = this;
+    this.crowd.render(
+      {
+        frame,
+        moment,
+        views: ownership,
+        free: ownership.free,
+        unread: new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why])))),
+        silent,
+        since: () => null,
+        forward: false,
+        violation,
+      },
+      false,
+      this.#columnsAt(frame),
+    );
+    this.map.render({ frame, moment, sequence, ownership, violation, silent });
     this.events.move(sequence);
     return { views: this.ownership, violation };
   }
@@ -131,6 +187,7 @@ export class CrowdStage {
   /** @param {string | null} key */
   async pick(key) {
     this.#picked = key;
+    this.crowd.pick(key);
     const { cast, labels } = this;
     const shown = { key, cast, labels, onClose: () => this.onPick(null) };
     if (key === null) {

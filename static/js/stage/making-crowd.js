@@ -14,7 +14,7 @@ export { Ownership } from '../frame/ownership.js';
 export function crowdStage({ picked, start_ms, ...shared }) {
   return new CrowdStage({
     ...shared,
-    draws: ({ root, source }) =>
+    draws: ({ root, source, onPins }) =>
       new BoardMap(root, {
         source,
         cast: shared.cast,
@@ -22,6 +22,7 @@ export function crowdStage({ picked, start_ms, ...shared }) {
         verdict: () => `${part('headline').textContent} ${part('verdict').textContent}`,
         start_ms,
         onSeek: shared.onSeek,
+        onPins,
         onPick: (key) => shared.onPick(key === picked() ? null : key),
       }),
   });

@@ -4,7 +4,7 @@
  * @typedef {import('../types').Meta} Meta
  */
 
-/** More members than this are a crowd: rows of blocks would not fit a screen. */
+/** More members than this are a crowd: a line for each would not fit a screen. */
 export const MEMBERS_MOST = 60;
 /** More partitions than this are, too: who owns each at each moment is not worked out in a browser. */
 export const PARTITIONS_MOST = 600;

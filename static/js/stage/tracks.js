@@ -1,5 +1,5 @@
 /**
- * The board of a small group: lanes or blocks, a track for each member, and every event in a list. All of it is made of the
+ * The board of a small group: lanes, a track for each member, and every event in a list. All of it is made of the
  * moments in sight, visited one after another in slices: those of the whole timeline where it is short, else those of the
  * chunk in which the playhead stands.
  *
@@ -73,6 +73,8 @@ export class TrackStage {
       violationAt,
       silences: () => meta.summary.silences ?? [],
       findings: () => meta.summary.findings ?? [],
+      headline: () => meta.summary.verdict?.headline?.text ?? '',
+      story: () => meta.summary.verdict?.text ?? '',
     });
     this.view = new TimelineView(places.tracks, {
       spans: this.spans,
@@ -98,6 +100,11 @@ export class TrackStage {
       this.#settle();
       onSeek(timeline.rest?.sequence ?? timeline.origin);
     });
+  }
+
+  /** Its board, where it is one of many members. */
+  get crowd() {
+    return this.board.crowd;
   }
 
   /** @param {Moment} moment */
