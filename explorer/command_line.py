@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "make_token": "make a token with which a program acts for an account",
         "worker": "work on what waits in Redis: runs, imports and sweeps of a team's servers",
         "watch": "record the groups of a live cluster, read-only, as they rebalance",
+        "clusters": "apply a file of live clusters and their alert rules, or print one",
         "groups": "list and describe the groups of a live cluster, as Kafka's own tool does",
         "import_log": "import segments of __consumer_offsets as timelines",
         "archive_log": "copy a live cluster's whole __consumer_offsets into segments",

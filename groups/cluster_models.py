@@ -20,6 +20,7 @@ class Cluster(models.Model):
         PAGE = "page"
         ENVIRONMENT = "environment"
         COMMAND = "command"
+        FILE = "file"
 
     class Status(models.TextChoices):
         WAITING = "waiting"
