@@ -38,9 +38,9 @@ from groups.pipeline.folding.context import Context, EarlierTimeline
 from groups.pipeline.local.engine import LocalEngine, workers_for
 from groups.pipeline.local.memory import BadSize
 from groups.pipeline.progress import READING_SHARE, Counting, Progress
-from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.recognising import READ, FileKind
 from groups.pipeline.reading.rows import Wanted
-from groups.pipeline.reading.splitting import READ, Listing, list_sources
+from groups.pipeline.reading.splitting import Listing, list_sources
 from groups.pipeline.reading.tasks import Task, tasks_of
 from groups.pipeline.reading.transactions import LeftOut
 from groups.pipeline.report import Findings

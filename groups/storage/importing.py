@@ -99,6 +99,7 @@ def _fill(timeline: Timeline, import_id: str, report: Mapping[str, Any]) -> None
     timeline.group = listed_name(report["group"])
     timeline.protocol = str(headline["protocol"] or "")
     timeline.status = Timeline.Status.COMPLETE
+    timeline.provenance = "inferred" if report.get("inferred") else ""
     timeline.summary = headline | {"offsets": report["offsets"]}
     timeline.verdict = b64decode(report["verdict"])
     columns = listed_columns({**headline, "verdict": read_verdict(timeline.verdict)})

@@ -13,8 +13,10 @@ from typing import Final
 from groups.texts.console_consumer import CONSOLE_CONSUMER
 from groups.texts.dump_log import DUMP_LOG
 from groups.texts.found import Found, Remark, TextFormat
+from groups.texts.group_tables import GROUP_TABLES
+from groups.texts.log_lines import LOG_LINES
 
-FORMATS: Final[tuple[TextFormat, ...]] = (CONSOLE_CONSUMER, DUMP_LOG)
+FORMATS: Final[tuple[TextFormat, ...]] = (LOG_LINES, GROUP_TABLES, CONSOLE_CONSUMER, DUMP_LOG)
 
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -51,7 +53,9 @@ def read_text(lines: Iterable[str], formats: Sequence[TextFormat], *, written_ms
     for reader in readers:
         yield from reader.end()
     if unread:
-        yield Remark(_passed_over(unread, first, " or ".join(each.name for each in formats)))
+        # A program logs much else.
+        normal = LOG_LINES in formats
+        yield Remark(_passed_over(unread, first, " or ".join(each.name for each in formats)), normal)
 
 
 def _passed_over(lines: int, first: int, names: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from groups.history.entries import Kind, Payload, Provenance
@@ -39,7 +39,7 @@ class Remark(NamedTuple):
 
 
 class TextEntry(NamedTuple):
-    """An entry of a group's timeline, without its number. Entries of one ``unit`` belong to one request."""
+    """An entry of a group's timeline, without its number. Entries up to one that is ``settled`` belong to one request."""
 
     group: str
     at_ms: int
@@ -48,9 +48,24 @@ class TextEntry(NamedTuple):
     payload: Payload
     provenance: Provenance = Provenance.RECORDED
     settled: bool = True
+    caused: bool = False
+    """Whether the entry before its unit brought it about."""
 
 
-Found = NewFile | RecordBatch | LineProblem | MissingOffsets | Remark | TextEntry
+class LogEvent(NamedTuple):
+    """What happened in a group by a line of a log; entries are made of all of a group's lines together (``inferred``).
+
+    ``source`` is whose clock the line has: ``broker`` or a client's name.
+    """
+
+    group: str
+    at_ms: int
+    source: str
+    what: str
+    fields: Mapping[str, str]
+
+
+Found = NewFile | RecordBatch | LineProblem | MissingOffsets | Remark | TextEntry | LogEvent
 
 PASSED_OVER: Final[tuple[Found, ...]] = ()
 """What ``take`` returns for a line that is the format's and adds nothing by itself."""

@@ -6,12 +6,21 @@ three consumers of which one is killed and two leave; ``billing`` speaks the con
 
 from __future__ import annotations
 
+import base64
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from groups.texts.formats import FORMATS, formats_of, read_text
+from groups.texts.found import LogEvent
+from groups.texts.inferred import Recorded, inferred_entries
+from groups.texts.log_lines import LOG_LINES
+from groups.wire.embedded.consumer_protocol import decode_assignment
 from tests.pipeline.folds import Folds, fold_paths
 
 pytestmark = pytest.mark.once
@@ -68,3 +77,211 @@ def test_the_older_console_consumers_lines_have_groups_without_assignments_and_c
     ]
     assert [each["value"]["offset"] for each in values(folds, "shipping#1", 1)] == [1]
     assert any("without what each member is assigned" in line for line in said(folds))
+
+
+LOGS = ("broker", "cart-a", "cart-b", "cart-c", "bill-d", "bill-e")
+
+
+def generations(folds: Folds) -> list[tuple[int, list[tuple[str, list[int]]]]]:
+    """Each generation with its members' clients and partitions."""
+    found = []
+    for payload in values(folds, CHECKOUT, 2):
+        members = []
+        for member in payload["value"]["members"]:
+            data = base64.b64decode(member["assignment"])
+            topics = decode_assignment(data)["assignedPartitions"] if data else []
+            members.append((member["clientId"], sorted(n for topic in topics for n in topic["partitions"])))
+        found.append((payload["value"]["generation"], sorted(members)))
+    return found
+
+
+def sentence(folds: Folds, timeline: str) -> str:
+    return str(folds.index(timeline)["summary"]["verdict"]["text"])
+
+
+def test_lines_of_logs_alone_have_the_generations_members_and_assignments_of_the_records(
+    tmp_path: Path, recorded: Folds
+) -> None:
+    folds = fold_text(tmp_path, text_of(*LOGS))
+
+    settled = [each for each in generations(recorded) if each[0]]
+    assert generations(folds) == settled
+    assert folds.told(CHECKOUT)["inferred"]
+    assert not recorded.told(CHECKOUT)["inferred"]
+    assert {each["provenance"] for each in folds.entries(CHECKOUT) if each["kind"] == "record"} == {
+        "inferred"
+    }
+    # What the coordinator's lines say and no record has.
+    assert "cart-c was removed when its session expired" in sentence(folds, CHECKOUT)
+    assert "cart-b left" in sentence(folds, CHECKOUT)
+    assert "bill-e was removed when its session expired" in sentence(folds, BILLING)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("broker",),
+        ("cart-a",),
+        ("cart-b",),
+        ("cart-c",),
+        ("bill-d",),
+        ("bill-e",),
+        ("broker", "cart-b", "bill-d"),
+    ],
+)
+def test_of_some_of_the_lines_nothing_false_is_said(tmp_path: Path, names: tuple[str, ...]) -> None:
+    folds = fold_text(tmp_path, text_of(*names))
+
+    for timeline in {CHECKOUT, BILLING} & set(folds.timelines):
+        text = sentence(folds, timeline)
+        assert not re.search(r"died|idle|unassigned|still had|waited|stuck", text), text
+
+
+def test_lines_and_records_are_on_one_axis_whatever_the_lines_clock(tmp_path: Path) -> None:
+    """The lines are in another zone, and a minute late: the skew is measured by generations."""
+    moved = re.sub(
+        r"(?m)^\[2026-11-27 12:(\d\d)", lambda found: f"[2026-11-27 05:{int(found[1]) + 1}", text_of("broker")
+    )
+    folds = fold_text(tmp_path, moved, PASTED / "segments")
+
+    entries = folds.entries(CHECKOUT)
+    fired = next(each for each in entries if each["kind"] == "timer")
+    after = next(
+        each
+        for each in entries
+        if each["kind"] == "record" and each["sequence"] > fired["sequence"] and each["payload"]["type"] == 2
+    )
+    assert 0 <= after["at_ms"] - fired["at_ms"] < 2_000
+    assert any(
+        "The clock of the lines of broker is 25,140." in note.get("says", "")
+        for note in folds.notes(CHECKOUT)
+    )
+    assert "cart-c was removed when its session expired" in sentence(folds, CHECKOUT)
+    assert "bill-e was removed when its session expired" in sentence(folds, BILLING)
+    # Records are as they are without lines; none is made up.
+    assert {each["provenance"] for each in entries if each["kind"] == "record"} == {"recorded"}
+
+
+def test_lines_of_a_ticket_are_read_with_colours_quotes_and_cuts_and_the_rest_is_listed(
+    tmp_path: Path,
+) -> None:
+    lines = text_of("broker").splitlines()
+    text = "\n".join(
+        [
+            "It hangs since noon:",
+            *(f"> \x1b[32m{line}\x1b[0m".replace(" ", "\t", 1) for line in lines[:12]),
+            lines[12][:120],
+            *lines[13:],
+        ]
+    )
+    folds = fold_text(tmp_path, text)
+
+    assert {CHECKOUT, BILLING} <= set(folds.timelines)
+    assert [one for one in said(folds) if re.search(r"passed over|no time zone", one)]
+
+
+def looks(folds: Folds, timeline: str) -> list[dict[str, str]]:
+    """At each record of a look: client → its partitions."""
+    found = []
+    for payload in values(folds, timeline, 2):
+        given = {}
+        for member in payload["value"]["members"]:
+            topics = decode_assignment(base64.b64decode(member["assignment"]))["assignedPartitions"]
+            given[member["clientId"]] = ",".join(f"{t['topic']}:{n}" for t in topics for n in t["partitions"])
+        found.append(given)
+    return found
+
+
+CHECKOUT_LOOKS = [
+    {"cart-a": "orders:0,orders:1", "cart-b": "orders:2,orders:3", "cart-c": "orders:4,orders:5"},
+    {"cart-a": "orders:0,orders:1,orders:2", "cart-b": "orders:3,orders:4,orders:5"},
+    {"cart-a": "orders:0,orders:1,orders:2,orders:3,orders:4,orders:5"},
+    {},
+]
+
+
+def test_a_series_of_tables_is_looks_at_its_groups(tmp_path: Path) -> None:
+    folds = fold_text(tmp_path, text_of("tables"))
+
+    assert looks(folds, CHECKOUT) == CHECKOUT_LOOKS
+    assert [each["value"]["epoch"] for each in values(folds, BILLING, 3)] == [3, 4]
+    assert "bill-e was removed; polls do not show why" in sentence(folds, BILLING)
+    assert folds.told(BILLING)["inferred"]
+    assert any("offsets and lag" in line for line in said(folds))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: re.sub(" {2,}", "\t", text),
+        lambda text: re.sub(" {2,}", " ", text),
+        lambda text: re.sub("(?m)^GROUP .*CURRENT-OFFSET.*\n", "", text),
+        lambda text: re.sub("(?m)^(?=.)", "\x1b[1m", text),
+        lambda text: text.replace("\n", "\r\n"),
+    ],
+    ids=["tabs", "single blanks", "without the header", "colours", "carriage returns"],
+)
+def test_tables_are_read_as_tickets_have_them(tmp_path: Path, change: Any) -> None:
+    folds = fold_text(tmp_path, change(text_of("tables")))
+
+    assert looks(folds, CHECKOUT) == CHECKOUT_LOOKS
+
+
+def test_tables_without_times_are_placed_a_second_apart_and_a_cut_row_is_listed(tmp_path: Path) -> None:
+    text = re.sub(r"(?m)^2026.*\n", "", text_of("tables"))
+    text = re.sub(r"(?m)^(checkout +orders +3).*$", r"\1", text, count=1)
+    folds = fold_text(tmp_path, text)
+
+    assert len(looks(folds, CHECKOUT)) == 4
+    assert any("have no time" in line for line in said(folds))
+    assert any(re.match(r"line \d+: the row of a table is cut off", line) for line in said(folds))
+
+
+def test_tables_and_records_of_one_group_do_not_mix(tmp_path: Path, recorded: Folds) -> None:
+    folds = fold_text(tmp_path, text_of("tables", "broker"), PASTED / "segments")
+
+    assert values(folds, CHECKOUT, 2) == values(recorded, CHECKOUT, 2)
+
+
+@given(
+    st.sampled_from(
+        [
+            "broker",
+            "cart-a",
+            "cart-c",
+            "bill-d",
+            "console-groups",
+            "console-groups-old",
+            "console-offsets-old",
+        ]
+    ),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 60), st.text(max_size=12)), max_size=12),
+)
+def test_whatever_is_cut_out_of_a_text_or_put_into_it_the_rest_is_read(
+    name: str, changes: list[tuple[float, int, str]]
+) -> None:
+    text = text_of(name)[:60_000]
+    for where, length, put in changes:
+        at = int(where * len(text))
+        text = text[:at] + put + text[at + length :]
+
+    found = list(read_text(text.splitlines(keepends=True), formats_of(text[:65_536]) or FORMATS))
+
+    groups: dict[str, list[LogEvent]] = {}
+    for each in found:
+        if isinstance(each, LogEvent):
+            groups.setdefault(each.group, []).append(each)
+    for events in groups.values():
+        inferred_entries(events, Recorded())
+        inferred_entries(events, Recorded({1: events[0].at_ms}, {2: 5}, True))
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_each_form_says_what_it_carries_and_what_it_lacks(form: Any) -> None:
+    assert form.carries
+    assert form.lacks
+
+
+def test_an_ordinary_text_is_no_log_of_groups() -> None:
+    assert not formats_of("Group photo: members have left the building\n2026-01-01 00:00:00 INFO started\n")
+    assert LOG_LINES in formats_of(text_of("broker"))

@@ -49,6 +49,12 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
             text="Added as entries",
             title="Stored by timeline add: entries of a run, or of a recording that was judged.",
         )
+    if timeline.source == Timeline.Source.IMPORT and timeline.provenance == "inferred":
+        return Origin(
+            text="Inferred",
+            title="From lines of logs and tables that were pasted, without a record. What no line says is not shown; "
+            "a member that no line names is missing.",
+        )
     if timeline.source == Timeline.Source.IMPORT:
         return Origin(
             text="From a log", title="What the records hold. A dot that is open marks what is inferred."

@@ -14,13 +14,10 @@ from groups.imports.lifecycle import GETTING_SPARK, can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.listed_summary import headline_text, listed_summary
-from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.recognising import READ
 from groups.pipeline.topics.naming import SOURCE_TEXTS
 from groups.shown import shown_name
 from groups.storage.names import named_summary
-
-READ = (FileKind.OFFSETS, FileKind.METADATA)
-"""What of an import's files is read to its end."""
 
 GROUPS_A_PAGE = 100
 """Groups of one answer; the page asks for more."""

@@ -178,7 +178,8 @@ class Finder:
     def _notes_source(self, last: Entry) -> None:
         if last.kind is not Kind.RECORD or last.payload.get("type") not in OFFSET_TYPES:
             self._sources.add(SOURCES[last.kind])
-            if last.kind is Kind.RECORD and last.provenance is Provenance.INFERRED:
+            if last.kind is Kind.RECORD and last.provenance is Provenance.INFERRED and last.cause is not None:
+                # What is inferred of lines of logs has no poll that it explains.
                 self._sources.add(POLLS)
         elif last.payload.get("value"):
             self._sources.add(COMMITS)

@@ -61,7 +61,8 @@ def _before(facts: Facts) -> list[Finding]:
     found, noun = [], facts.wording.noun
     # Of a member that was there before the log, or where records are missing, an assignment may be unknown.
     unknown = set(facts.began["members"]) if facts.began is not None else set()
-    for one in facts.lives.idled if not facts.notes.gaps else ():
+    # A log in which no topic is named, of lines of a coordinator, has no assignments at all.
+    for one in facts.lives.idled if not facts.notes.gaps and facts.frame["topics"] else ():
         if one.member in unknown:
             continue
         name = facts.process(one.member)

@@ -35,9 +35,10 @@ def replay_observation(state: State, entry: Entry) -> State:
         for member_id, each in members.items()
         if member_id not in group.members
     }
-    gone = {name: NOT_DESCRIBED for name in group.members if name not in members} if phase else {}
+    # Where a line or a request said before why a member went, that holds.
+    gone = {name: group.gone.get(name, NOT_DESCRIBED) for name in group.members if name not in members}
     return replace(
         state,
         protocol=Protocol.CLASSIC,
-        classic=replace(group, phase=phase, joining=joining, gone=gone),
+        classic=replace(group, phase=phase, joining=joining, gone=gone if phase else {}),
     )

@@ -306,6 +306,8 @@ def _note_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
         return _right_sentence(entry.payload, cast.name(member))
+    if note == "log_line":
+        return Sentence("note", entry.actor, str(entry.payload.get("says")))
     if note == "not_written":
         return Sentence("note", COORDINATOR, f"Nothing is written: {entry.payload.get('says')}")
     if note == "commit_fails":

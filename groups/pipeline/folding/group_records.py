@@ -40,8 +40,9 @@ class GroupRecord(NamedTuple):
 def entry_text(entry: Entry, payload: bytes) -> bytes:
     """A record's entry as ``Entry.to_json`` gives it, around a payload that is JSON already."""
     partition = "null" if entry.partition is None else entry.partition
+    cause = "null" if entry.cause is None else entry.cause
     head = (
-        f'{{"sequence":{entry.sequence},"at_ms":{entry.at_ms},"kind":"record","actor":"coordinator","cause":null,'
+        f'{{"sequence":{entry.sequence},"at_ms":{entry.at_ms},"kind":"record","actor":"coordinator","cause":{cause},'
         f'"provenance":"recorded","partition":{partition},"offset":{entry.offset},"batch":{entry.batch},'
         f'"unit":{entry.unit},"settled":{"true" if entry.settled else "false"},"payload":'
     )

@@ -21,6 +21,7 @@ from groups.pipeline.folding.context import Context, log_of
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
+from groups.pipeline.folding.texts import GroupTexts
 from groups.pipeline.folding.timelines import TimelineFolding
 from groups.pipeline.folding.transactions import Transactions
 from groups.pipeline.held_memory import give_back
@@ -144,22 +145,34 @@ class GroupFolding:
         self.number = 0
         self.timeline: TimelineFolding | None = None
         self.transactions = Transactions()
+        self.texts = GroupTexts()
 
     def add(self, block: GroupBlock) -> None:
+        if block.lines:
+            self.texts.lines += block.lines
+            return
         self._settle(block)
         if block.records:
             self._first_pass(self.merger.add(block))
 
     def finish(self) -> Iterator[Folded]:
         self._first_pass(self.merger.finish())
+        self.last_ms = max(
+            (ms for ms in (self.last_ms, self.texts.last_ms()) if ms is not None), default=None
+        )
         try:
             if self.context.from_ms is not None and (self.last_ms or 0) < self.context.from_ms:
                 return
             self.plan = plan(self.facts, self.context.known)
             self.open = list(self.transactions.notes(self.last_ms or 0))
             self.open += self.transactions.aborted_notes()
+            self.entries = self.texts.entries()
             for run, records in self.spool:
                 yield from self._second_pass(run, records)
+            if self.timeline is None and self.entries:
+                yield from self._begun(begins=True)
+            if self.timeline is not None:
+                self.timeline.texts_until(None)
             yield from self._close_timeline()
         finally:
             self.spool.close()
@@ -191,6 +204,7 @@ class GroupFolding:
     def _facts_of(self, run: Run) -> None:
         records = [record_of(other, run.partition) for other in run.others]
         for record in records:
+            self.texts.note_record(record)
             if record.type in _FACTS:
                 self.facts.add(record.offset, record.payload)
             elif record.type in COMMIT_TYPES and not record.tombstone:
@@ -260,6 +274,8 @@ class GroupFolding:
             self.timeline = TimelineFolding(self.name, self.number, self.plan, self.context, self.task.packs)
             # What is open at the log's end is of the life in which it began.
             self.timeline.notes += self.open
+            # What texts say after one life of the group belongs to its next one.
+            self.timeline.texts = self.entries
 
     def _close_timeline(self) -> Iterator[Folded]:
         if self.timeline is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from bisect import bisect_left
+from collections import deque
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord, entry
 from groups.pipeline.folding.notes import compaction_note, gap_note, leader_note, lost_between, split_due
 from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
 from groups.pipeline.topics.naming import Plan
+from groups.texts.found import TextEntry
 
 _RECORD: Final = Kind.RECORD
 _RECORDED: Final = Provenance.RECORDED
@@ -36,6 +38,9 @@ CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
 
 COMMIT_BYTES: Final = 250
 """What a commit weighs in a chunk: about what it is as an entry in JSON."""
+
+LOGGED_WITHIN_MS: Final = 500
+"""A coordinator logs a removal and writes its records in one go; on a busy machine so far apart."""
 
 GAPS_KEPT_MOST: Final = 100
 """Gaps of one timeline that a report lists; all of them are in its entries."""
@@ -60,6 +65,8 @@ class TimelineFolding:
         """Ids of the group's stored timelines by their length and digest: two of its lives may be as long."""
         for one in context.earlier.get(listed_name(group), ()):
             self.earlier.setdefault(one.entries, {})[one.digest] = one.id
+        self.texts: deque[TextEntry] = deque()
+        """Entries that texts made, by time, which are still to come."""
         self.continues: str | None = None
         self.sequence = FIRST_SEQUENCE
         self.records = 0
@@ -85,6 +92,7 @@ class TimelineFolding:
         if first.partition not in self.begun or self._is_watched(first.partition):
             self._gaps_before(first.partition, first.offset, first.at_ms)
             self._notes_until(last.offset, first.at_ms)
+        cause = self._cause_in_texts(unit) if self.texts else None
         begins = self.sequence
         entries = [
             written(
@@ -94,6 +102,7 @@ class TimelineFolding:
                 "coordinator",
                 _RECORDED,
                 record.payload,
+                cause=cause,
                 settled=record is last,
                 partition=record.partition,
                 offset=record.offset,
@@ -140,6 +149,7 @@ class TimelineFolding:
                 at = starts[unit]
                 self._gaps_before(partition, offsets[at], columns.at_ms[at])
                 self._notes_until(offsets[columns.ends[unit] - 1], columns.at_ms[at])
+                self.texts_until(columns.at_ms[at])
             until = self._units_until(columns, unit, last, watched=watched)
             self._add_commits(columns, unit, until)
             unit = until
@@ -147,7 +157,7 @@ class TimelineFolding:
     def _is_watched(self, partition: int | None) -> bool:
         """Whether something may stand between two requests: a note, a gap, another leader."""
         context = self.context
-        return bool(self.notes or context.lost.get(partition) or context.leaders.get(partition))
+        return bool(self.notes or self.texts or context.lost.get(partition) or context.leaders.get(partition))
 
     def finish(self, tables: Tables) -> dict[str, Any]:
         """Ends the timeline: what is told of it, and its index in the pack (whose name is still to come)."""
@@ -176,6 +186,7 @@ class TimelineFolding:
             "incarnation": self.number,
             "entries": self.sequence - FIRST_SEQUENCE,
             "records": self.records,
+            "inferred": not self.records,
             "deleted": self.ended,
             "named": list(self.named.values()),
             "nameless": [topic for topic in self.nameless if topic["id"] in self.mentioned],
@@ -233,6 +244,10 @@ class TimelineFolding:
                 if note.at_ms is not None:
                     late = (at for at in range(unit + 1, min(last, until)) if times[starts[at]] >= note.at_ms)
                     until = min(until, next(late, until))
+            if self.texts:
+                due_ms = self.texts[0].at_ms
+                late = (at for at in range(unit + 1, min(last, until)) if times[starts[at]] >= due_ms)
+                until = min(until, next(late, until))
             passed = offsets[ends[unit] - 1]
             for lost in self.context.lost.get(columns.partition, ()):
                 if lost.from_offset > passed:
@@ -304,6 +319,53 @@ class TimelineFolding:
                 digest=asdict(self.indexer.digest()),
             )
         )
+
+    # -- what texts say
+
+    def _cause_in_texts(self, unit: list[GroupRecord]) -> int | None:
+        """Adds what texts say before a unit. If one of them says why a member is removed that these records remove, its sequence."""
+        at_ms = unit[0].at_ms
+        self.texts_until(at_ms - LOGGED_WITHIN_MS)
+        gone = {record.member for record in unit if record.tombstone} - {None}
+        for each in self.texts:
+            if each.at_ms > at_ms + LOGGED_WITHIN_MS:
+                break
+            member = each.payload.get("member", each.actor)
+            if gone and each.kind in (Kind.TIMER, Kind.REQUEST) and member in gone:
+                # The line is written a moment before or after the record; the cause comes first.
+                self.texts.remove(each)
+                self.texts_until(at_ms)
+                self.texts.appendleft(each._replace(at_ms=at_ms))
+                self.texts_until(at_ms)
+                return self.sequence - 1
+        self.texts_until(at_ms)
+        return None
+
+    def texts_until(self, at_ms: int | None) -> None:
+        """Adds the entries of texts up to a time; all that are left where there is none."""
+        while self.texts and (at_ms is None or self.texts[0].at_ms <= at_ms):
+            self._settings_first(self.texts[0].at_ms)
+            unit = [self.texts.popleft()]
+            while not unit[-1].settled and self.texts:
+                unit.append(self.texts.popleft())
+            first = self.sequence
+            entries = [
+                Entry(
+                    sequence=sequence,
+                    at_ms=each.at_ms,
+                    kind=each.kind,
+                    actor=each.actor,
+                    provenance=each.provenance,
+                    payload=each.payload,
+                    cause=first - 1 if each.caused else None,
+                    settled=each is unit[-1],
+                    unit=first if each.kind is _RECORD else None,
+                )
+                for sequence, each in enumerate(unit, first)
+            ]
+            for entry in entries:
+                self._add(entry, orjson.dumps(entry.to_json()))
+            self._rest()
 
     # -- notes
 

@@ -88,6 +88,8 @@ class GroupBlock:
     commits: CommitRows
     tables: Tables
     others: list[OtherRecord]
+    lines: list[bytes] = field(default_factory=list)
+    """Entries and events of texts (``entry_lines``), in place of records."""
 
     @property
     def first_batch(self) -> int:
@@ -107,7 +109,14 @@ class GroupBlock:
         # The same byte of all commits together: most of them are alike, and so it takes a tenth.
         planes = self.commits.view(np.uint8).reshape(-1, COMMIT.itemsize).T.tobytes()
         packed = pickle.dumps(
-            (planes, tables.keys, tables.texts, tables.topic_ids, [tuple(other) for other in self.others]),
+            (
+                planes,
+                tables.keys,
+                tables.texts,
+                tables.topic_ids,
+                [tuple(other) for other in self.others],
+                self.lines,
+            ),
             protocol=pickle.HIGHEST_PROTOCOL,
         )
         # What goes through Java is copied there some ten times.
@@ -116,7 +125,7 @@ class GroupBlock:
     @classmethod
     def unpack(cls, group: str, partition: int | None, source: int, split: int, packed: bytes) -> GroupBlock:
         # What a task of this very job wrote, as Spark's own rows are pickled.
-        planes, keys, texts, topic_ids, others = pickle.loads(cramjam.zstd.decompress(packed))  # noqa: S301
+        planes, keys, texts, topic_ids, others, lines = pickle.loads(cramjam.zstd.decompress(packed))  # noqa: S301
         commits = np.frombuffer(planes, np.uint8).reshape(COMMIT.itemsize, -1).T.tobytes()
         return cls(
             group=group,
@@ -126,6 +135,7 @@ class GroupBlock:
             commits=np.frombuffer(commits, COMMIT),
             tables=Tables(keys, texts, topic_ids),
             others=[OtherRecord(*other) for other in others],
+            lines=lines,
         )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from groups.pipeline.reading.archives import HEAD_BYTES, Unpacking, packing_of, why_not_opened
 from groups.pipeline.reading.given_files import given_files
-from groups.pipeline.reading.printed_logs import PrintedLogs, formats_in
+from groups.pipeline.reading.printed_logs import EntriesFile, PrintedLogs, formats_in
 from groups.pipeline.reading.sources import Gap, Problem
 
 
@@ -20,6 +20,8 @@ class OpenedFile(NamedTuple):
     shown: str
     named: bool
     origin: str = ""
+    entries: int | None = None
+    """How many entries it has, where it is a file of entries."""
 
 
 Opened = OpenedFile | Problem | Gap
@@ -40,7 +42,10 @@ def opened_files(paths: Sequence[str], scratch: Path | None) -> Iterator[Opened]
             continue
         made_of = f"made of {' and '.join(each.name for each in formats)}"
         for found in texts.open(file.path, file.shown, formats):
-            if isinstance(found, Path):
+            if isinstance(found, EntriesFile):
+                names = " and ".join(each.name for each in formats)
+                yield OpenedFile(found.path, file.shown, False, names, found.entries)
+            elif isinstance(found, Path):
                 origin = ", ".join(part for part in (made_of, file.origin) if part)
                 yield OpenedFile(found, file.shown, False, origin)
             else:

@@ -6,17 +6,30 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
+from groups.pipeline.reading.entry_lines import ENTRIES_NAME, entry_line
 from groups.pipeline.reading.sources import Gap, Problem
 from groups.texts.dump_log import JOINED_CHARS_MOST
 from groups.texts.formats import formats_of, read_text
-from groups.texts.found import LineProblem, MissingOffsets, NewFile, Remark, TextFormat
+from groups.texts.found import (
+    LineProblem,
+    LogEvent,
+    MissingOffsets,
+    NewFile,
+    Remark,
+    TextEntry,
+    TextFormat,
+)
 from groups.wire.errors import RecordError
 from groups.wire.logs.record_batch import RecordBatch, write_batch
 
 LOOK_BYTES: Final = 64 * 1024
 """How far into a file the search goes for a line by which a text is recognised: a ticket has words before it."""
+
+EVENTS_MOST: Final = 500_000
+"""Events and entries of one text that are kept: lines of logs of a group that rebalances every second for days. A group's are sorted in
+memory, half a kilobyte each."""
 
 LISTED_MOST: Final = 20
 """Lines of one text that are listed with what is wrong with them; the others are counted."""
@@ -34,6 +47,13 @@ def formats_in(path: Path) -> tuple[TextFormat, ...]:
     return formats_of(head.decode(_encoding(head), errors="replace"))
 
 
+class EntriesFile(NamedTuple):
+    """Lines of ``entry_line``."""
+
+    path: Path
+    entries: int
+
+
 @dataclass(slots=True)
 class PrintedLogs:
     """Makes segments of the texts of one import, under ``folder``."""
@@ -41,11 +61,15 @@ class PrintedLogs:
     folder: Path
     made: int = 0
 
-    def open(self, path: Path, shown: str, formats: tuple[TextFormat, ...]) -> Iterator[Path | Problem | Gap]:
+    def open(
+        self, path: Path, shown: str, formats: tuple[TextFormat, ...]
+    ) -> Iterator[Path | EntriesFile | Problem | Gap]:
         """The segments of a text, what of it is not understood, and which offsets it leaves out."""
         out: IO[bytes] | None = None
         segments: list[Path] = []
         folder, partition, listed, more = "", None, 0, 0
+        entries: IO[bytes] | None = None
+        kept, over = 0, 0
         try:
             written_ms = int(path.stat().st_mtime * 1000)
             for found in read_text(_lines(path), formats, written_ms=written_ms):
@@ -67,6 +91,13 @@ class PrintedLogs:
                         yield Gap(
                             partition=partition, from_offset=found.first, to_offset=found.last, reason=MISSING
                         )
+                    case TextEntry() | LogEvent() if kept < EVENTS_MOST:
+                        if entries is None:
+                            entries = self._next("").with_name(ENTRIES_NAME).open("wb")
+                        kept += 1
+                        entries.write(entry_line(found))
+                    case TextEntry() | LogEvent():
+                        over += 1
                     case LineProblem() if listed < LISTED_MOST:
                         listed += 1
                         reason = f"line {found.line}: {found.reason}"
@@ -78,9 +109,18 @@ class PrintedLogs:
             if more:
                 reason = f"{more:,} more lines of records are not understood"
                 yield Problem(file=shown, offset=None, reason=reason)
+            if over:
+                reason = f"only its first {EVENTS_MOST:,} lines that say something of groups are used; {over:,} more are not"
+                yield Problem(file=shown, offset=None, reason=reason)
         finally:
             _close(out)
+            _close(entries)
         yield from segments
+        if entries is not None:
+            yield EntriesFile(Path(entries.name), kept)
+            for form in formats:
+                reason = f"{form.name} have {form.carries}; they lack {form.lacks}"
+                yield Problem(file=shown, offset=None, reason=reason, normal=True)
 
     def _next(self, folder: str) -> Path:
         self.made += 1

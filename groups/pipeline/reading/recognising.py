@@ -25,10 +25,16 @@ class FileKind(StrEnum):
 
     OFFSETS = "offsets"
     METADATA = "metadata"
+    ENTRIES = "entries"
+    """Entries and events that were read of a text (``printed_logs``)."""
     OTHER_TOPIC = "other-topic"
     NO_RECORDS = "no-records"
     EMPTY = "empty"
     NOT_A_SEGMENT = "not-a-segment"
+
+
+READ = frozenset({FileKind.OFFSETS, FileKind.METADATA, FileKind.ENTRIES})
+"""What is read to its end."""
 
 
 def recognise(data: mmap.mmap | bytes, folder: str) -> tuple[FileKind, str]:

@@ -46,6 +46,7 @@ class Source:
         return {
             FileKind.OFFSETS: "segment",
             FileKind.METADATA: "cluster metadata",
+            FileKind.ENTRIES: "text",
             FileKind.OTHER_TOPIC: "another topic's segment",
             FileKind.NO_RECORDS: "segment without records",
             FileKind.EMPTY: "empty",

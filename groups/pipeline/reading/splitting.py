@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from groups.pipeline.reading.opening import opened_files
-from groups.pipeline.reading.recognising import HEADER_BYTES, FileKind, recognise
+from groups.pipeline.reading.opening import OpenedFile, opened_files
+from groups.pipeline.reading.recognising import HEADER_BYTES, READ, FileKind, recognise
 from groups.pipeline.reading.sources import Gap, Problem, Source, gaps_between, mark_repeats
 
 SPLIT_BYTES = 16 * 1024 * 1024
@@ -25,9 +25,6 @@ SPLIT_BYTES = 16 * 1024 * 1024
 _HEADER = struct.Struct(">qi4xb4xhi30xi")
 """Of a batch: base offset, length, magic, attributes, last offset delta, number of records."""
 _COMPRESSIONS = ("", "gzip", "snappy", "lz4", "zstd")
-
-
-READ = {FileKind.OFFSETS, FileKind.METADATA}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +68,11 @@ def list_sources(
         if isinstance(file, Gap):
             gaps.append(file)
             continue
+        if file.entries is not None:
+            source = _of_entries(file, len(sources))
+            sources.append(source)
+            splits.append(_split(source, 0, source.bytes, before=None, after=None))
+            continue
         try:
             source, cut, why = look_into(file.path, file.shown, number=len(sources), split_bytes=split_bytes)
         except OSError as error:
@@ -90,6 +92,19 @@ def list_sources(
         splits=tuple(splits),
         problems=tuple(problems),
         gaps=(*gaps, *gaps_between(sources)),
+    )
+
+
+def _of_entries(file: OpenedFile, number: int) -> Source:
+    return Source(
+        number=number,
+        path=str(file.path),
+        file=file.shown,
+        kind=FileKind.ENTRIES,
+        bytes=file.path.stat().st_size,
+        records=file.entries or 0,
+        state="read",
+        origin=file.origin,
     )
 
 

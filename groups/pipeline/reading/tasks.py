@@ -11,6 +11,7 @@ import orjson
 
 from groups.pipeline.collector import calm_collector
 from groups.pipeline.held_memory import give_back
+from groups.pipeline.reading.entries_split import EntriesReading
 from groups.pipeline.reading.metadata_split import MetadataReading
 from groups.pipeline.reading.offsets_split import OffsetsReading
 from groups.pipeline.reading.recognising import FileKind
@@ -74,6 +75,8 @@ def read_split(number: int, split: Split, wanted: Wanted = EVERYTHING) -> Iterat
         try:
             if split.kind is FileKind.METADATA:
                 yield from MetadataReading(number, split).rows(part)
+            elif split.kind is FileKind.ENTRIES:
+                yield from EntriesReading(number, split).rows(part, wanted)
             else:
                 yield from OffsetsReading(number, split, wanted).rows(part)
         finally:

@@ -1,0 +1,523 @@
+"""Entries of a group's timeline, inferred from all lines of logs that name it.
+
+With records of the same group the lines add what no record has: reasons, leaves, sessions that expired, what clients were given. Each
+source of lines is moved onto the records' axis by the skew that its generations or epochs show. Without records the lines alone make the
+group: its members as far as a line names them, and its assignments as far as a leader's or a client's line has them. A member that no
+line reports as gone is there; why a member went is what a line states, or unknown.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final
+
+from groups.history.entries import Kind, Payload, Provenance
+from groups.history.words import listed_partitions
+from groups.texts.found import LogEvent, TextEntry
+from groups.texts.log_lines import BROKER
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+
+COORDINATOR: Final = "coordinator"
+LOG_LINE: Final = "log_line"
+"""The note of what a line states beyond what happened to the group."""
+
+Partitions = dict[str, list[int]]
+
+_UUID: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+_PART: Final = re.compile(r"([A-Za-z0-9._-]+)-(\d{1,9})(?![\w-])")
+_BY_ID: Final = re.compile(r"([\w.-]+)\([^)]*\)\[(\d{1,9})\]")
+_GIVEN: Final = re.compile(r"([^\s,{}=]+)=Assignment\(partitions=\[([^\]]*)\]")
+_JOINS: Final = frozenset({"joined", "joined_modern"})
+_CALLBACKS: Final = {
+    "assigned_partitions": "gets",
+    "revoked_partitions": "gives up",
+    "lost_partitions": "loses",
+}
+"""What a client logs of its partitions. It is no callback entry: a client that went without a line would be thought to have them still."""
+_SETTLES: Final = ("assigned", "finished", "synced", "joined_generation")
+
+
+@dataclass(slots=True)
+class Recorded:
+    """When records of the same group began its generations and epochs; empty where there is no record."""
+
+    generations: dict[int | None, int] = field(default_factory=dict)
+    epochs: dict[int | None, int] = field(default_factory=dict)
+    any: bool = False
+
+
+def inferred_entries(events: Sequence[LogEvent], recorded: Recorded) -> list[TextEntry]:
+    """The entries that lines of one group make, in the order of their times. ``events``: in any order."""
+    moved, notes = _on_one_axis(events, recorded)
+    moved.sort(key=lambda event: event.at_ms)
+    if not moved:
+        return []
+    return [*notes, *_Group(moved, recorded.any).entries()]
+
+
+def _on_one_axis(events: Iterable[LogEvent], recorded: Recorded) -> tuple[list[LogEvent], list[TextEntry]]:
+    """The events with the records' times, and a note of each source that was moved by a second or more."""
+    sources: dict[str, list[LogEvent]] = {}
+    for event in events:
+        sources.setdefault(event.source, []).append(event)
+    moved: list[LogEvent] = []
+    notes: list[TextEntry] = []
+    for source, some in sources.items():
+        skews = [
+            at_ms - event.at_ms
+            for event in some
+            for name, known in (("generation", recorded.generations), ("epoch", recorded.epochs))
+            if event.what in ("assigned", "synced", "bumped")
+            and (at_ms := known.get(_number(event.fields.get(name)))) is not None
+        ]
+        skew = round(median(skews)) if skews else 0
+        moved += [event._replace(at_ms=event.at_ms + skew) for event in some]
+        if abs(skew) >= 1_000:
+            text = f"The clock of the lines of {source} is {abs(skew) / 1000:,.1f} s {'behind' if skew > 0 else 'ahead of'} the records': they are moved by that"
+            notes.append(_note(some[0].group, min(each.at_ms for each in some) + skew, text))
+        elif recorded.any and not skews:
+            text = f"No generation or epoch is both in the lines of {source} and in a record: their clock is taken to be the records'"
+            notes.append(_note(some[0].group, min(each.at_ms for each in some), text))
+    return moved, notes
+
+
+@dataclass(slots=True)
+class _Member:
+    client_id: str = ""
+    assigned: Partitions | None = None
+    epoch: int = 0
+
+
+class _Group:
+    """Goes through the events twice: first for what later lines say of a generation, then for the entries."""
+
+    def __init__(self, events: Sequence[LogEvent], recorded: bool) -> None:
+        self.events, self.recorded = events, recorded
+        self.group = events[0].group
+        self.at_ms = events[0].at_ms
+        self.out: list[TextEntry] = []
+        self.members: dict[str, _Member] = {}
+        self.member_of: dict[str, str] = {}
+        self.client_of: dict[str, str] = {}
+        self.topics: list[str] = []
+        self.given: dict[int, dict[str, Partitions]] = {}
+        self.led: set[int] = set()
+        """Generations of which a leader's line names every member, with what it gets."""
+        self.protocols: dict[int, str] = {}
+        self.leaders: dict[int, str] = {}
+        self.synced: dict[int, set[str]] = {}
+        self.settles: dict[int, str] = {}
+        """Generation → the kind of event with which it is shown: the coordinator's line where there is one."""
+        self.written: set[int] = set()
+        self.joining: list[str] = []
+        self.reached: dict[str, int] = {}
+        """The epoch that each member's client has named last."""
+        self.epoch = 0
+        self.reconciling: dict[str, Partitions] = {}
+        self.reason = ""
+        self.modern = any(
+            event.what in ("joined_modern", "bumped", "target", "fenced", "state") for event in events
+        )
+        self._look_ahead()
+        named = {
+            event.fields["member"]
+            for event in events
+            if event.what in (*_JOINS, "fenced", "left_modern", "state") and "member" in event.fields
+        }
+        clients = {event.source for event in events if event.what in ("reconciling", "acknowledged")}
+        self.whole = any(event.what == "bumped" for event in events) and all(
+            self.client_of.get(member) in clients for member in named
+        )
+        """Whether the coordinator's lines name the members, and each one's own have what it was assigned: a member that has nothing cannot be distinguished
+        from who has no line."""
+        if self.modern and not self.whole:
+            self.topics = []
+
+    def entries(self) -> list[TextEntry]:
+        for event in self.events:
+            self.at_ms = event.at_ms
+            handle = getattr(self, f"_{event.what}", None)
+            if event.what in _CALLBACKS:
+                self._callback(event)
+            elif handle is not None:
+                handle(event)
+            if event.what in _SETTLES and not self.recorded:
+                self._settle(event)
+        return self.out
+
+    def _look_ahead(self) -> None:
+        came: set[str] = set()
+        for event in self.events:
+            fields = event.fields
+            member = fields.get("member", "")
+            generation = _number(fields.get("generation"))
+            if event.source != BROKER and member:
+                self.client_of.setdefault(member, event.source)
+            if event.what == "subscribed" and not self.topics:
+                self.topics = [topic.strip() for topic in fields["topics"].split(",")]
+            if event.what in _SETTLES and generation is not None:
+                before = self.settles.get(generation)
+                if before is None or _SETTLES.index(event.what) < _SETTLES.index(before):
+                    self.settles[generation] = event.what
+                self.protocols.setdefault(generation, fields.get("protocol", ""))
+                if fields.get("leader"):
+                    self.leaders[generation] = fields["leader"]
+                if event.what == "finished":
+                    given = {
+                        found[1]: partitions(found[2]) for found in _GIVEN.finditer(fields["assignments"])
+                    }
+                    self.given[generation] = given
+                    self.led.add(generation)
+                elif member:
+                    self.synced.setdefault(generation, set()).add(member)
+                    self.protocols[generation] = fields.get("protocol", "") or self.protocols[generation]
+            # A member that no line says to have joined was there before the first line.
+            if (
+                member
+                and member not in came
+                and event.what in ("failed", "left", "removed", "fenced", "left_modern")
+            ):
+                self.members[member] = _Member(self._client(member))
+            if member and (event.what in _JOINS or event.what in ("joined_generation", "named", "state")):
+                came.add(member)
+        self._given_to_clients()
+
+    def _given_to_clients(self) -> None:
+        """What clients were given in generations of which no leader's line tells. Those of cooperative groups add to what they have."""
+        joined: dict[str, tuple[int, str]] = {}
+        held: dict[str, Partitions] = {}
+        for event in self.events:
+            generation, member = _number(event.fields.get("generation")), event.fields.get("member")
+            if event.what in ("joined_generation", "synced") and generation is not None and member:
+                joined[event.source] = generation, member
+            if event.what not in _CALLBACKS or event.source not in joined:
+                continue
+            given, had = partitions(event.fields.get("partitions", "")), held.get(event.source, {})
+            takes = event.what == "assigned_partitions"
+            held[event.source] = now = {
+                topic: sorted(
+                    {*had.get(topic, ())} | {*given.get(topic, ())}
+                    if takes
+                    else {*had.get(topic, ())} - {*given.get(topic, ())}
+                )
+                for topic in {*had, *given}
+            }
+            if takes:
+                generation, member = joined[event.source]
+                if generation in self.led:
+                    continue
+                self.given.setdefault(generation, {}).setdefault(
+                    member, {topic: some for topic, some in now.items() if some}
+                )
+
+    # -- what both protocols have
+
+    def _named(self, event: LogEvent) -> None:
+        self.member_of[event.source] = event.fields["member"]
+
+    def _reason(self, event: LogEvent) -> None:
+        text = event.fields["reason"].strip()
+        self.out.append(_note(self.group, self.at_ms, f"{event.source} logs: {text}"))
+
+    def _callback(self, event: LogEvent) -> None:
+        given = partitions(event.fields.get("partitions", ""))
+        if given:
+            names = [f"{topic}-{number}" for topic, numbers in given.items() for number in numbers]
+            text = f"{event.source} {_CALLBACKS[event.what]} {listed_partitions(names)}"
+            self.out.append(_note(self.group, self.at_ms, text))
+
+    def _failed(self, event: LogEvent) -> None:
+        """The coordinator logs it where a session ran out."""
+        member = event.fields["member"]
+        self._fires("session", member)
+        self.members.pop(member, None)
+
+    def _left(self, event: LogEvent) -> None:
+        member = event.fields["member"]
+        if member not in self.members and not self.recorded:
+            return
+        body = {"groupId": self.group, "members": [{"memberId": member, "groupInstanceId": None}]}
+        self._add(Kind.REQUEST, member, {"api": "LeaveGroup", "version": 3, "body": body})
+        self.members.pop(member, None)
+
+    # -- the classic protocol
+
+    def _joined(self, event: LogEvent) -> None:
+        if member := event.fields.get("member"):
+            self.members[member] = _Member(self._client(member))
+
+    def _removed(self, event: LogEvent) -> None:
+        for member in list(self.members):
+            if member in event.fields["members"]:
+                del self.members[member]
+        self.out.append(
+            _note(
+                self.group,
+                self.at_ms,
+                f"The coordinator removed members that had not joined: {event.fields['members'][:400]}",
+            )
+        )
+
+    def _preparing(self, event: LogEvent) -> None:
+        self._phase("PreparingRebalance")
+        self.out.append(
+            _note(self.group, self.at_ms, f"The coordinator prepares a rebalance: {event.fields['reason']}")
+        )
+
+    def _stabilized(self, _event: LogEvent) -> None:
+        self._phase("CompletingRebalance")
+
+    def _empty(self, event: LogEvent) -> None:
+        self.members = {}
+        if not self.recorded and not self.modern:
+            self._write(_number(event.fields["generation"]) or 0, {}, [])
+
+    def _phase(self, state: str) -> None:
+        """A rebalance under way, with those who are members as far as lines name them."""
+        if self.recorded or self.modern:
+            return
+        members = [
+            {"memberId": member, "groupInstanceId": None, "clientId": each.client_id, "clientHost": ""}
+            for member, each in sorted(self.members.items())
+        ]
+        payload = {
+            "observation": "described",
+            "state": state,
+            "type": "classic",
+            "members": members,
+            "polled_before_ms": None,
+        }
+        self._add(Kind.OBSERVATION, COORDINATOR, payload)
+
+    def _joined_generation(self, event: LogEvent) -> None:
+        if member := event.fields.get("member"):
+            self.member_of[event.source] = member
+
+    def _settle(self, event: LogEvent) -> None:
+        generation = _number(event.fields.get("generation"))
+        if (
+            generation is None
+            or generation in self.written
+            or self.settles[generation] != event.what
+            or self.modern
+        ):
+            return
+        given = self.given.get(generation, {})
+        self.members = {
+            member: self.members.get(member) or _Member(self._client(member))
+            for member in self._members_of(generation, given)
+        }
+        # Who gets nothing cannot be distinguished from who has no line, unless all have one.
+        count = _number(event.fields.get("count"))
+        whole = generation in self.led or (count == len(self.members) and self.members.keys() <= given.keys())
+        for member, each in self.members.items():
+            each.assigned = given.get(member) if whole else None
+        self._write(generation, self.members, self.topics if whole else [])
+        if count is not None and count != len(self.members):
+            text = f"The coordinator counts {count} members in generation {generation}; the lines name {len(self.members)}"
+            self.out.append(_note(self.group, self.at_ms, text))
+
+    def _members_of(self, generation: int, given: Mapping[str, Partitions]) -> Iterable[str]:
+        """A leader's line names all members of its generation; else those that are there, and those that say they are."""
+        if generation in self.led:
+            return sorted(given)
+        return sorted({*self.members, *self.synced.get(generation, ()), *given})
+
+    def _write(self, generation: int, members: Mapping[str, _Member], topics: list[str]) -> None:
+        self.written.add(generation)
+        fields = {"version": 0, "topics": topics, "userData": None}
+        subscription = _bytes(encode_subscription(fields)) if topics else ""
+        rows = [
+            {
+                "memberId": member,
+                "groupInstanceId": None,
+                "clientId": each.client_id,
+                "clientHost": "",
+                "rebalanceTimeout": -1,
+                "sessionTimeout": -1,
+                "subscription": subscription,
+                "assignment": "" if each.assigned is None else _assignment(each.assigned),
+            }
+            for member, each in sorted(members.items())
+        ]
+        value = {
+            "protocolType": "consumer",
+            "generation": generation,
+            "protocol": self.protocols.get(generation) or None,
+            "leader": self.leaders.get(generation),
+            "currentStateTimestamp": self.at_ms,
+            "members": rows,
+        }
+        self._record({"type": 2, "key": {"group": self.group}, "version": 4, "value": value})
+
+    # -- the consumer protocol
+
+    def _joined_modern(self, event: LogEvent) -> None:
+        """The coordinator logs the new epoch next, in the same request."""
+        self.joining.append(event.fields["member"])
+
+    def _state(self, event: LogEvent) -> None:
+        member, epoch = event.fields["member"], _number(event.fields["epoch"]) or 0
+        self.member_of[event.source] = member
+        if event.fields.get("new") == "STABLE" and event.source in self.reconciling:
+            self._installed(member, epoch, self.reconciling.pop(event.source))
+        elif epoch > 0:
+            self.reached[member] = epoch
+
+    def _reconciling(self, event: LogEvent) -> None:
+        self.reconciling[event.source] = partitions(event.fields["partitions"])
+
+    def _acknowledged(self, event: LogEvent) -> None:
+        if (member := self.member_of.get(event.source)) is not None:
+            given: Partitions = {}
+            for topic, number in _BY_ID.findall(event.fields["assignment"]):
+                given.setdefault(topic, []).append(int(number))
+            self._installed(member, self.reached.get(member, 0), given)
+
+    def _installed(self, member: str, epoch: int, given: Partitions) -> None:
+        """A client has what it was assigned: that is its target and its assignment."""
+        if self.recorded or epoch <= 0:
+            return
+        if member not in self.members:
+            self._come([member], epoch, joins=False)
+        if self.whole:
+            rows: list[dict[str, object]] = [
+                {"topicId": topic, "partitions": sorted(some)} for topic, some in sorted(given.items())
+            ]
+            self._of_member(7, member, {"topicPartitions": rows}, settled=False)
+            self._current(member, epoch, self.members[member].epoch, rows)
+        self.members[member].epoch = epoch
+
+    def _bumped(self, event: LogEvent) -> None:
+        epoch = _number(event.fields["epoch"]) or 0
+        self.epoch = max(self.epoch, epoch)
+        if self.recorded:
+            return
+        self._come(self.joining, epoch, joins=True)
+        self.joining = []
+        self._of_group(3, {"epoch": epoch, "metadataHash": 0})
+
+    def _target(self, event: LogEvent) -> None:
+        if not self.recorded:
+            self._of_group(6, {"assignmentEpoch": _number(event.fields["epoch"]) or 0})
+
+    def _fenced(self, event: LogEvent) -> None:
+        member, reason = event.fields["member"], event.fields["reason"]
+        self.out.append(
+            _note(
+                self.group, self.at_ms, f"The coordinator removes {self._client(member) or member}: {reason}"
+            )
+        )
+        timers = (("session", "session expired"), ("rebalance", "failed to transition"))
+        for timer in (timer for timer, words in timers if words in reason):
+            self._fires(timer, member)
+        self._gone(member)
+
+    def _left_modern(self, event: LogEvent) -> None:
+        member = event.fields["member"]
+        body = {"groupId": self.group, "memberId": member, "memberEpoch": -1}
+        self._add(Kind.REQUEST, member, {"api": "ConsumerGroupHeartbeat", "version": 0, "body": body})
+        self._gone(member)
+
+    def _come(self, members: Iterable[str], epoch: int, *, joins: bool) -> None:
+        for member in members:
+            if member in self.members:
+                continue
+            self.members[member] = _Member(self._client(member), epoch=epoch)
+            value = {
+                "instanceId": None,
+                "rackId": None,
+                "clientId": self._client(member),
+                "clientHost": "",
+                "subscribedTopicNames": self.topics,
+                "subscribedTopicRegex": None,
+                "rebalanceTimeoutMs": -1,
+                "serverAssignor": None,
+                "classicMemberMetadata": None,
+            }
+            self._of_member(5, member, value, settled=not joins)
+            if joins:
+                # A member that joins comes from epoch 0.
+                self._current(member, epoch, 0, [])
+
+    def _gone(self, member: str) -> None:
+        if self.recorded or self.members.pop(member, None) is None:
+            return
+        caused = bool(self.out) and self.out[-1].kind in (Kind.TIMER, Kind.REQUEST)
+        for number in (8, 7, 5):
+            self._of_member(number, member, None, settled=number == 5, caused=caused)
+
+    def _current(self, member: str, epoch: int, before: int, rows: list[dict[str, object]]) -> None:
+        value = {
+            "memberEpoch": epoch,
+            "previousMemberEpoch": before,
+            "state": 0,
+            "assignedPartitions": rows,
+            "partitionsPendingRevocation": [],
+        }
+        self._of_member(8, member, value)
+
+    # -- entries
+
+    def _client(self, member: str) -> str:
+        """The client's id: of its own lines, else what Kafka puts before the random part of a classic member's id."""
+        named = self.client_of.get(member)
+        return named or (_UUID.sub("", member) if _UUID.search(member) else "")
+
+    def _of_group(self, number: int, value: Payload) -> None:
+        self._record({"type": number, "key": {"groupId": self.group}, "version": 0, "value": value})
+
+    def _of_member(
+        self, number: int, member: str, value: Payload | None, *, settled: bool = True, caused: bool = False
+    ) -> None:
+        key = {"groupId": self.group, "memberId": member}
+        version = None if value is None else 0
+        self._record(
+            {"type": number, "key": key, "version": version, "value": value}, settled=settled, caused=caused
+        )
+
+    def _record(self, payload: Payload, *, settled: bool = True, caused: bool = False) -> None:
+        inferred = Provenance.INFERRED
+        self.out.append(
+            TextEntry(self.group, self.at_ms, Kind.RECORD, COORDINATOR, payload, inferred, settled, caused)
+        )
+
+    def _fires(self, timer: str, member: str) -> None:
+        payload = {"timer": timer, "member": member, "event": "fired", "deadline_ms": self.at_ms}
+        self._add(Kind.TIMER, COORDINATOR, payload)
+
+    def _add(self, kind: Kind, actor: str, payload: Payload) -> None:
+        self.out.append(TextEntry(self.group, self.at_ms, kind, actor, payload))
+
+
+def _note(group: str, at_ms: int, text: str) -> TextEntry:
+    return TextEntry(group, at_ms, Kind.NOTE, COORDINATOR, {"note": LOG_LINE, "says": text})
+
+
+def partitions(text: str) -> Partitions:
+    """Partitions as clients print them.
+
+    >>> partitions("orders-0, orders-1, a-b-7")
+    {'orders': [0, 1], 'a-b': [7]}
+    """
+    found: Partitions = {}
+    for topic, number in _PART.findall(text):
+        found.setdefault(topic, []).append(int(number))
+    return found
+
+
+def _assignment(given: Partitions) -> str:
+    rows = [{"topic": topic, "partitions": sorted(some)} for topic, some in sorted(given.items())]
+    return _bytes(encode_assignment({"version": 0, "assignedPartitions": rows, "userData": None}))
+
+
+def _bytes(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,9}", text) else None

@@ -1,0 +1,237 @@
+"""Lines that a broker's group coordinator, Java consumers and librdkafka log, as events of their groups.
+
+A line has a time, words of a layout, and a message that is one of ``_MESSAGES``. What follows from all of them is worked out where the
+lines of all files are together (``inferred``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, Remark, TextFormat
+from groups.wire.logs.line_time import line_time
+
+BROKER: Final = "broker"
+
+TIME_CHARS: Final = 120
+"""The time stands within so many characters of a line: a container's name and a level may come before it."""
+
+CLIENTS_MOST: Final = 10_000
+"""Clients of librdkafka whose group is remembered, since not each of their lines names it."""
+
+_JAVA: Final = re.compile(
+    r"\[(?:Consumer|Worker|Connect worker)\b[^\]]*?clientId=([^,\]]*), groupId=([^\]]*?)\]\s*(.*)", re.DOTALL
+)
+_RDKAFKA: Final = re.compile(r"\|([A-Z_]+)\|([^|]*)\|\s*(?:\[thrd:[^\]]*\]:)?\s*(.*)", re.DOTALL)
+_RDKAFKA_GROUP: Final = re.compile(r'[Gg]roup "([^"]*)"')
+_LAYOUT_END: Final = re.compile(r"\s*\((?:org\.apache\.)?kafka\.[\w.$]+\)\s*$")
+
+_M, _G = r"(?P<member>\S+)", r"(?P<group>.+?)"
+_OLD_MEMBER: Final = r"(?:MemberMetadata\(memberId=)?(?P<member>[^\s,]+)(?:, .*?\))?"
+_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "known",
+        rf"Dynamic member with unknown member id joins (?:the )?(?:consumer )?group {_G} in .* requesting the member to rejoin",
+    ),
+    (
+        "joined",
+        rf"(?:Pending d|D)ynamic [Mm]ember with (?:unknown member )?id (?:{_M} )?joins group {_G} in \S+ state",
+    ),
+    ("joined", rf"joins group {_G} in (?:state \S+|\S+ state)\. Created a new member id (?P<member>\S+)"),
+    (
+        "joined_modern",
+        rf"\[GroupId {_G}\] (?:Static m|M)ember {_M} (?:with instance id \S+ )?joins the consumer group",
+    ),
+    (
+        "preparing",
+        rf"Preparing to rebalance group {_G} in state \S+ with old generation (?P<generation>\d+).*?\(reason: (?P<reason>.*?)\)?\.?$",
+    ),
+    (
+        "stabilized",
+        rf"Stabilized group {_G} generation (?P<generation>\d+)(?: \(__consumer_offsets-\d+\))?(?: with (?P<count>\d+) members)?",
+    ),
+    (
+        "assigned",
+        rf"Assignment received from leader (?:(?P<leader>\S+) )?for group {_G} for generation (?P<generation>\d+)(?:\. The group has (?P<count>\d+) members)?",
+    ),
+    ("failed", rf"Member {_OLD_MEMBER} in group {_G} has failed, removing it"),
+    (
+        "left",
+        rf"(?:\[Group(?:Id)? {_G}\] )?(?:Dynamic m|Static m|M)ember {_OLD_MEMBER} (?:with instance id \S+ )?has left group (?:(?P<group2>\S+) )?through explicit",
+    ),
+    (
+        "removed",
+        rf"Group {_G} removed (?:dynamic )?members who haven't (?:joined|sent their sync requests?): (?P<members>.*)",
+    ),
+    ("empty", rf"Group {_G} with generation (?P<generation>\d+).* is now empty"),
+    ("left_modern", rf"\[GroupId {_G}\] Member {_M} left the consumer group"),
+    ("fenced", rf"\[GroupId {_G}\] Member {_M} fenced from the group because (?P<reason>.*)"),
+    ("bumped", rf"\[GroupId {_G}\] Bumped group epoch to (?P<epoch>\d+)"),
+    (
+        "target",
+        rf"\[GroupId {_G}\] Computed a new target assignment for epoch (?P<epoch>\d+) with '(?P<assignor>[^']*)'",
+    ),
+)
+_JAVA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "joined_generation",
+        r"Successfully joined group with generation (?:Generation\{generationId=)?(?P<generation>\d+)(?:, memberId='(?P<member>[^']*)', protocol='(?P<protocol>[^']*)')?",
+    ),
+    (
+        "synced",
+        r"Successfully synced group in generation Generation\{generationId=(?P<generation>\d+), memberId='(?P<member>[^']*)', protocol='(?P<protocol>[^']*)'\}",
+    ),
+    ("finished", r"Finished assignment for group at generation (?P<generation>\d+): \{(?P<assignments>.*)"),
+    ("assigned_partitions", r"Adding newly assigned partitions:? ?\[?(?P<partitions>[^\]]*)"),
+    ("revoked_partitions", r"Revoke previously assigned partitions:? ?\[?(?P<partitions>[^\]]*)"),
+    ("lost_partitions", r"Lost previously assigned partitions:? ?\[?(?P<partitions>[^\]]*)"),
+    (
+        "leaving",
+        r"Member (?P<member>\S+) sending LeaveGroup request to coordinator .*? due to (?P<reason>.*)",
+    ),
+    ("subscribed", r"Subscribed to (?:topic\(s\)|pattern): (?P<topics>.*)"),
+    ("reason", r"Request joining group due to: (?P<reason>.*)"),
+    ("reason", r"(?P<reason>[Cc]onsumer poll timeout has expired)"),
+    (
+        "state",
+        r"Member (?P<member>\S+) with epoch (?P<epoch>-?\d+) transitioned from (?P<old>\w+) to (?P<new>\w+)",
+    ),
+    ("reconciling", r"Reconciling assignment with local epoch"),
+)
+_RDKAFKA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "joined_generation",
+        r"JoinGroup response: GenerationId (?P<generation>\d+), Protocol (?P<protocol>\S+), LeaderId (?P<leader>\S+), my MemberId (?P<member>\S+), .*\(no error\)",
+    ),
+    ("named", r'updating member id ".*?" -> "(?P<member>[^"]+)"'),
+    ("assigned_partitions", r"delegating (?:incremental )?assign of \d+ partition"),
+    ("revoked_partitions", r"delegating (?:incremental )?revoke of \d+ partition"),
+    ("lost_partitions", r"current assignment of \d+ partition\(s\) lost: (?P<reason>.*)"),
+    ("listed", r"^(?P<topic>\S+) \[(?P<partition>\d+)\] offset \S+"),
+    ("reason", r"(?P<reason>Application maximum poll interval \(.*)"),
+    ("reason", r"(?P<reason>Consumer group session timed out .*)"),
+    ("reason", r"\(re\)joining in join-state .*?: (?P<reason>.*)"),
+    (
+        "state",
+        r'ConsumerGroupHeartbeat response received for member id "(?P<member>[^"]*)" with epoch (?P<epoch>-?\d+)',
+    ),
+    ("acknowledged", r'Acknowledging target assignment "(?P<assignment>.*)"'),
+)
+_OF_BROKER, _OF_JAVA, _OF_RDKAFKA = (
+    tuple((what, re.compile(pattern)) for what, pattern in table)
+    for table in (_MESSAGES, _JAVA_MESSAGES, _RDKAFKA_MESSAGES)
+)
+_ASSIGNED: Final = re.compile(r"^\s*Assigned partitions:\s+\[(.*)\]?")
+_RECONCILED: Final = re.compile(r"^\s*(?:Member|Current owned|Added|Revoked)\b.*?:")
+_CUT: Final = re.compile(
+    r"^\W*(?:Preparing to rebalance group|Stabilized group|Assignment received from leader|Finished assignment for group)\b"
+)
+_LISTS: Final = ("GRPASSIGNMENT", "ASSIGNMENT")
+
+
+@dataclass(slots=True)
+class LogReader:
+    """Lines in any order of any number of programs."""
+
+    undated: int = 0
+    first_undated: int = 0
+    zoneless: int = 0
+    groups: dict[str, str] = field(default_factory=dict)
+    """Clients of librdkafka → the group that they named last."""
+    held: LogEvent | None = None
+    """An event whose partitions follow in lines of their own."""
+    held_partitions: list[str] = field(default_factory=list)
+
+    def take(self, number: int, line: str) -> Iterable[Found] | None:
+        if self.held is not None and (assigned := _ASSIGNED.search(line)) is not None:
+            self.held_partitions.append(assigned[1].rstrip("]"))
+            return self._let_go()
+        found = self._message(line)
+        if found is None:
+            if _RECONCILED.search(line) is not None and self.held is not None:
+                return PASSED_OVER
+            if _CUT.search(line[TIME_CHARS:] if len(line) > TIME_CHARS else line):
+                return [LineProblem(number, None, "the line is cut off before it names what happened")]
+            return None
+        source, group, what, fields = found
+        time = line_time(line[:TIME_CHARS])
+        if time is None:
+            self.undated += 1
+            self.first_undated = self.first_undated or number
+            return PASSED_OVER
+        self.zoneless += not time.zoned
+        if what == "listed":
+            if self.held is not None and self.held.source == source:
+                self.held_partitions.append(f"{fields['topic']}-{fields['partition']}")
+            return PASSED_OVER
+        out = self._let_go()
+        event = LogEvent(group, time.at_ms, source, what, fields)
+        if what == "reconciling" or (
+            what in ("assigned_partitions", "revoked_partitions") and "partitions" not in fields
+        ):
+            self.held = event
+            return out
+        return [*out, event]
+
+    def end(self) -> Iterator[Found]:
+        yield from self._let_go()
+        if self.undated:
+            yield Remark(
+                f"{self.undated:,} lines of logs have no date and time in front (the first is line {self.first_undated}): they have no place on an axis"
+            )
+        if self.zoneless:
+            yield Remark(
+                f"{self.zoneless:,} lines state no time zone: they are read as UTC, unless records of the same group show how far they are from it",
+                True,
+            )
+
+    def _let_go(self) -> list[Found]:
+        event, partitions = self.held, self.held_partitions
+        self.held, self.held_partitions = None, []
+        if event is None or (event.what == "reconciling" and not partitions):
+            return []
+        return [event._replace(fields={**event.fields, "partitions": ", ".join(partitions)})]
+
+    def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
+        """Whose line it is, of which group, what it says, and the words that it says it of."""
+        if (java := _JAVA.search(line)) is not None:
+            found = _first(_OF_JAVA, _LAYOUT_END.sub("", java[3]))
+            return None if found is None else (java[1] or "consumer", java[2], *found)
+        if (rdkafka := _RDKAFKA.search(line)) is not None:
+            level, client, message = rdkafka.groups()
+            client = client.partition("#")[0] or client
+            if (named := _RDKAFKA_GROUP.search(message)) is not None and len(self.groups) < CLIENTS_MOST:
+                self.groups[client] = named[1]
+            found = _first(_OF_RDKAFKA, message)
+            if found is None or client not in self.groups or (found[0] == "listed" and level not in _LISTS):
+                return None
+            return client, self.groups[client], *found
+        if "roup" not in line:
+            return None
+        found = _first(_OF_BROKER, _LAYOUT_END.sub("", line))
+        if found is None:
+            return None
+        group = found[1].pop("group", "") or found[1].pop("group2", "")
+        return (BROKER, group, *found) if group else None
+
+
+def _first(table: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[str, dict[str, str]] | None:
+    for what, pattern in table:
+        if (match := pattern.search(text)) is not None:
+            return what, {name: value for name, value in match.groupdict().items() if value is not None}
+    return None
+
+
+LOG_LINES: Final = TextFormat(
+    name="lines of logs",
+    recognised=re.compile(
+        r"\[GroupCoordinator \S|\[GroupId .+\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.*groupId="
+        r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .*through explicit|Member \S+ in group .+ has failed|Group "[^"]+": '
+    ),
+    reader=lambda _written_ms: LogReader(),
+    carries="who joined, was removed and left, with the reasons that were logged, generations and epochs; what clients were assigned, as far as their lines are here",
+    lacks="commits, members that no line names, and all that no line says",
+)

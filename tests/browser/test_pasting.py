@@ -1,0 +1,29 @@
+"""Text that is pasted on the first page becomes a timeline, which says that it is inferred."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+BROKER = Path(__file__).resolve().parent.parent / "wire" / "fixtures" / "pasted" / "broker.txt.gz"
+
+
+def test_lines_of_a_log_that_are_pasted_become_a_timeline_that_is_inferred(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/")
+    page.locator("#pasted").fill(gzip.decompress(BROKER.read_bytes()).decode())
+    page.locator("#read").click()
+
+    page.wait_for_url(re.compile(r"/import/"), timeout=60_000)
+    expect(page.locator("body")).to_contain_text("lines of logs", timeout=60_000)
+    page.get_by_role("link", name=re.compile("checkout")).first.click(timeout=60_000)
+    expect(page.locator("body")).to_contain_text("Inferred", timeout=60_000)
+    expect(page.locator("body")).to_contain_text("cart-c")
