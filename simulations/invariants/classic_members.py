@@ -204,14 +204,17 @@ class MemberChecks:
     def _proposed(self, who: str, member: Member, *, behind: bool, syncs: bool) -> int:
         """The same by the proposal, whose records have no member states: what is missing follows from the target.
 
-        A member that joined after the last target was computed has no step to take. One that has to give something up
-        receives the rest of its assignment by SyncGroup, at its old epoch, and joins again without the difference.
+        A member that joined after the last target was computed has no step to take. One that has to give something up, since
+        its target or its subscription lacks it, receives the rest of its assignment by SyncGroup, at its old epoch, and joins again
+        without the difference.
         """
         target = self._targets.get(who)
         if target is None:
             return NONE
         if behind:
-            return NONE if syncs and member.assigned.keys() - target else REBALANCE
+            topics = self._topics.of(member)
+            gives = any(held not in target or held[0] not in topics for held in member.assigned)
+            return NONE if syncs and gives else REBALANCE
         gains = target - member.assigned.keys() and not self._waits(who, member)
         return REBALANCE if gains and not syncs else NONE
 

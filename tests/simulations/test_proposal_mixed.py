@@ -151,6 +151,11 @@ def test_kafka_draws_none() -> None:
     assert not any(document_of(seed, "kafka")["assignor"].startswith("client:") for seed in range(60))
 
 
+def test_a_member_that_no_longer_subscribes_to_what_it_has_is_synced_with_the_rest() -> None:
+    """Its target, which somebody on a client computed before, still gives it all of that."""
+    assert judged(910941, "kip", groups=Groups.MIXED).broken is None
+
+
 def test_mixed_groups_of_thirty_seeds_break_no_rule_of_the_proposal() -> None:
     found = {seed: judged(seed, "kip", groups=Groups.MIXED).broken for seed in range(30)}
     assert {seed: broken for seed, broken in found.items() if broken is not None} == {}
