@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("explorer.pages.docs.urls")),
     path("", include("explorer.server.openapi.urls")),
     path("", include("explorer.pages.compare.urls")),
+    path("", include("explorer.pages.differences.urls")),
     path("", include("explorer.pages.imports.urls")),
     path("", include("explorer.pages.runs.urls")),
     path("", include("explorer.pages.inspector.urls")),

@@ -59,7 +59,7 @@ TABLE: Final = {
     Action.LOOK: Permission(
         "read every page, timeline, import, cluster and answer of the API, and open sockets", VIEWER, VIEWER,
         """
-        GET home help board timelines groups metrics status api-status api-openapi api-docs docs docs-page compare import-new import simulate inspector laboratory rehearsal clusters cluster cluster-timelines
+        GET home help board timelines groups metrics status api-status api-openapi api-docs docs docs-page compare differences difference import-new import simulate inspector laboratory rehearsal clusters cluster cluster-timelines
         GET lessons lesson lesson-write lesson-handout sweeps sweep
         GET rebalances api-rebalances remedies api-remedy-search api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links

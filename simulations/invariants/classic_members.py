@@ -212,7 +212,7 @@ class MemberChecks:
         if target is None:
             return NONE
         if behind:
-            topics = self._topics.of(member)
+            topics = {self._topics.ids.get(name) for name in self._topics.of(member)}
             gives = any(held not in target or held[0] not in topics for held in member.assigned)
             return NONE if syncs and gives else REBALANCE
         gains = target - member.assigned.keys() and not self._waits(who, member)

@@ -29,6 +29,8 @@ PAGES = (
         "/groups",
         "/timelines",
         "/status",
+        "/differences",
+        "/differences/told-to-give-up",
         "/docs/reference/settings",
         "/api/docs",
     ),

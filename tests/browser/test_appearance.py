@@ -24,6 +24,7 @@ PAGES = [
     "/docs/reference/settings",
     "/api/docs",
     "/simulate/",
+    "/differences/told-to-give-up",
     "/t/kip848-basic?play=1",
     "/t/kip848-six-partitions?play=1",
 ]
@@ -53,6 +54,7 @@ def test_no_page_of_accounts_is_wider_than_a_phone_or_a_tablet(
         "/",
         "/help/",
         "/compare",
+        "/differences",
         "/rehearsal",
         "/clusters",
         "/sweeps",

@@ -26,7 +26,7 @@ PAGES = (
     "/", "/t/kip848-basic", "/t/kip848-basic?at=9", "/import/", "/simulate/", "/simulate/?scenario=kip848-basic",
     "/laboratory", "/laboratory?g=60.1&t=10x60&e=join", "/laboratory?timeline=kip848-basic&at=9", "/inspect",
     "/lessons/", "/lessons/three-epochs", "/lessons/by-hand-range", "/lessons/three-epochs/handout", "/lessons/write",
-    "/sweeps", "/help/",
+    "/sweeps", "/help/", "/differences/told-to-give-up",
 )  # fmt: skip
 
 POLICY = {

@@ -90,7 +90,7 @@ CLOSED = {
     "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-offsets", "api-pseudonyms", "api-runs", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
-    "clusters", "cluster", "compare", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
+    "clusters", "cluster", "compare", "differences", "difference", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
     "api-assignment", "api-cluster-alerts", "api-cluster-timelines", "cluster-timelines", "api-cluster-rules", "api-cluster-rules-usual", "api-cluster-rule", "api-cluster-rule-test",
     "groups", "api-groups", "timelines", "metrics", "status", "api-status", "api-openapi", "api-docs", "docs", "docs-page", "api-kept", "api-kept-delete", "rehearsal", "api-rehearsal", "api-rehearsal-plan", "api-rehearsal-runs",
     "rebalances", "api-rebalances", "remedies", "api-remedies", "api-remedy-search", "api-remedy-cancel", "api-remedy-branches",

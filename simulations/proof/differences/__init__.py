@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulations.proof.differences.computing import COMPUTING
-from simulations.proof.differences.exchange import Case, Step, play
+from simulations.proof.differences.exchange import Case, Step, frames, play
 from simulations.proof.differences.joining import JOINING
 from simulations.proof.differences.leaving import LEAVING
 from simulations.proof.differences.moving import MOVING
@@ -19,4 +19,4 @@ from simulations.proof.differences.table import Difference, Seen
 DIFFERENCES: Final = (*JOINING, *COMPUTING, *MOVING, *LEAVING, *SUBSCRIBING, *READINGS)
 """In the order of the docs' tables."""
 
-__all__ = ["DIFFERENCES", "Case", "Difference", "Seen", "Step", "play"]
+__all__ = ["DIFFERENCES", "Case", "Difference", "Seen", "Step", "frames", "play"]

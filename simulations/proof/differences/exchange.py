@@ -10,8 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypedDict, Unpack, cast
 
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.frames.frame import FrameMaker
+from groups.history.frames.shapes import Frame
 from groups.history.payloads.consumer import AssignmentBody, CommitAnswerTopic
-from groups.history.state.group import Semantics
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, State
 from simulations.protocol.assignors.client_side import Offer
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image, ImageTopic
@@ -292,6 +296,16 @@ def play(case: Case, semantics: Semantics) -> list[Step]:
     return [exchange.step(operation) for operation in case.operations]
 
 
+def frames(case: Case, semantics: Semantics) -> list[Frame]:
+    """The board after each operation."""
+    exchange, maker = Exchange(semantics, case.settings), FrameMaker()
+    found: list[Frame] = []
+    for operation in case.operations:
+        exchange.step(operation)
+        found.append(maker.frame(exchange.state_with_names()))
+    return found
+
+
 class Exchange:
     """A coordinator, and what members were told; ``joined`` has what each joined with."""
 
@@ -316,6 +330,23 @@ class Exchange:
         if answer.assigned is not None:
             self.assigned[request.member_id] = answer.assigned
         return outcome
+
+    def state_with_names(self) -> State:
+        """The coordinator's state, with its topics as a run's notes name them: not all records do."""
+        state = self.shard.state
+        topics = {
+            name: {"id": topic.topic_id, "partitions": topic.partitions}
+            for name, topic in self.shard.image.topics.items()
+        }
+        note = Entry(
+            sequence=state.sequence + 1,
+            at_ms=self.now_ms,
+            kind=Kind.NOTE,
+            actor="coordinator",
+            provenance=Provenance.SIMULATED,
+            payload={"note": "topics", "topics": topics, "source": "scenario"},
+        )
+        return replay(state, note)
 
     def step(self, operation: Operation) -> Step:
         self.now_ms += operation.after_ms

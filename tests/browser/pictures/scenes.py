@@ -74,6 +74,7 @@ SCENES: Final = (
     # Side by side, what if, bytes.
     Scene("compare-empty", at("/compare")),
     Scene("compare", at(COMPARED)),
+    Scene("differences", at("/differences/told-to-give-up")),
     Scene("compare-lag", at(f"{COMPARED}&at_ms={LAGS_MS}")),
     Scene(
         "partition-lag",
