@@ -12,6 +12,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from groups.imports.lifecycle import NoSuchImport
@@ -75,8 +76,14 @@ class BadRequest(Exception):
 
     def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
         super().__init__(message)
+        self.message = message
         self.status = status
         self.facts = facts
+
+    @property
+    def field(self) -> str | None:
+        """The field of the request that is wrong, if it is one."""
+        return self.facts.get("field")
 
 
 def no_such_entry(timeline: Timeline, at: int) -> BadRequest:
@@ -108,9 +115,7 @@ def endpoint(**views: View) -> View:
         except IntegrityError as error:
             log.warning("%s %s lost a race: %s", request.method, request.path, one_line(error))
             return error_response(409, "What this belongs to was deleted or changed meanwhile: look again.")
-        except NotReady as error:
-            return error_response(503, str(error))
-        except CannotOpen as error:
+        except (NotReady, CannotOpen) as error:
             return error_response(503, str(error))
         except BadName as error:
             return error_response(400, str(error))
@@ -143,10 +148,13 @@ def lasting_response(value: bytes) -> HttpResponse:
     return response
 
 
-def created_response(type_: str, id_: str, url: str, **more: Any) -> HttpResponse:
-    """What was made, or queued to be: 201 with ``{"id", "type", "url", …}``."""
+def created_response(type_: str, id_: str, *, page: str, api: str, **more: Any) -> HttpResponse:
+    """What was made, or queued to be: 201 with ``{"id", "type", "url", …}``. ``page`` and ``api`` name its two addresses."""
+    url = reverse(page, args=[id_])
     # Its id stood under its type's name before; programs that read it there go on.
-    return json_response({"id": id_, "type": type_, "url": url, **more, type_: id_}, status=201)
+    response = json_response({"id": id_, "type": type_, "url": url, **more, type_: id_}, status=201)
+    response["Location"] = reverse(api, args=[id_])
+    return response
 
 
 def error_response(status: int, message: str, **facts: Any) -> HttpResponse:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
 from explorer.server import retention
 from explorer.sharing.models import Link
+from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.imports import lifecycle
 from groups.models import Batch, Import, Timeline
@@ -77,7 +78,7 @@ def test_all_runs_together_have_a_bound_and_a_run_that_may_not_fit_is_refused(se
     settings.RUNS_BYTES_MOST = held + 2 * 1024**2
     first = start_run("kip848-basic")
     start_run("kip848-basic")
-    with pytest.raises(Refused, match="Delete runs first") as refused:
+    with pytest.raises(BadRequest, match="Delete runs first") as refused:
         start_run("kip848-basic")
     assert refused.value.status == 507
     storage.delete(first.id)

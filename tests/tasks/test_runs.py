@@ -15,9 +15,10 @@ from django.test import override_settings
 from django.utils import timezone
 
 from explorer import case_studies
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
 from explorer.server import housekeeping
 from explorer.server.worker import EmbeddedWorker
+from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.history.entries import Entry
 from groups.history.passes.recorder import RecordedBatch, Recorder
@@ -269,11 +270,11 @@ def test_a_run_that_cannot_be_is_refused_with_its_line_and_field(
     field: str | None,
     message: str,
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BadRequest) as refused:
         start_run(scenario, semantics, seed)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
-    assert (refused.value.line, refused.value.field) == (line, field)
+    assert (refused.value.facts.get("line"), refused.value.field) == (line, field)
     assert queued == []
     assert not Timeline.objects.exists()
 
@@ -282,7 +283,7 @@ def test_a_run_that_cannot_be_is_refused_with_its_line_and_field(
 def test_more_runs_than_the_server_takes_are_refused(queued: list[str]) -> None:
     start_run("kip848-basic")
     start_run("kip848-basic")
-    with pytest.raises(Refused, match="2 runs are waiting or running") as refused:
+    with pytest.raises(BadRequest, match="2 runs are waiting or running") as refused:
         start_run("kip848-basic")
     assert refused.value.status == 429
 
@@ -327,7 +328,7 @@ def test_a_run_keeps_the_release_that_was_chosen_for_it(queued: list[str]) -> No
 
 @pytest.mark.parametrize(("semantics", "release"), [("kafka", "4.9"), ("kafka", "3.9"), ("kip", "4.4.0")])
 def test_a_release_that_cannot_be_is_refused_by_name(semantics: str, release: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BadRequest) as refused:
         start_run(studies.text("released-member-failure"), semantics, None, release)
     assert refused.value.field == "release"
     assert release in refused.value.message

@@ -14,7 +14,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 import explorer.celery  # noqa: F401 - without it a task is sent to a queue that is not ours
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
+from explorer.web.endpoint import BadRequest
 from groups import database, exporting, storage
 from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.imports import lifecycle
@@ -128,7 +129,7 @@ def ran(what: str, seed: str | None) -> Timeline:
         text = Path(what).read_text(encoding="utf-8")
     try:
         timeline = start_run(text, seed=None if seed is None else int(seed))
-    except (Refused, ScenarioError, ValueError) as error:
+    except (BadRequest, ScenarioError, ValueError) as error:
         raise usage(f"{what}: {error}") from None
     # Where a worker was faster, it has the run, and this waits for its end; if the worker dies, this takes over.
     while timeline.status == Timeline.Status.RUNNING:

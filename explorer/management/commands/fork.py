@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 import explorer.celery  # noqa: F401 - without it a task is sent to a queue that is not ours
 from explorer.pages.forks.starting import branch_of, described
-from explorer.pages.runs.starting import Refused
+from explorer.web.endpoint import BadRequest
 from groups import database, storage
 from groups.command_line import TerminalCommand, in_one_line, usage, whole_number
 from groups.models import TITLE_LENGTH_MOST, Timeline
@@ -79,7 +79,7 @@ class Command(TerminalCommand):
         except ForkError as error:
             place = f"--at {at}" if error.field == "at" else error.field.replace("set.", "--set ", 1)
             raise usage(f"{place}: {error}") from error
-        except Refused as error:
+        except BadRequest as error:
             raise usage(str(error)) from error
         # Where a worker was faster, this does nothing, and the line has the status of that moment.
         run_tasks.run(branch.id)

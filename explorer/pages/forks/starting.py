@@ -41,7 +41,7 @@ class Offer(TypedDict):
 
 
 def branch_of(timeline: Timeline, at: int, edits: Edits, title: str = "") -> tuple[Timeline, Fork]:
-    """Stores and queues a branch. ``ForkError`` or ``Refused`` in one sentence if there is none."""
+    """Stores and queues a branch. ``ForkError`` or ``BadRequest`` in one sentence if there is none."""
     made = fork(moment_of(timeline, at), edits)
     branch = start_run(
         made.text,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 
 from explorer.pages.forks.starting import branch_of, described, offer_of, tree_of
-from explorer.pages.runs.starting import Refused
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, number
 from groups import storage
 from groups.models import TITLE_LENGTH_MOST
@@ -42,8 +40,4 @@ def start(request: HttpRequest, timeline_id: str) -> HttpResponse:
         status, field = (409, "at") if error.field == "at" else (400, error.field)
         message = str(error) if field == "at" else f"{field}: {error}."
         raise BadRequest(message, status=status, field=field) from error
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status, field=error.field) from error
-    response = created_response("timeline", branch.id, reverse("board", args=[branch.id]), **described(made))
-    response["Location"] = reverse("api-timeline", args=[branch.id])
-    return response
+    return created_response("timeline", branch.id, page="board", api="api-timeline", **described(made))

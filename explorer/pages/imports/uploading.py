@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from explorer.pages.imports.receiving import KeptFile
+from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
@@ -38,24 +38,13 @@ DEPTH_MOST = 2
 """Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused(Exception):
-    """Why nothing can be imported: one line."""
-
-    message: str
-    status: int = 400
-
-    def __str__(self) -> str:
-        return self.message
-
-
 def start_sample(name: str | None = None) -> Import:
     """Queues the import of a bundled recorded log, the first one if no name is given."""
     samples = lifecycle.samples()
     chosen = next((sample for sample in samples if name in (None, sample["name"])), None)
     if chosen is None:
         names = ", ".join(sample["name"] for sample in samples) or "none"
-        raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
+        raise BadRequest(f"There is no sample {name!r}. There are: {names}.", status=404)
     lead = next((known["group"] for known in chosen.get("groups", ())), "")
     return _queue(
         title=str(chosen["title"]),
@@ -74,12 +63,12 @@ def start_upload(
     try:
         timeouts = settings_of(given or {})
     except BadSetting as error:
-        raise Refused(str(error)) from error
+        raise BadRequest(str(error)) from error
     if not files:
-        raise Refused("No file came with the request: send them as multipart fields called files.")
+        raise BadRequest("No file came with the request: send them as multipart fields called files.")
     size = sum(file.size or 0 for file in files)
     if size > settings.UPLOAD_BYTES_MOST:
-        raise Refused(
+        raise BadRequest(
             f"{size} bytes are more than one upload may have ({settings.UPLOAD_BYTES_MOST}); "
             "import larger logs on the server with `manage.py import_log PATH…`.",
             status=413,
@@ -103,7 +92,7 @@ def start_upload(
             file.place.replace(target)
             kept.append(shown)
         if not kept:
-            raise Refused("Only names of topics came with the request, and no log to import.")
+            raise BadRequest("Only names of topics came with the request, and no log to import.")
         if settings.FILE_RIGHTS == "group":
             let_group_read(folder)
         return _queue(
@@ -134,7 +123,7 @@ def _room_for_one_more() -> None:
     open_status = (Import.Status.WAITING, Import.Status.RUNNING)
     waiting = Import.objects.filter(status__in=open_status).count()
     if waiting >= IMPORTS_WAITING_MOST:
-        raise Refused(
+        raise BadRequest(
             f"{waiting} imports are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
         )
@@ -200,5 +189,5 @@ def _topics(file: KeptFile, shown: str) -> dict[str, Any] | None:
     except (orjson.JSONDecodeError, BadTopicsFile) as error:
         # The other reason says itself what the file must hold.
         right = ' It must hold {"topic id": "name"}.' if isinstance(error, orjson.JSONDecodeError) else ""
-        raise Refused(f"{shown} is no file of topic names: {error}.{right}") from error
+        raise BadRequest(f"{shown} is no file of topic names: {error}.{right}") from error
     return dict(content)

@@ -7,11 +7,10 @@ from typing import Any
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import described, detail, groups, listed
-from explorer.pages.imports.uploading import Refused, repeat, start_sample, start_upload
+from explorer.pages.imports.uploading import repeat, start_sample, start_upload
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
@@ -30,11 +29,11 @@ RECENT_MOST = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """The page that begins an import; its form works without scripts."""
-    refused: Refused | None = None
+    refused: BadRequest | None = None
     if request.method == "POST":
         try:
             found = _started(request)
-        except Refused as error:
+        except BadRequest as error:
             refused = error
         else:
             return redirect("import", found.id)
@@ -73,13 +72,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 def api_start(request: HttpRequest) -> HttpResponse:
     """``POST /api/imports``: files as multipart, or ``{"sample": true}``; 201 with the import's id and address."""
-    try:
-        found = _started(request)
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status) from error
-    response = created_response("import", str(found.id), reverse("import", args=[found.id]))
-    response["Location"] = reverse("api-import", args=[found.id])
-    return response
+    return created_response("import", _started(request).id, page="import", api="api-import")
 
 
 def api_detail(request: HttpRequest, import_id: str) -> HttpResponse:
@@ -114,11 +107,7 @@ def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
 def api_repeat(request: HttpRequest, import_id: str) -> HttpResponse:
     """Read a failed import again, from the files that it was given. 409 where that cannot be."""
     found = lifecycle.get(import_id)
-    try:
-        repeated = repeat(import_id)
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status) from error
-    if not repeated:
+    if not repeat(import_id):
         why = "its files are gone" if found.status == Import.Status.FAILED else f"it is {found.status}"
         raise BadRequest(f"The import cannot be repeated: {why}.", status=409)
     return json_response(detail(lifecycle.get(import_id)))
@@ -140,7 +129,7 @@ def _started(request: HttpRequest) -> Import:
             return start_sample()
         if isinstance(wanted, str) and wanted:
             return start_sample(wanted)
-        raise Refused('Send files as multipart, or {"sample": true} for the sample log.')
+        raise BadRequest('Send files as multipart, or {"sample": true} for the sample log.')
     if sample := request.POST.get("sample"):
         return start_sample(None if sample == "true" else sample)
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
@@ -15,7 +14,7 @@ from explorer.pages.laboratory.asking import (
     scenario_of,
     sheet_of,
 )
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups.storage import NoSuchTimeline, NotReady
@@ -62,10 +61,5 @@ def play(request: HttpRequest) -> HttpResponse:
     """``POST /api/laboratory/runs``: a run of the group and its event under one of the assignors; 201."""
     body = json_body(request)
     question, board = question_in_body(body), board_of(body)
-    try:
-        timeline = start_run(scenario_of(request, question, board))
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status, field=error.field) from error
-    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
-    response["Location"] = reverse("api-timeline", args=[timeline.id])
-    return response
+    timeline = start_run(scenario_of(request, question, board))
+    return created_response("timeline", timeline.id, page="board", api="api-timeline")

@@ -22,7 +22,7 @@ from explorer.pages.rehearsal.asking import (
     way_in,
 )
 from explorer.pages.rehearsal.showing import shown
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from groups.models import Timeline
 from groups.storage import NoSuchTimeline, NotReady
@@ -56,7 +56,7 @@ def page(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             return _played(request, given)
         sheet = orjson.loads(rehearsed(request, asked_in(given)).json)
-    except (BadRequest, Refused) as error:
+    except BadRequest as error:
         refused, status = str(error), error.status
     except NoSuchTimeline as error:
         refused, status = str(error), 404
@@ -144,10 +144,5 @@ def play(request: HttpRequest) -> HttpResponse:
     """``POST /api/rehearsal/runs``: queues a run of one of the ways; 201."""
     body: dict[str, Any] = json_body(request)
     asked, way = asked_in_body(body), way_in(body.get("way", WayName.PLANNED))
-    try:
-        timeline = start_run(scenario_of(request, asked, way))
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status, field=error.field) from error
-    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
-    response["Location"] = reverse("api-timeline", args=[timeline.id])
-    return response
+    timeline = start_run(scenario_of(request, asked, way))
+    return created_response("timeline", timeline.id, page="board", api="api-timeline")

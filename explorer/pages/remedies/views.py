@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
-from explorer.pages.runs.starting import Refused, start_run
+from explorer.pages.runs.starting import start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups import storage
@@ -55,9 +55,7 @@ def start(request: HttpRequest, timeline_id: str) -> HttpResponse:
     with transaction.atomic():
         search = remedy_runs.create(timeline, at, seeds)
         transaction.on_commit(lambda: run_search.delay(search.id), robust=True)
-    response = created_response("search", search.id, reverse("remedies", args=[search.id]))
-    response["Location"] = reverse("api-remedy-search", args=[search.id])
-    return response
+    return created_response("search", search.id, page="remedies", api="api-remedy-search")
 
 
 def detail(request: HttpRequest, search_id: str) -> HttpResponse:
@@ -92,10 +90,8 @@ def branch(request: HttpRequest, search_id: str) -> HttpResponse:
         raise BadRequest(
             f"{error}.", status=400 if error.field == "remedy" else 409, field=error.field
         ) from error
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status, field=error.field) from error
     compare = f"{reverse('compare')}?runs={search.timeline_id},{made.id}"
-    return created_response("timeline", made.id, reverse("board", args=[made.id]), compare=compare)
+    return created_response("timeline", made.id, page="board", api="api-timeline", compare=compare)
 
 
 def described(search: RemedySearch) -> dict[str, Any]:

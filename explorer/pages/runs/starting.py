@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
 from django.conf import settings
 from django.db import transaction
 
+from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.history.state.group import Semantics
 from groups.models import Timeline
@@ -27,19 +28,6 @@ SEMANTICS = ("kafka", "kip")
 NUL = "The scenario has the character U+0000 in it, which no name has."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused(Exception):
-    """Why a run cannot start: one line, and where in the scenario if it is there."""
-
-    message: str
-    line: int | None = None
-    field: str | None = None
-    status: int = 400
-
-    def __str__(self) -> str:
-        return self.message
-
-
 def start_run(
     scenario: object,
     semantics: object = None,
@@ -50,18 +38,18 @@ def start_run(
     parent: Timeline | None = None,
     fork_sequence: int | None = None,
 ) -> Timeline:
-    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
+    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``BadRequest`` tells what is wrong."""
     text, name = _text(scenario)
     try:
         loaded = load(text, name)
     except ScenarioError as error:
-        raise Refused(message=str(error), line=error.line, field=error.field) from error
+        raise BadRequest(str(error), line=error.line, field=error.field) from error
     if _has_nul(loaded):
-        raise Refused(message=NUL, field="scenario")
+        raise BadRequest(NUL, field="scenario")
     if semantics is None:
         semantics = loaded.semantics
     if semantics not in SEMANTICS:
-        raise Refused(message=f"semantics={semantics!r} must be kafka or kip.", field="semantics")
+        raise BadRequest(f"semantics={semantics!r} must be kafka or kip.", field="semantics")
     chosen = _release(release, str(semantics), loaded)
     _room_for_one_more()
     with transaction.atomic():
@@ -85,15 +73,15 @@ def start_run(
 def _text(scenario: object) -> tuple[str, str]:
     """The scenario's text, and what messages call it."""
     if not isinstance(scenario, str) or not scenario.strip():
-        raise Refused(message="The scenario is missing: YAML text, or a case study's name.", field="scenario")
+        raise BadRequest("The scenario is missing: YAML text, or a case study's name.", field="scenario")
     if len(scenario.encode()) > SCENARIO_BYTES_MOST:
-        raise Refused(
+        raise BadRequest(
             message=f"The scenario is longer than {SCENARIO_BYTES_MOST // 1024} KB.",
             field="scenario",
             status=413,
         )
     if "\0" in scenario:
-        raise Refused(
+        raise BadRequest(
             message=NUL,
             line=scenario.partition("\0")[0].count("\n") + 1,
             field="scenario",
@@ -102,7 +90,7 @@ def _text(scenario: object) -> tuple[str, str]:
     if name in studies.names():
         return studies.text(name), name
     if "\n" not in name and ":" not in name:
-        raise Refused(
+        raise BadRequest(
             message=f"There is no case study {name[:100]!r}. There are: {', '.join(studies.names())}.",
             field="scenario",
         )
@@ -127,14 +115,14 @@ def _release(given: object, semantics: str, scenario: Scenario) -> str:
     if given is None or given == "":
         return str(scenario.settings.release) if semantics == Semantics.KAFKA else ""
     if semantics != Semantics.KAFKA:
-        raise Refused(
+        raise BadRequest(
             message=f"release={given!r}: a release has rules in kafka semantics alone.", field="release"
         )
     try:
         release = release_of(str(given))
         with_release(scenario, release)
     except ValueError as error:
-        raise Refused(message=f"release={given!r}: {error}.", field="release") from None
+        raise BadRequest(f"release={given!r}: {error}.", field="release") from None
     return str(release)
 
 
@@ -146,7 +134,7 @@ def _seed(given: object, of_the_scenario: int) -> int:
     except ValueError:
         seed = -1
     if not 0 <= seed <= SEED_MOST:
-        raise Refused(message=f"seed={given!r} must be a whole number from 0 to {SEED_MOST}.", field="seed")
+        raise BadRequest(f"seed={given!r} must be a whole number from 0 to {SEED_MOST}.", field="seed")
     return seed
 
 
@@ -155,13 +143,13 @@ def _room_for_one_more() -> None:
         source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING
     ).count()
     if waiting >= settings.RUNS_WAITING_MOST:
-        raise Refused(
+        raise BadRequest(
             message=f"{waiting} runs are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
         )
     held = storage.bytes_of_runs()
     if held + (waiting + 1) * settings.RUN_BYTES_MOST > settings.RUNS_BYTES_MOST:
-        raise Refused(
+        raise BadRequest(
             message=f"The runs that are stored take {held / 1024**2:,.1f} MiB, and each that waits may take {settings.RUN_BYTES_MOST / 1024**2:,.0f}: "
             f"together more than the {settings.RUNS_BYTES_MOST / 1024**2:,.0f} MiB that runs may have here (RUNS_BYTES_MOST). Delete runs first.",
             status=507,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from explorer.pages.runs.starting import SEMANTICS, Refused, start_run
+from explorer.pages.runs.starting import SEMANTICS, start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body
 from groups.releases import Release
 from simulations.world import studies
@@ -24,15 +23,8 @@ LINE_MOST = 200
 def start(request: HttpRequest) -> HttpResponse:
     """``POST /api/runs``: 201 with the timeline's id and address; the run itself has only been queued."""
     body = json_body(request)
-    try:
-        timeline = start_run(
-            body.get("scenario"), body.get("semantics"), body.get("seed"), body.get("release")
-        )
-    except Refused as error:
-        raise BadRequest(str(error), status=error.status, line=error.line, field=error.field) from error
-    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
-    response["Location"] = reverse("api-timeline", args=[timeline.id])
-    return response
+    timeline = start_run(body.get("scenario"), body.get("semantics"), body.get("seed"), body.get("release"))
+    return created_response("timeline", timeline.id, page="board", api="api-timeline")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +39,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "seed": request.GET.get("seed", ""),
         "release": request.GET.get("release", ""),
     }
-    refused: Refused | None = None
+    refused: BadRequest | None = None
     if request.method == "POST":
         given = {name: request.POST.get(name, "") for name in given}
         # Browsers send line ends as CR LF; the scenario's own are LF, and its text is kept as it was given.
@@ -56,7 +48,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
             timeline = start_run(
                 given["scenario"], given["semantics"] or None, given["seed"], given["release"]
             )
-        except Refused as error:
+        except BadRequest as error:
             refused = error
         else:
             return redirect("board", timeline.id)
@@ -71,10 +63,11 @@ def simulate(request: HttpRequest) -> HttpResponse:
     return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
 
 
-def _at_its_place(refused: Refused, scenario: str) -> dict[str, object]:
+def _at_its_place(refused: BadRequest, scenario: str) -> dict[str, object]:
     """Which control the message belongs to, and the line of the text that it speaks of."""
     lines = scenario.splitlines()
-    line = refused.line if refused.line and refused.line <= len(lines) else None
+    line = refused.facts.get("line")
+    line = line if line and line <= len(lines) else None
     return {
         "message": refused.message,
         "at": refused.field

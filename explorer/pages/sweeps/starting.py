@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.http import QueryDict
 
+from explorer.web.endpoint import BadRequest
 from simulations.jobs import sweep_runs
 from simulations.jobs.sweep_tasks import run_sweep
 from simulations.laboratory import BOARDS, CaseError
@@ -33,22 +34,13 @@ SHAPES_LENGTH_MOST: Final = 4_000
 """Letters of the field for shapes of one's own."""
 
 
-class Refused(Exception):
-    """Why no sweep begins: one line, and which axis is wrong if one is."""
-
-    def __init__(self, message: str, *, status: int = 400, field: str | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.field = field
-
-
 def start(document: Mapping[str, Any]) -> Sweep:
     """Store a sweep and queue it."""
     try:
         axes = axes_of(document)
     except AxesError as error:
         message = str(error)
-        raise Refused(f"{message[:1].upper()}{message[1:]}.", field=error.field) from error
+        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", field=error.field) from error
     _room_for_one_more()
     with transaction.atomic():
         sweep = sweep_runs.create(axes, master=settings.SPARK_MASTER)
@@ -64,7 +56,7 @@ def go_on(sweep_id: str) -> Sweep:
             sweep = sweep_runs.take_up_again(sweep_id)
             _queue(sweep)
     except sweep_runs.CannotGoOn as error:
-        raise Refused(str(error), status=409) from error
+        raise BadRequest(str(error), status=409) from error
     return sweep
 
 
@@ -124,7 +116,7 @@ def _queue(sweep: Sweep) -> None:
 def _room_for_one_more() -> None:
     waiting = Sweep.objects.filter(status__in=sweep_runs.OPEN).count()
     if waiting >= SWEEPS_WAITING_MOST:
-        raise Refused(
+        raise BadRequest(
             f"{waiting} sweeps are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
         )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
-from explorer.pages.sweeps.starting import Refused, asked_in_form, go_on, start, wished
+from explorer.pages.sweeps.starting import asked_in_form, go_on, start, wished
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups.spark_ready import install_spark, missing_packages
@@ -35,13 +34,13 @@ RECENT_MOST: Final = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """The page that begins a sweep; its form works without scripts."""
-    refused: Refused | None = None
+    refused: BadRequest | None = None
     given = wished(request.GET)
     if request.method == "POST":
         asked = asked_in_form(request.POST)
         try:
             return redirect("sweep", start(asked).id)
-        except Refused as error:
+        except BadRequest as error:
             refused, given = error, asked
     own = [shape for shape in given["shapes"] if shape not in USUAL_SHAPES]
     context = {
@@ -91,10 +90,8 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 def api_start(request: HttpRequest) -> HttpResponse:
     """``POST /api/sweeps``: 201 with the sweep's id and address; the sweep itself has only been queued."""
-    sweep = _or_refused(lambda: start(json_body(request)))
-    response = created_response("sweep", sweep.id, reverse("sweep", args=[sweep.id]), cases=sweep.cases)
-    response["Location"] = reverse("api-sweep", args=[sweep.id])
-    return response
+    sweep = start(json_body(request))
+    return created_response("sweep", sweep.id, page="sweep", api="api-sweep", cases=sweep.cases)
 
 
 def api_detail(request: HttpRequest, sweep_id: str) -> HttpResponse:
@@ -131,7 +128,7 @@ def api_cancel(request: HttpRequest, sweep_id: str) -> HttpResponse:
 def api_resume(request: HttpRequest, sweep_id: str) -> HttpResponse:
     """Go on with a sweep that stopped before its end. 409 if there is nothing to go on with."""
     sweep_runs.get(sweep_id)
-    return json_response(listed(_or_refused(lambda: go_on(sweep_id))))
+    return json_response(listed(go_on(sweep_id)))
 
 
 def api_delete(request: HttpRequest, sweep_id: str) -> HttpResponse:
@@ -140,15 +137,6 @@ def api_delete(request: HttpRequest, sweep_id: str) -> HttpResponse:
     sweep_runs.cancel(sweep_id)
     sweep_runs.delete(sweep_id)
     return HttpResponse(status=204)
-
-
-def _or_refused(begin: Any) -> Sweep:
-    try:
-        sweep: Sweep = begin()
-    except Refused as error:
-        facts = {"field": error.field} if error.field else {}
-        raise BadRequest(str(error), status=error.status, **facts) from error
-    return sweep
 
 
 def _shown(request: HttpRequest) -> Shown:
