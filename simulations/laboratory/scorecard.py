@@ -40,7 +40,7 @@ FIGURES: Final = (
     Figure("spread", "Most − fewest", "partitions of a member", lambda found: found.most - found.least),
     Figure(
         "local",
-        "In the reader’s rack",
+        "Read in the same rack",
         "a replica stands in the member's rack",
         lambda found: found.local,
         max,

@@ -170,13 +170,13 @@ def _full(sound: Sequence[Answer]) -> list[Part]:
     if len(by) == 1:
         who = "all six end" if len(sound) == len(BOARDS) else f"all {len(sound)} end"
         return [
-            _text("From nothing, "),
+            _text("From an empty group, "),
             _clause(even[-1], f"{who} with {least:,}"),
             _text(" between most and fewest; they differ in who gets what."),
         ]
     names, others = _names(even, sound), _names(uneven, sound)
     return [
-        _text("From nothing, "),
+        _text("From an empty group, "),
         _clause(even[-1], f"{listed(names)} {'is' if len(names) == 1 else 'are'} the evenest, {least:,}"),
         _text(" between most and fewest; "),
         _clause(uneven[-1], f"{listed(others)} the least, {most:,}"),
@@ -196,7 +196,7 @@ def _changed(case: Case, sound: Sequence[Answer]) -> list[Part]:
             best[-1],
             f"{listed(names)} {'moves' if one else 'move'} {counted(moved, 'partition') if moved else 'nothing'}",
         ),
-        _text(f" and {'ends' if one else 'end'} {'as even as can be had' if spread else 'even'}"),
+        _text(f" and {'ends' if one else 'end'} {'as even as possible' if spread else 'even'}"),
     ]
     if _moved(worst) > moved:
         parts += [_text("; "), _clause(worst, f"{_name(worst, sound)} moves {_moved(worst):,}")]

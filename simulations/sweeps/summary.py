@@ -119,7 +119,7 @@ def shape_label(cell_shape: str) -> str:
 
 
 EVENT_LABELS: Final[Mapping[Happening, str]] = {
-    Happening.FULL: "From nothing",
+    Happening.FULL: "Empty group",
     Happening.STABLE: "Stable",
     Happening.JOIN: "One joins",
     Happening.LEAVE: "One leaves",

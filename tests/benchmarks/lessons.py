@@ -111,7 +111,7 @@ async () => {
     await drawn();
     if (at < sheet.beats.length - 1) {
       found.beats.push(timed('#next'));
-      const place = `beat ${at + 2} of ${sheet.beats.length}`;
+      const place = `step ${at + 2} of ${sheet.beats.length}`;
       if (document.querySelector('#place').textContent !== place) throw new Error(`not at ${place}`);
       await drawn();
     }

@@ -28,7 +28,7 @@ def choose(page: Page, *keys: str) -> None:
 
 
 def beat(page: Page, number: int, of: int) -> None:
-    expect(page.locator("#place")).to_have_text(f"beat {number} of {of}")
+    expect(page.locator("#place")).to_have_text(f"step {number} of {of}")
 
 
 @pytest.mark.quick
@@ -125,7 +125,7 @@ def test_a_whole_lesson_is_taken_by_keyboard_and_ear(open_page: Open) -> None:
     page = lesson(open_page, "heartbeats")
     press, said = page.keyboard.press, page.locator("#said")
     press("ArrowRight")
-    expect(said).to_have_text("Beat 2 of 5. A question: B comes back after 21.0 s. What will B own then?")
+    expect(said).to_have_text("Step 2 of 5. A question: B comes back after 21.0 s. What will B own then?")
     tab_to(page, "#check")
     press("Enter")
     expect(page.locator("#answer")).to_contain_text("Not quite.")
@@ -235,7 +235,7 @@ def test_a_reload_the_back_button_and_another_tab_lose_nothing(open_page: Open, 
     other.goto(f"{server.url}/lessons/three-epochs?beat=6")
     beat(other, 2, 6)
     other.goto(f"{server.url}/lessons/")
-    expect(other.locator('[data-lesson="who-waits-for-whom"] .how')).to_have_text("beat 4 of 4")
+    expect(other.locator('[data-lesson="who-waits-for-whom"] .how')).to_have_text("step 4 of 4")
 
 
 def test_the_presenter_sees_notes_and_the_others_follow(open_page: Open, server: Served) -> None:

@@ -252,6 +252,6 @@ def test_a_last_commit_that_fits_both_timeouts_of_a_classic_member_names_both() 
     said = one["says"].replace("\u202f", " ")
     assert said == (
         "b was removed. Looks like its session expired or max.poll.interval.ms was exceeded: its last commit was 11.5 s "
-        "before, which fits both (session timeout 10.0 s, by its own record; poll interval 10.0 s, by its own record)"
+        "earlier, which fits both (session timeout 10.0 s, by its own record; poll interval 10.0 s, by its own record)"
     )
     assert found(log, "session_expiry") == []

@@ -77,7 +77,7 @@ def test_a_hand_over_as_it_is_by_design_is_no_problem() -> None:
     )
 
 
-@pytest.mark.parametrize(("kind", "least_ms"), [("no_owner", 2_000), ("waited_for", 10_000)])
+@pytest.mark.parametrize(("kind", "least_ms"), [("no_owner", 5_000), ("waited_for", 10_000)])
 def test_a_problem_begins_where_a_hand_over_ends(kind: str, least_ms: int) -> None:
     assert troubles([finding(kind, 5, length_ms=least_ms - 1)]) == []
     assert len(troubles([finding(kind, 5, length_ms=least_ms)])) == 1

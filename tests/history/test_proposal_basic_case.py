@@ -90,6 +90,6 @@ def test_the_verdict_of_the_basic_case() -> None:
         "A joined (group epoch 1). At 12.0\u202fs B and C joined within 10.6\u202fs. "
         "At 12.1\u202fs B waited 5.4\u202fs for A to release foo-2. "
         "2 partitions moved, each released before it was taken; "
-        "foo-1 was unassigned for 0.6\u202fs, the longest between two owners. "
+        "foo-1 was unassigned for 0.6\u202fs, the longest hand-over. "
         "A blocked C for 5.3\u202fs (foo-1)."
     )

@@ -142,7 +142,7 @@ def test_the_longest_hand_over_is_said_to_be_the_longest_between_two_owners() ->
     log.at(90_000).write(R.epoch(6, 7), R.target("B", 2, 3), R.target("A", 0, 1), R.target_epoch(6))
     log.at(91_000).write(R.current("A", 6, 5, 0, {0: 2, 1: 2}))
     log.at(91_600).write(R.current("B", 6, 5, 0, {2: 6, 3: 4}))
-    assert "foo-2 was unassigned for 1.9 s, the longest between two owners." in verdict(log)
+    assert "foo-2 was unassigned for 1.9 s, the longest hand-over." in verdict(log)
 
 
 def test_a_partition_that_had_an_owner_before_the_group_was_empty_is_not_called_new() -> None:

@@ -71,7 +71,7 @@ test('quiet runs of columns are one with their count, within a topic; one alone 
 test('the row of the others counts who owns its target and who does not yet', () => {
   const group = frame(['a', 'b', 'c']);
   const moving = new Map([['t-0', view('t-0', 'b', 'a', 'leaving')]]);
-  assert.deepEqual(othersText(group, ['a', 'b', 'c'], moving, 0), ['3 members', '1 own their target, 2 not yet']);
+  assert.deepEqual(othersText(group, ['a', 'b', 'c'], moving, 0), ['3 members', '1 owns its target, 2 not yet']);
   assert.deepEqual(othersText(group, ['a', 'b'], new Map(), 0), ['2 members', 'own their target']);
   assert.deepEqual(othersText(group, ['c'], new Map(), 0), ['1 member', 'owns its target']);
   assert.deepEqual(othersText(group, ['a', 'b', 'c'], moving, 2), ['3 members', '2 more in trouble']);

@@ -80,6 +80,10 @@ test('who waits for two is told of both', () => {
 
 test('the sentence of a moment says what it means for who waits', () => {
   assert.equal(
+    nowWords(EMPTY, null, new Map(), cast, (key) => key, true),
+    'The log begins in the middle: what was before its first entry is not known.',
+  );
+  assert.equal(
     nowWords(EMPTY, null, new Map(), cast, (key) => key),
     'No member yet.',
   );

@@ -62,7 +62,7 @@ def test_an_address_fills_the_form_in() -> None:
     assert 'value="classic/range" checked' in page
     assert 'value="classic/sticky">' in page
     assert 'value="40"' in page
-    assert "None yet" in page
+    assert "No sweeps yet" in page
 
 
 def test_the_page_of_a_sweep_carries_its_first_maps_and_one_that_is_not_there_is_not_found() -> None:
@@ -81,4 +81,4 @@ def test_a_group_of_the_laboratory_is_swept_in_the_layouts_of_its_size() -> None
     shapes = "6x3x21-skewed-racks 6x3x21-skewed 6x3x21-racks 6x3x21-nested 6x3x21-disjoint"
     assert f'value="{shapes}"' in page
     assert 'name="shapes" value="6x3x21" checked' in page
-    assert "None yet" in Client().get("/sweeps?g=nonsense&t=1").content.decode()
+    assert "No sweeps yet" in Client().get("/sweeps?g=nonsense&t=1").content.decode()

@@ -34,7 +34,11 @@ ASK_AGAIN_S: Final = 1
 PRESETS: Final = (
     ("kip429-eager,kip429-cooperative,kip429-consumer", "Eager, cooperative and consumer protocol", 18_000),
     ("kip341-two-owners,kip341-generation", "Sticky user data without and with the generation", 18_000),
-    ("kip792-stale-owner,kip792-generation", "A stale claim without and with the generation", 18_000),
+    (
+        "kip792-stale-owner,kip792-generation",
+        "A member that claims old partitions, without and with the generation",
+        18_000,
+    ),
     ("kip792-leader-throws,kip792-leader-goes-on", "KAFKA-13406 and its cure", 18_000),
     ("kip429-one-bounce,kip429-streams-upgrade", "One bounce and two", 18_000),
 )

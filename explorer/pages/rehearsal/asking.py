@@ -90,7 +90,7 @@ def asked_in(given: Mapping[str, str]) -> Asked:
     if "timeline" in given:
         for key in ("members", "topics"):
             if key in given:
-                raise BadRequest(f"{key} does not go with timeline, which tells it.", field=key)
+                raise BadRequest(f"{key} is read from the timeline: leave it out.", field=key)
         return {"moment": _moment(given), "wishes": wishes}
     document: dict[str, Any] = {
         "members": number(given, "members", least=1),

@@ -158,7 +158,7 @@ def _fitting(facts: Facts, going: Going) -> Guess | None:
     if quiet_ms is None or rhythm_ms is None:
         return None
     session, poll = facts.session_timeout(going), facts.poll_interval(going)
-    since = f"its last commit was {duration(quiet_ms)} before"
+    since = f"its last commit was {duration(quiet_ms)} earlier"
     slack_ms = rhythm_ms + (REJOIN_MS if going.classic else 0)
     expired = _least_ms(going, session.length_ms) <= quiet_ms <= session.length_ms + slack_ms
     overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
@@ -188,7 +188,7 @@ def _from_commits(facts: Facts, going: Going) -> Guess | None:
     if quiet_ms is None:
         return _stalled(going)
     session = facts.session_timeout(going)
-    since = f"its last commit was {duration(quiet_ms)} before" if quiet_ms else "it committed then"
+    since = f"its last commit was {duration(quiet_ms)} earlier" if quiet_ms else "it committed then"
     least_ms = _least_ms(going, session.length_ms)
     if rhythm_ms is None and quiet_ms >= min(least_ms, _least_ms(going, SHORTEST_SESSION_MS)):
         return _stalled(going)
@@ -196,7 +196,9 @@ def _from_commits(facts: Facts, going: Going) -> Guess | None:
         if going.back_same_id:
             return _stalled(going)
         return Guess(
-            "stopped", "its process ended or froze", f"{since}, and it does not fit {_length_words(session)}"
+            "stopped",
+            "its process ended or froze",
+            f"{since}, which does not match a session timeout of {_length_words(session)}",
         )
     if quiet_ms < least_ms:
         if going.back_same_id:

@@ -72,8 +72,8 @@ QUIET: Final = frozenset(
 """A group at its daily work, and what is long without hurting anybody."""
 
 
-LEAST_MS: Final[Mapping[str, int]] = {"no_owner": 2_000, "waited_for": 10_000}
-"""What is shorter is a hand-over, as it is by design, and no problem."""
+LEAST_MS: Final[Mapping[str, int]] = {"no_owner": 5_000, "waited_for": 10_000}
+"""What is shorter is a hand-over, as it is by design, and no problem: a partition may be unassigned until its next owner's heartbeat, 5 s by Kafka's default."""
 
 TROUBLES_MOST: Final = 1000
 """Problems that one steps through by key; more are a storm, which is one of them."""

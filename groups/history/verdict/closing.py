@@ -102,7 +102,7 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
         # The removal tells it.
         return []
     parts = [Part(text, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
-    return [*parts, Part(", the longest between two owners")] if len(free) > 1 else parts
+    return [*parts, Part(", the longest hand-over")] if len(free) > 1 else parts
 
 
 def _blocked(by_kind: ByKind) -> list[Part]:

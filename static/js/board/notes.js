@@ -240,7 +240,8 @@ export function noteOf(frame, member, views, cast, labels, silent) {
     const later = keysOf(frame.withheld?.[member]);
     if (later.length) lines.push(h('span', 'Withheld for the next round: ', h('b', list(later.map(label)))));
   }
-  if (!lines.length) lines.push(h('span.quiet', quiet(frame, member, state, label, silent)));
+  const rest = lines.length ? null : quiet(frame, member, state, label, silent);
+  if (rest) lines.push(h('span.quiet', rest));
   const expression = expressionOf(frame, member);
   if (expression) lines.push(h('span.quiet', matched(expression)));
   for (const sentence of copies(state, label)) lines.push(h('span.quiet', sentence));
@@ -307,8 +308,8 @@ function quiet(frame, member, state, label, silent) {
     return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   const has = silent ? 'Is assigned' : isShare(frame) ? 'Reads' : 'Owns';
-  // Only where an invariant is broken: nobody owns more than its target for good.
-  return owned > target ? `${has} ${owned}; its target: ${target}` : `${has} its target: ${owned} of ${target}`;
+  // Only where an invariant is broken: nobody owns more than its target for good. That it owns its target is its state.
+  return owned === target ? null : `${has} ${owned}; its target: ${target}`;
 }
 
 /**

@@ -127,6 +127,7 @@ export function othersText(frame, others, views, more) {
   }
   const away = others.filter((member) => changing.has(member)).length;
   const verb = isShare(frame) ? 'read' : 'own';
-  if (away) return [count, `${others.length - away} ${verb} their target, ${away} not yet`];
+  const own = others.length - away;
+  if (away) return [count, `${own === 1 ? `1 ${verb}s its` : `${own} ${verb} their`} target, ${away} not yet`];
   return [count, others.length === 1 ? `${verb}s its target` : `${verb} their target`];
 }

@@ -210,10 +210,12 @@ export function holdingWords(state) {
  * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
  * @param {Cast} cast
  * @param {(key: string) => string} label
+ * @param {boolean} [midway] whether the log begins in the middle of the group's life
  */
-export function nowWords(frame, moment, views, cast, label) {
+export function nowWords(frame, moment, views, cast, label, midway = false) {
   const members = Object.keys(frame.members);
   if (!moment) {
+    if (midway) return 'The log begins in the middle: what was before its first entry is not known.';
     return members.length
       ? `${plural(members.length, 'member')} at the start.`
       : `No member yet.${views.size ? ' Every partition is unassigned.' : ''}`;

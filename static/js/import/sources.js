@@ -15,8 +15,6 @@ const reading = (detail) => ended(detail) || detail.stages.some(({ name, done })
 /** @param {Detail} detail */
 export function sources(detail) {
   const known = detail.sources;
-  part('sources-says').textContent = known.length
-    ? `${plural(known.length, 'file')}, recognised by content and not by name`
-    : '';
+  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content` : '';
   part('sources').replaceChildren(...known.map((source) => sourceRow(source, reading(detail))));
 }

@@ -96,7 +96,7 @@ export class LessonPlayer {
     this.#draw(animate && !calm());
     const { ask } = beats[this.#beat];
     const asks = ask && !this.answered(this.#beat) ? ` A question: ${plain(ask.question)}` : '';
-    part('said').textContent = `Beat ${this.#beat + 1} of ${beats.length}.${asks}`;
+    part('said').textContent = `Step ${this.#beat + 1} of ${beats.length}.${asks}`;
     this.onBeat(this.#beat);
   }
 
@@ -145,7 +145,7 @@ export class LessonPlayer {
         h('i', { class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null }),
       ),
     );
-    part('place').textContent = `beat ${this.#beat + 1} of ${sheet.beats.length}`;
+    part('place').textContent = `step ${this.#beat + 1} of ${sheet.beats.length}`;
     part('notes').replaceChildren(...sentence(beat.notes ?? [{ kind: 'text', text: 'No notes for this beat.' }], cast));
     const coming = sheet.beats[this.#beat + 1];
     part('coming').textContent = coming ? `Next: ${coming.title}` : 'This is the last beat.';

@@ -64,6 +64,8 @@ export class TakingOver {
   async begin() {
     this.acts = [];
     this.from_ms = this.now().at_ms;
+    this.says.textContent = 'The script is played up to this moment, and ends there.';
+    this.root.replaceChildren(h('h2', { id: 'question' }, 'Taking over…'), this.says);
     await this.#play(this.from_ms);
     this.render();
   }

@@ -102,6 +102,7 @@ const stage =
         start_ms: () => start_ms(),
       })
     : new TrackStage({ ...shared, whole: size === 'whole' });
+const found = (/** @type {string} */ kind) => meta.summary.findings?.some((one) => one.kind === kind) ?? false;
 const head = new GroupHead({
   state: part('state'),
   epochs: part('epochs'),
@@ -112,6 +113,7 @@ const head = new GroupHead({
   labels,
   numberOf: (sequence) => timeline.numberOf(sequence),
   looksLike: (moment) => looksLike(meta.summary, moment),
+  midway: () => found('midway'),
 });
 const inspector = new Inspector({
   root: part('details'),
@@ -161,7 +163,6 @@ let pauses = new Set();
 /** Whether more may come at the end. */
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
-
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
@@ -361,7 +362,7 @@ async function begin() {
   if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
   showFound();
   if (changed.length) banners.changed(changed);
-  part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
+  part('coordinator').hidden = !found('failed_over');
   showStatus();
   const missing = missingMoment(meta, openedAt, timeline);
   if (missing) banners.show('moment', 'warn', missing);

@@ -77,7 +77,7 @@ function present(on) {
 }
 
 async function copyLink() {
-  toast((await copy(address(player.beat))) ? `Link to beat ${player.beat + 1} copied` : address(player.beat));
+  toast((await copy(address(player.beat))) ? `Link to step ${player.beat + 1} copied` : address(player.beat));
 }
 
 part('presenter').addEventListener('click', () => present(!presents()));

@@ -13,7 +13,7 @@ function show() {
     for (const line of lines) {
       const { lesson = '', beats = '1', pattern = 'done' } = /** @type {HTMLElement} */ (line).dataset;
       const kept = done[lesson];
-      const state = kept?.done ? pattern : kept ? `beat ${(kept.beat ?? 0) + 1} of ${beats}` : '';
+      const state = kept?.done ? pattern : kept ? `step ${(kept.beat ?? 0) + 1} of ${beats}` : '';
       count += Number(kept?.done === true);
       line.classList.toggle('done', kept?.done === true);
       const said = line.querySelector('.how');

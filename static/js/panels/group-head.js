@@ -38,10 +38,12 @@ export class GroupHead {
    * @param {HTMLElement} parts.coordinator
    * @param {(sequence: number) => number | null} parts.numberOf the step that an entry belongs to
    * @param {(moment: import('../types').Moment) => string} parts.looksLike why members are gone whose removal it tells, as far as that is inferred
+   * @param {() => boolean} [parts.midway] whether the log begins in the middle of the group's life
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
    */
-  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, cast, labels }) {
+  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, midway = () => false, cast, labels }) {
+    this.midway = midway;
     this.looksLike = looksLike;
     this.coordinator = coordinator;
     this.numberOf = numberOf;
@@ -62,16 +64,21 @@ export class GroupHead {
    */
   render({ frame: settled, moment }, views, violation = null, unread = [], marks = new Map()) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
-    const name = frame.state ?? 'unknown';
+    // Before the first entry of a log that begins in the middle nothing is known, not even that the group is empty.
+    const midway = !moment && this.midway();
+    const name = midway ? 'unknown' : (frame.state ?? 'unknown');
     if (this.state.dataset.s !== name) {
       this.state.dataset.s = name;
       this.state.replaceChildren(h('i'), name);
     }
     // The glossary's meaning, but for what it says of another protocol.
     this.state.dataset.term = name.toLowerCase();
-    this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
+    this.state.setAttribute(
+      'aria-label',
+      `Group state ${name}. ${midway ? 'The log begins in the middle.' : stateMeans(frame)}`,
+    );
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const known = nowWords(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const known = nowWords(frame, moment, views, this.cast, (key) => this.labels.partition(key), midway);
     const text = [known, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== text)

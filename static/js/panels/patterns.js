@@ -75,7 +75,7 @@ export function showPatterns(root, summary) {
       untold.length > 0 &&
         h(
           'div.pattern',
-          h('h3', 'Neither shown nor ruled out'),
+          h('h3', 'This log cannot show'),
           ...untold.map(({ lacks, titles }) =>
             h('p', `${titles.join(', ')}: `, h('span.quiet', `nobody can tell without ${lacks}.`)),
           ),
