@@ -1,4 +1,4 @@
-"""The ASGI application: HTTP, sockets, and what lives beside them: the embedded worker, the housekeeping, the inspector's
+"""The ASGI application: HTTP, sockets, and what lives next to them: the embedded worker, the housekeeping, the inspector's
 declarations made beforehand."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
-    """Start what lives beside the server, and end it with the server."""
+    """Start what lives next to the server, and end it with the server."""
     async with contextlib.AsyncExitStack() as stack:
         while True:
             message = await receive()
@@ -63,7 +63,7 @@ async def background_tasks() -> Any:
     os.umask(0o077)
     memory.keep_little()
     if settings.LINKS_ONLY:
-        # Runs, imports and what is tidied up are the business of the server beside it.
+        # Runs, imports and what is tidied up are the business of the server next to it.
         yield
         return
     stack = contextlib.ExitStack()

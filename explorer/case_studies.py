@@ -1,4 +1,4 @@
-"""The case studies as stored timelines: recorded once, and anew when what makes them has changed."""
+"""The case studies as stored timelines: recorded once, and again when what makes them has changed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def load_missing() -> list[str]:
 
 
 def recorded(names: Iterable[str]) -> Iterator[tuple[str, list[RecordedBatch]]]:
-    """Each study's batches, from one child for all of them. ``ChildFailed`` tells what is wrong with which."""
+    """Each study's batches, from one child for all of them. ``ChildFailed`` shows what is wrong with which."""
     asked = list(names)
     if not asked:
         return

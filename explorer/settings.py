@@ -1,4 +1,4 @@
-"""Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md tells of each."""
+"""Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md reports each."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ CHANNEL_LAYERS = {
     else {"BACKEND": "explorer.server.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
 }
 
-# -- bounds that an installation may want to move; the fixed ones stand beside the code that they bound
+# -- bounds that an installation may want to move; the fixed ones stand next to the code that they bound
 RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=1000)
 """Runs that may wait or run at once: with more, a newcomer would wait minutes behind them without knowing."""
 
@@ -231,7 +231,7 @@ UPLOAD_FOLDER = environment.text("UPLOAD_FOLDER", "")
 """Where uploaded files stand until their import has ended; ``imports`` in ``REBALANCE_VAR`` where it is not set."""
 
 FILE_RIGHTS = environment.choice("FILE_RIGHTS", "OWNER", of=("OWNER", "GROUP")).lower()
-"""Who may read uploads and the store beside the account that writes them."""
+"""Who may read uploads and the store next to the account that writes them."""
 
 SPARK_MASTER = environment.text("SPARK_MASTER", "")
 """Where imports and sweeps run that name no master: this machine, or a cluster by its master's URL."""
@@ -247,7 +247,7 @@ LIVE_ENTRIES_MOST = environment.whole("LIVE_ENTRIES_MOST", 20_000, least=100, mo
 """How long recorded timelines of live groups are kept, and how many entries one has before the next begins."""
 
 WEBHOOK_NETWORKS = environment.networks("WEBHOOK_NETWORKS")
-"""Networks that the webhooks of alerts may reach beside public addresses."""
+"""Networks that the webhooks of alerts may reach next to public addresses."""
 
 globals().update(environment.mail_server("MAIL_URL", "MAIL_FROM"))
 """``EMAIL_…``: the mail server by which alerts reach people; none where ``EMAIL_HOST`` is empty."""
@@ -316,7 +316,7 @@ LOGGING = {
         "last": {"()": "explorer.server.status.last_lines.LastLines"},
     },
     "root": {"handlers": ["stderr", "last"], "level": LOG_LEVEL},
-    # A mistyped address or scenario is told to who typed it: no line for each in the server's log.
+    # A mistyped address or scenario is reported to who typed it: no line for each in the server's log.
     "loggers": {
         "django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL},
         "django.security": {"level": LOG_LEVEL if LOG_LEVEL in ("DEBUG", "INFO") else "CRITICAL"},

@@ -1,7 +1,7 @@
 """The clusters that this server watches: a child process for each whose lease is free.
 
-Any number of servers may run beside each other, and ``manage.py watch`` beside them: a lease in the database says who
-watches a cluster, and whoever finds one without takes it.
+Any number of servers may run next to each other, and ``manage.py watch`` next to them: a lease in the database states who
+watches a cluster, and anyone who finds one without takes it.
 """
 
 from __future__ import annotations

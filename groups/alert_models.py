@@ -11,7 +11,7 @@ from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster
 
 
 class AlertRule(models.Model):
-    """A condition on a cluster's groups, and who is told when it holds."""
+    """A condition on a cluster's groups, and who is notified when it holds."""
 
     id = models.CharField(primary_key=True, max_length=64)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="rules")
@@ -25,7 +25,7 @@ class AlertRule(models.Model):
     """``for_s``, ``count``, ``within_s``, ``finding``: those that its kind has."""
 
     sealed = models.BinaryField(default=b"")
-    """The webhook's URL, encrypted as a cluster's password is: whoever has it may post there. Empty for none."""
+    """The webhook's URL, encrypted as a cluster's password is: anyone who has it may post there. Empty for none."""
 
     enabled = models.BooleanField(default=True)
     author = author_field()
@@ -46,7 +46,7 @@ class Alert(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="alerts")
     group = models.CharField(max_length=GROUP_NAME_LENGTH_MOST)
     key = models.CharField(max_length=200, blank=True)
-    """Of a finding: which one it was, so that it is told once; empty for a condition that holds and ends."""
+    """Of a finding: which one it was, so that it is reported once; empty for a condition that holds and ends."""
 
     says = models.TextField()
     since_ms = models.BigIntegerField()

@@ -58,7 +58,7 @@ class Cluster(models.Model):
 
 
 STATE_LENGTH_MOST = 32
-"""Kafka's longest state has 19 letters; what another broker says beyond is cut off."""
+"""Kafka's longest state has 19 letters; what another broker states beyond is cut off."""
 
 
 def is_recorded(group: str) -> bool:
@@ -80,10 +80,10 @@ class WatchedGroup(models.Model):
     """``group_epoch``, ``assignment_epoch``, ``members``, ``behind``, ``lag``, ``rebalancing``, ``rebalanced_ms``."""
 
     polled: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """Where the recording stands, so that another process goes on with it."""
+    """Where the recording is, so that another process goes on with it."""
 
     followed: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """Where the following of the log stands with this group (``groups.history.following.group``); empty if it is polled."""
+    """Where the following of the log is with this group (``groups.history.following.group``); empty if it is polled."""
 
     checkpoint = models.BinaryField(null=True)
     """What the fold remembered at an entry not long ago, so that another process need not fold all of them again."""

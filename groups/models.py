@@ -1,6 +1,6 @@
 """What is stored: timelines, their entries, what the fold made of them, and imports.
 
-Entries are the truth and never change. What the fold computed from them stands in a table of its own
+Entries are the truth and never change. What the fold computed from them is in a table of its own
 (``Folded``), which can be thrown away and made again.
 """
 
@@ -76,10 +76,10 @@ class Timeline(models.Model):
     """The whole of it, or what lists show of it (``groups.packs.listed_summary``) where the entries stand in packs. ``in_short`` has the verdict, too."""
 
     verdict = models.BinaryField(null=True)
-    """Of a timeline whose entries are in packs (``headline.packed_verdict``); null: it stands in the summary."""
+    """Of a timeline whose entries are in packs (``headline.packed_verdict``); null: it is in the summary."""
 
     index_place: models.JSONField[list[Any] | None, list[Any] | None] = models.JSONField(null=True)
-    """Where the index stands (pack, offset, length) of a timeline whose entries are in packs; null: they are rows."""
+    """Where the index is (pack, offset, length) of a timeline whose entries are in packs; null: they are rows."""
 
     packs: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     """Every pack that is read for the timeline."""
@@ -160,9 +160,9 @@ class Batch(models.Model):
 class Folded(models.Model):
     """What the fold of one version made of the entries from ``first`` to ``last``: a cache.
 
-    ``checkpoint`` (the frame at ``first - 1`` and the state of the findings there) stands where a chunk begins;
+    ``checkpoint`` (the frame at ``first - 1`` and the state of the findings there) is where a chunk begins;
     the rows up to the next one with a checkpoint are the rest of that chunk. Rows count once the timeline's
-    ``fold_version`` is theirs, so that those of a new version can be made beside the old.
+    ``fold_version`` is theirs, so that those of a new version can be made next to the old.
     """
 
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="folded")
@@ -239,7 +239,7 @@ class Import(models.Model):
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
     progress: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
     report: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """What ``manage.py import_log`` prints; empty until there is something to tell."""
+    """What ``manage.py import_log`` prints; empty until there is something to report."""
 
     paths: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     master = models.CharField(max_length=500, blank=True)
@@ -251,10 +251,10 @@ class Import(models.Model):
     """Why it failed: one line, empty where all is well."""
 
     lease_until = models.DateTimeField(null=True)
-    """Until when whoever waits for it or reads it need not be heard of; null once it has ended."""
+    """Until when anyone who waits for it or reads it need not be seen; null once it has ended."""
 
     timelines = models.ManyToManyField(Timeline, related_name="imports")
-    """What it told of: timelines that it made, and those that were there already with the same entries."""
+    """What it reported of: timelines that it made, and those that were there already with the same entries."""
 
     author = author_field()
     created = models.DateTimeField(auto_now_add=True)

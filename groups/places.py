@@ -1,6 +1,6 @@
-"""Where the program stands, and where it keeps what it keeps: beside a clone, or in the user's own data folder.
+"""Where the program is, and where it keeps what it keeps: next to a clone, or in the user's own data folder.
 
-A clone keeps everything in ``var/``, so that deleting the folder deletes all of it. An installed program stands in a
+A clone keeps everything in ``var/``, so that deleting the folder deletes all of it. An installed program is in a
 folder that belongs to its installer and is replaced with every release; what a user imported is not to go with it.
 """
 
@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 NAME: Final = "rebalance-explorer"
 
 VERSION: Final = "0.1.0"
-"""The product's. ``pyproject.toml`` says the same; a test compares."""
+"""The product's. ``pyproject.toml`` states the same; a test compares."""
 
 
 def is_clone(root: Path = ROOT) -> bool:
@@ -44,5 +44,5 @@ def data_folder(
     if platform == "win32":
         return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / NAME
     given = Path(environment.get("XDG_DATA_HOME") or "")
-    # The specification tells to ignore a relative path.
+    # The specification reports to ignore a relative path.
     return (given if given.is_absolute() else home / ".local" / "share") / NAME

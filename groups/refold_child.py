@@ -1,4 +1,4 @@
-"""The child process that makes one timeline's cache anew: ``{"timeline": id}`` in, ``{"type": "done"}`` out."""
+"""The child process that makes one timeline's cache again: ``{"timeline": id}`` in, ``{"type": "done"}`` out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Room on the disk that is kept back, so that a full disk can be emptied with the program itself.
 
-To delete is to write: SQLite puts a transaction beside its file before it is taken over, so on a disk without a free byte
-it can remove nothing. A file beside the database therefore holds some room. What makes room or ends work (a deletion,
+To delete is to write: SQLite puts a transaction next to its file before it is taken over, so on a disk without a free byte
+it can remove nothing. A file next to the database therefore holds some room. What makes room or ends work (a deletion,
 a cancellation, a task that ends with its error) and finds the disk full is tried again with a part of it given back.
 
 A server's database (PostgreSQL) keeps room of its own, or does not: nothing here touches it.
@@ -38,14 +38,14 @@ FULL_SQLITE: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_I
 """The second: there was no room for the index of what is not taken over yet, which even a reader needs."""
 
 FULL_MESSAGES: Final = ("disk is full", "No space left")
-"""By these words a database is known that tells no code: PostgreSQL's of its own disk."""
+"""By these words a database is known that reports no code: PostgreSQL's of its own disk."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an exception says that a disk has no room left."""
+    """Whether an exception states that a disk has no room left."""
     if isinstance(error, OSError):
         return error.errno in FULL_ERRNOS
     cause = error.__cause__ or error
@@ -83,7 +83,7 @@ class Reserve:
         return self.held
 
     def give_back(self) -> bool:
-        """Give half of it to whoever writes next, the last part whole; false if there was nothing left."""
+        """Give half of it to anyone who writes next, the last part whole; false if there was nothing left."""
         held = self.held
         if not held:
             return False
@@ -154,7 +154,7 @@ def makes_room(work: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def _give_back_journal() -> None:
-    """Have SQLite take over what it wrote beside its file, and cut that to nothing."""
+    """Have SQLite take over what it wrote next to its file, and cut that to nothing."""
     with contextlib.suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -163,7 +163,7 @@ def _give_back_journal() -> None:
 def held_open() -> Iterator[None]:
     """Keep the reserve, and the database readable, as long as this lasts.
 
-    The last connection that closes takes the journal and its index away, and whoever comes next makes them anew: on a full
+    The last connection that closes takes the journal and its index away, and anyone who comes next makes them again: on a full
     disk nothing could even be read. One connection that is idle keeps both.
     """
     reserve = of_database()

@@ -1,4 +1,4 @@
-"""The forms in which ``simulate`` tells a run: frames, changes, entries, records, a segment that Kafka reads, a summary."""
+"""The forms in which ``simulate`` reports a run: frames, changes, entries, records, a segment that Kafka reads, a summary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ whole frames of 400 members were 1.9 GB in 20 s."""
 
 
 def frame_lines(entries: Iterable[Entry], state: State, by: str) -> Iterator[dict[str, Any]]:
-    """A frame for each entry, for each settled one, or for each step with its number and what it says."""
+    """A frame for each entry, for each settled one, or for each step with its number and what it contains."""
     maker = FrameMaker()
     for entry in entries:
         state = replay(state, entry)
@@ -96,7 +96,7 @@ def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summa
             known = batch.summary
     if (batch := recorder.flush(final=True)) is not None:
         known = batch.summary
-    # A run tells at least of its topics.
+    # A run reports at least of its topics.
     assert known is not None
     return known
 

@@ -1,1 +1,1 @@
-"""Who may ask: what stands before every page, answer and socket. ``gate`` puts it together."""
+"""Who may ask: what is before every page, answer and socket. ``gate`` puts it together."""

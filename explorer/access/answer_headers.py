@@ -28,7 +28,7 @@ POLICY: Final = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-"""``Content-Security-Policy``. Sockets are named beside it, as older browsers do not count them as ``'self'``."""
+"""``Content-Security-Policy``. Sockets are named next to it, as older browsers do not count them as ``'self'``."""
 
 UNUSED: Final = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",

@@ -1,7 +1,7 @@
-"""Whose process is at the other end of a connection, where the system tells: Linux, of connections within this machine.
+"""Whose process is at the other end of a connection, where the system reports: Linux, of connections within this machine.
 
 The kernel is asked for the one socket that the connection comes from, by netlink (``sock_diag(7)``), which takes some
-microseconds. It tells the account that has made that socket.
+microseconds. It reports the account that has made that socket.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ UNKNOWN: Final = ""
 
 
 def account_of(scope: Mapping[str, Any]) -> str:
-    """The number of the account whose process has the other end of a request's connection; ``UNKNOWN`` where nobody tells.
+    """The number of the account whose process has the other end of a request's connection; ``UNKNOWN`` where nobody reports.
 
-    Nobody tells of a Unix socket, of another machine or another container, of a system that is not Linux, and of an end that
+    Nobody reports a Unix socket, of another machine or another container, of a system that is not Linux, and of an end that
     was closed already: the kernel gives an orphan to the account 0.
     """
     client, server = scope.get("client"), scope.get("server")

@@ -29,7 +29,7 @@ FRAMES_MOST: Final = 16
 FRAMES_BYTES_MOST: Final = 4 * 1024 * 1024
 
 _RSV1: Final = 0x40
-"""The bit of a frame's first byte that says that it is compressed."""
+"""The bit of a frame's first byte that states that it is compressed."""
 
 _SYNC_TAIL: Final = b"\x00\x00\xff\xff"
 """What a compressor's flush ends with, and a message leaves out (RFC 7692, 7.2.1)."""
@@ -55,7 +55,7 @@ class SharedFrames:
     def frame(self, text: str, window_bits: int) -> bytes:
         """A whole text frame of the server's; ``window_bits`` 0 leaves it uncompressed.
 
-        Whoever fans out passes one ``str`` to all: its hash is computed once, and it is found by identity.
+        Anyone who fans out passes one ``str`` to all: its hash is computed once, and it is found by identity.
         """
         key = (text, window_bits)
         made = self._kept.get(key)

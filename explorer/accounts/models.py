@@ -23,7 +23,7 @@ SUBJECT_LENGTH_MOST: Final = 255
 class Grant(models.Model):
     """A role that an account was given: everywhere, or on one cluster, where it only adds to the one that it has everywhere.
 
-    Admins everywhere have none: they are Django's superusers. Whoever has no grant is a viewer.
+    Admins everywhere have none: they are Django's superusers. Anyone who has no grant is a viewer.
     """
 
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grants")

@@ -1,4 +1,4 @@
-"""Requests to the API: JSON there and back, kept answers that did not change, waiting where the server says so."""
+"""Requests to the API: JSON there and back, kept answers that did not change, waiting where the server states this."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEPT_MOST: Final = 64
 """Answers that are kept with their ETag; one has some hundred kilobytes at most."""
 
 WAIT_MOST_S: Final = 60.0
-"""In all, for a server that is busy (429, 503) and says when to ask again."""
+"""In all, for a server that is busy (429, 503) and states when to ask again."""
 
 Query = Mapping[str, object]
 

@@ -1,7 +1,7 @@
 """Epochs over time: the group's epoch, the assignment's, and each member's, as Plotly JSON.
 
 Every trace is a staircase: ``x`` in milliseconds of the source's clock, ``y`` an epoch (``None`` where the member is
-gone), ``customdata`` the sequence of the entry that changed it, so that a click can go there. Traces are told apart
+gone), ``customdata`` the sequence of the entry that changed it, so that a click can go there. Traces are distinguished
 by ``meta``: ``{"line": "group"}``, ``{"line": "assignment"}``, ``{"line": "member", "member": id}``. The page gives
 the colours.
 """
@@ -16,7 +16,7 @@ from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
 
 MEMBERS_MOST: Final = 24
-"""More lines than this cannot be told apart; beyond, one line shows the member that is farthest behind."""
+"""More lines than this cannot be distinguished; beyond, one line shows the member that is farthest behind."""
 
 POINTS_MOST: Final = 20_000
 """Points of the whole figure; the newest are kept. A browser draws about this many without a pause."""

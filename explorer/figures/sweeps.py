@@ -1,6 +1,6 @@
 """A sweep's figures as Plotly JSON: a heat map for each assignor, and a strip of the seeds of one cell.
 
-Colours are the page's: a map's ``z`` is a step from 0 to 8 of one ramp of ink, and traces of a strip are told apart
+Colours are the page's: a map's ``z`` is a step from 0 to 8 of one ramp of ink, and traces of a strip are distinguished
 by ``meta``. The text colour of a cell follows from its step (``static/js/sweep/maps.js``).
 """
 
@@ -16,7 +16,7 @@ from typing import Final, TypedDict
 STEPS: Final = 9
 
 BINS: Final = 50
-"""Places of a strip: dots that would lie upon each other stand beside each other."""
+"""Places of a strip: dots that would lie upon each other stand next to each other."""
 
 SIDE_BY_SIDE_MOST: Final = 6
 """So many dots of one place are drawn; more, and equal ones, are one with their number if there is room for it."""
@@ -182,7 +182,7 @@ class _Dot:
 
 
 def _bins(values: Sequence[float], top: float) -> list[tuple[list[float], bool]]:
-    """Values by their place on the axis, each with whether there is room for a number beside it."""
+    """Values by their place on the axis, each with whether there is room for a number next to it."""
     bins: dict[int, list[float]] = {}
     for value in sorted(values):
         bins.setdefault(round(BINS * value / top), []).append(value)

@@ -1,6 +1,6 @@
 """The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>``, ``/ws/sweeps/<id>`` and ``/ws/clusters/<id>``.
 
-A socket joins the feed first, then reads the tail, then says ``hello`` with it: whatever is stored in between is
+A socket joins the feed first, then reads the tail, then states ``hello`` with it: whatever is stored in between is
 both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
 the database again, and it has nothing to say to the server.
 """
@@ -48,7 +48,7 @@ TOO_MANY = 4429
 
 
 class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
-    """A socket that joins a feed, says hello, and forwards."""
+    """A socket that joins a feed, states hello, and forwards."""
 
     # The hub has the subscription; Channels would make one for each socket.
     channel_layer_alias = "none"
@@ -62,7 +62,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def hello(self, key: str) -> dict[str, Any] | None:
-        """What the socket says first, from the database; null where there is no such thing."""
+        """What the socket states first, from the database; null where there is no such thing."""
 
     async def connect(self) -> None:
         key = self.scope["url_route"]["kwargs"]["key"]
@@ -86,14 +86,14 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             await self.refuse(TRY_AGAIN_LATER)
             return
         except BaseException:
-            # Of a socket that was never open nobody says that it closed: its client has left.
+            # Of a socket that was never open nobody states that it closed: its client has left.
             await self.leave()
             raise
         self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")
 
     async def refuse(self, code: int) -> None:
         await self.leave()
-        # Accepted first: a browser is told the code of an open socket only.
+        # Accepted first: a browser receives the code of an open socket only.
         await self.accept()
         await self.close(code=code)
 
@@ -102,7 +102,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             await self.send(text_data=await listener.get())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Whatever a browser says is left unheard; commands go over HTTP."""
+        """Whatever a browser states is left unheard; commands go over HTTP."""
 
     async def disconnect(self, code: int) -> None:
         if self.forwarding is not None:

@@ -1,4 +1,4 @@
-"""Django's system checks: a wrong set-up is told before anything starts, with what would be right."""
+"""Django's system checks: a wrong set-up is reported before anything starts, with what would be right."""
 
 from __future__ import annotations
 

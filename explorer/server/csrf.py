@@ -10,8 +10,8 @@ from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
 SAID_BY_BROWSERS = ("HTTP_ORIGIN", "HTTP_REFERER", "HTTP_SEC_FETCH_SITE", "HTTP_COOKIE")
-"""A browser says at least one of these with whatever a foreign page makes it send: the first three tell where a
-request that is not a GET comes from, and whoever is logged in shows it by a cookie."""
+"""A browser states at least one of these with whatever a foreign page makes it send: the first three show where a
+request that is not a GET comes from, and anyone who is logged in shows it by a cookie."""
 
 
 class PagesAndPrograms(CsrfViewMiddleware):

@@ -1,4 +1,4 @@
-"""What a server does beside answering: it finds timelines whose writer is gone, and caches of another fold."""
+"""What a server does next to answering: it finds timelines whose writer is gone, and caches of another fold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from simulations.jobs.run_tasks import resume
 log = logging.getLogger(__name__)
 
 SWEEP_EVERY_S = 10.0
-"""A third of the lease: a board whose run died says so within the lease and this."""
+"""A third of the lease: a board whose run died states this within the lease and this."""
 
 FORGET_EVERY_S = 600.0
 """How often this process looks for what is older than it is kept: that is a matter of days."""

@@ -42,7 +42,7 @@ ENDED_MOST: Final = 100
 MORE_BLOCKS_MOST: Final = 50_000
 """Blocks that Python may hold beyond those after the last look, some 3 MB of small things. A request leaves 36 that refer
 to themselves (measured: its thread's database connection). Those of minutes would take new pages, and whatever lives on
-beside them keeps the pages when they are gone."""
+next to them keeps the pages when they are gone."""
 
 LOOK_EVERY_S: Final = 300.0
 """What else refers to itself is little, and waits for so long."""

@@ -1,4 +1,4 @@
-"""What the environment says of an OpenID Connect provider, and one clear line for what is wrong in it."""
+"""What the environment states of an OpenID Connect provider, and one clear line for what is wrong in it."""
 
 from __future__ import annotations
 

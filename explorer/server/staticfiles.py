@@ -20,7 +20,7 @@ PLOTLY = "vendor/plotly.min.js"
 """Plotly's whole script, for the maps of a sweep. It comes out of the installed package: no copy in git, no CDN.
 
 The board's figure has lines alone and takes ``vendor/plotly-basic.min.js``, Plotly's own smaller build of the same release: to evaluate
-it is a task of 0.09 s of a processor, of the whole one 0.74 s. The Python package does not bring it, so it stands in ``static``.
+it is a task of 0.09 s of a processor, of the whole one 0.74 s. The Python package does not bring it, so it is in ``static``.
 """
 
 

@@ -18,7 +18,7 @@ from groups.storage.handing_on import CannotHandOn, incidents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What is compared: timelines by id, from when on (since each began), where the playhead stands; under ``key`` with names hidden."""
+    """What is compared: timelines by id, from when on (since each began), where the playhead is; under ``key`` with names hidden."""
 
     made: datetime
     runs: Sequence[str]

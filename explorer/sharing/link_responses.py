@@ -79,7 +79,7 @@ def state(look: Look | None) -> HttpResponse:
 
 
 def deleted() -> HttpResponse:
-    """Told to whoever has the token alone."""
+    """Reported to anyone who has the token alone."""
     return gone(410, "What this link showed was deleted.")
 
 

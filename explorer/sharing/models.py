@@ -8,7 +8,7 @@ from groups.authors import author_field
 from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
 
 TOKEN_SHOWN = 4
-"""The last letters of a link's token, by which whoever made it tells it from others."""
+"""The last letters of a link's token, by which anyone who made it distinguishes it from others."""
 
 
 class Kind(models.TextChoices):
@@ -23,14 +23,14 @@ class Kind(models.TextChoices):
 
 
 class Link(models.Model):
-    """A link that shows one incident to whoever has it. Its token is not stored: only its hash is."""
+    """A link that shows one incident to anyone who has it. Its token is not stored: only its hash is."""
 
     id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     token_hash = models.CharField(max_length=64, unique=True)
     token_end = models.CharField(max_length=TOKEN_SHOWN)
     kind = models.CharField(max_length=16, choices=Kind, default=Kind.TIMELINE)
     timeline = models.ForeignKey(Timeline, null=True, on_delete=models.SET_NULL, related_name="links")
-    """Null once the timeline was deleted, which the link then says; and of what is no timeline."""
+    """Null once the timeline was deleted, which the link then states; and of what is no timeline."""
 
     title = models.CharField(max_length=TITLE_LENGTH_MOST)
     """What a chat tool shows of it: of a link whose names are hidden, with pseudonyms."""

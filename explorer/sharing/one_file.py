@@ -67,7 +67,7 @@ LABORATORY: Final = Kind(
 
 
 class Block(NamedTuple):
-    """A part of the data, as it stands in the page."""
+    """A part of the data, as it is in the page."""
 
     name: str
     base64: str
@@ -110,7 +110,7 @@ def sealed(
     made: datetime,
     link: Link | None = None,
 ) -> bytes:
-    """The page: ``parts`` are its data by name, ``context`` is its template's. ``made`` is the time that it tells as that of its making."""
+    """The page: ``parts`` are its data by name, ``context`` is its template's. ``made`` is the time that it reports as that of its making."""
     blocks = blocks_of(parts)
     text: str = render_to_string(
         kind.template,
@@ -163,7 +163,7 @@ def as_is(text: str) -> SafeString:
 
 
 def made_at_text(made: datetime) -> str:
-    """When a page was made, as it says so itself."""
+    """When a page was made, as it states this itself."""
     return f"{made.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 

@@ -38,7 +38,7 @@ def panels_of(timeline: Timeline, incident: Incident) -> dict[str, Any]:
 
 
 def _bytes(timeline: Timeline, incident: Incident) -> Iterator[tuple[str, dict[str, Any]]]:
-    """For each piece, the bytes of its records by their sequence, as the API tells them."""
+    """For each piece, the bytes of its records by their sequence, as the API reports them."""
     topics = topic_names(timeline)
     before: dict[str, int] = {}
     left = RECORDS_MOST

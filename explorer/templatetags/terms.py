@@ -1,4 +1,4 @@
-"""``{% term "group epoch" %}``: a word that explains itself where it stands; the meaning is the glossary's."""
+"""``{% term "group epoch" %}``: a word that explains itself where it is; the meaning is the glossary's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Request coalescing: whoever came before an answer was begun is answered with it, too.
+"""Request coalescing: anyone who came before an answer was begun is answered with it, too.
 
-A hundred programs that ask for one list wait for their turn one behind the other. What the first of them is told is as true for all
+A hundred programs that ask for one list wait for their turn one behind the other. What the first of them is reported is as true for all
 who wait: it was read after they asked.
 """
 
@@ -18,7 +18,7 @@ CAME_S = "came_s"
 
 
 class Coalesced:
-    """An answer that is the same for everybody; ``make`` reads what it tells when it is called. Safe to ask from any thread."""
+    """An answer that is the same for everybody; ``make`` reads what it shows when it is called. Safe to ask from any thread."""
 
     def __init__(self, make: Callable[[], bytes]) -> None:
         self._make = make

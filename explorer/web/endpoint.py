@@ -47,7 +47,7 @@ CODES: Final = {
     503: "not_ready",
     507: "disk_full",
 }
-"""What a program tells errors apart by, since messages are for people."""
+"""What a program distinguishes errors by, since messages are for people."""
 
 ASK_AGAIN: Final = (429, 503)
 """As much is under way as the server takes, or a part of it is away."""
@@ -66,13 +66,13 @@ class Problem(TypedDict):
 
 
 class ErrorAnswer(TypedDict):
-    """The one form of every error. Beside these four there may be ``line`` and ``column`` of a text, ``path`` or ``side``."""
+    """The one form of every error. Next to these four there may be ``line`` and ``column`` of a text, ``path`` or ``side``."""
 
     error: Problem
 
 
 class BadRequest(Exception):
-    """The request cannot be understood or done; ``facts`` stand beside the message (line, field, expected: what would be right)."""
+    """The request cannot be understood or done; ``facts`` stand next to the message (line, field, expected: what would be right)."""
 
     def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
         super().__init__(message)
@@ -87,7 +87,7 @@ class BadRequest(Exception):
 
 
 def no_such_entry(timeline: Timeline, at: int) -> BadRequest:
-    """404, for whoever asks for a moment that a timeline does not have."""
+    """404, for anyone who asks for a moment that a timeline does not have."""
     message = f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}."
     return BadRequest(message, status=404, field="at")
 

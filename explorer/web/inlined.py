@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from groups.terminal import page_json
 
-# A name out of somebody's log must not end the element that it stands in.
+# A name out of somebody's log must not end the element that it is in.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
 

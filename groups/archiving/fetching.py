@@ -39,7 +39,7 @@ RETRY_S: Final = 0.5
 
 
 async def look(settings: ClusterSettings) -> tuple[str, dict[int, int], dict[str, TopicFacts]]:
-    """The cluster's id, the end of each partition of the log as far as a leader tells it, and the topics by name.
+    """The cluster's id, the end of each partition of the log as far as a leader reports it, and the topics by name.
 
     ``ClusterError`` where the cluster cannot be asked, or the log may not be read.
     """

@@ -9,7 +9,7 @@ and writes, a line each:
 * ``{"type": "starting"}`` as soon as the cluster was asked, and Spark is started;
 * ``{"type": "batch", "batch", "partitions", "records", "bytes"}`` behind each micro-batch that had news: what the folder
   holds then;
-* ``{"type": "waiting", "message", "for_s"}`` where the cluster does not answer: the query is started anew from its checkpoint;
+* ``{"type": "waiting", "message", "for_s"}`` where the cluster does not answer: the query is started again from its checkpoint;
 * ``{"type": "error", "message": "one line"}`` where it cannot go on. With ``once`` it ends when all is read that was there.
 """
 
@@ -97,7 +97,7 @@ def belongs(folder: Path, cluster_id: str) -> None:
 
 
 def copy(session: SparkSession, folder: Path, lines: Lines, *, every_s: float, once: bool) -> None:
-    """Run the query until it ends by itself (``once``) or the process does; anew where the cluster failed it."""
+    """Run the query until it ends by itself (``once``) or the process does; again where the cluster failed it."""
     wait_s, said = WAIT_LEAST_S, Said(lines, folder)
     while True:
         query = start(session, folder, every_s=every_s, once=once)
@@ -118,7 +118,7 @@ def copy(session: SparkSession, folder: Path, lines: Lines, *, every_s: float, o
 
 
 def start(session: SparkSession, folder: Path, *, every_s: float, once: bool) -> StreamingQuery:
-    """The query, from where its checkpoint says."""
+    """The query, from where its checkpoint states."""
     writer = (
         session.readStream.format(SOURCE)
         .load()
@@ -130,7 +130,7 @@ def start(session: SparkSession, folder: Path, *, every_s: float, once: bool) ->
 
 
 def follow(query: StreamingQuery, said: Said) -> None:
-    """Tell of each micro-batch until the query ends; what it failed by is raised."""
+    """Report of each micro-batch until the query ends; what it failed by is raised."""
     ended = False
     while not ended:
         ended = bool(query.awaitTermination(REPORTED_EVERY_S))
@@ -138,7 +138,7 @@ def follow(query: StreamingQuery, said: Said) -> None:
 
 
 class Said:
-    """What was told of the query's micro-batches."""
+    """What was reported of the query's micro-batches."""
 
     def __init__(self, lines: Lines, folder: Path) -> None:
         self._lines = lines
@@ -163,7 +163,7 @@ class Said:
         )
 
     def restarted(self) -> bool:
-        """Whether something was told since the last time."""
+        """Whether something was reported since the last time."""
         was, self._is_new = self._is_new, False
         return was
 

@@ -1,6 +1,6 @@
 """The log of a cluster's groups as Spark streams it: a source that fetches what is new, and a sink that appends it.
 
-Spark plans from offsets that it keeps in its checkpoint, a task for each partition that has news. The segments tell
+Spark plans from offsets that it keeps in its checkpoint, a task for each partition that has news. The segments report
 where a task begins: what a query that died had appended is not fetched twice. Settings hold secrets, so both are classes
 made for one cluster; a source's options would stand in Spark's plans.
 """
@@ -39,7 +39,7 @@ ROW: Final = "partition int, start long, next long, data binary"
 """A fetch: ``segments.Piece`` and its partition."""
 
 TOPICS: Final = "topics.json"
-"""Names and partition counts by topic id, as ``import_log --topics`` takes them: newer records tell ids alone."""
+"""Names and partition counts by topic id, as ``import_log --topics`` takes them: newer records report ids alone."""
 
 Offsets = dict[str, int]
 """Where each partition is read to, by its number: what a checkpoint holds."""
@@ -54,7 +54,7 @@ class Stretch(InputPartition):
 
 
 class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans from the ends of the partitions. Of those that no leader tells now, what was planned before stands."""
+    """Plans from the ends of the partitions. Of those that no leader reports now, what was planned before is."""
 
     def __init__(self, settings: ClusterSettings, folder: Path) -> None:
         self.settings = settings

@@ -1,6 +1,6 @@
 """Access to a live cluster: read-only, over a connection of our own.
 
-No library tells epochs or names the cause of a failed connection, so requests are made from ``groups.wire.rpc`` and
+No library reports epochs or names the cause of a failed connection, so requests are made from ``groups.wire.rpc`` and
 sent over one asyncio socket per broker. Whatever is sent passes one place (``allowed`` and ``channel``).
 
 ================  ==========================================================================================
@@ -10,7 +10,7 @@ module            what it is for
 ``allowed``       the list of requests that may be sent, with their versions and fields
 ``channel``       the one socket: bytes out (of that list alone), frames in, bounded
 ``sasl``          the four mechanisms, as exchanges of bytes
-``tls``           the TLS context, and what a certificate says
+``tls``           the TLS context, and what a certificate states
 ``faults``        what can be wrong with a connection, each in a plain sentence
 ``connection``    a channel that is logged in, and knows the broker's versions
 ``brokers``       brokers, routing, back-off, and the questions about groups

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A row of the listing. ``kind`` is null where the release does not tell it (before 3.8)."""
+    """A row of the listing. ``kind`` is null where the release does not report it (before 3.8)."""
 
     group: str
     kind: GroupKind | None
@@ -119,7 +119,7 @@ class Brokers:
                 errors.append(error)
             finally:
                 await connection.close()
-        # What may not pass by itself says more than what may.
+        # What may not pass by itself has more than what may.
         raise next((error for error in errors if not error.may_pass), errors[-1])
 
     def learn(self, response: Mapping[str, Any]) -> None:
@@ -307,7 +307,7 @@ def batched(rows: Iterable[Listed]) -> Iterable[tuple[int, GroupKind, list[str]]
     """The rows by broker and kind, ``GROUPS_A_REQUEST`` at most in each."""
     by_place: dict[tuple[int, GroupKind], list[str]] = {}
     for row in rows:
-        # A release that does not tell the type has classic groups, and consumer groups only as a preview.
+        # A release that does not report the type has classic groups, and consumer groups only as a preview.
         by_place.setdefault((row.broker, row.kind or GroupKind.CLASSIC), []).append(row.group)
     for (node, kind), groups in by_place.items():
         for first in range(0, len(groups), GROUPS_A_REQUEST):
@@ -315,7 +315,7 @@ def batched(rows: Iterable[Listed]) -> Iterable[tuple[int, GroupKind, list[str]]
 
 
 async def brokers_of(connection: Connection) -> dict[str, Any]:
-    """The brokers. Releases before 2.8 have no DescribeCluster, and tell them with the metadata."""
+    """The brokers. Releases before 2.8 have no DescribeCluster, and report them with the metadata."""
     if connection.version(DESCRIBE_CLUSTER) is not None:
         return await connection.ask(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": False})
     response = await connection.ask(

@@ -1,6 +1,6 @@
 """What can be wrong with a connection to a cluster, each with one plain sentence.
 
-A fault is told by what was seen on the socket, since brokers explain little: a wrong port, a missing login and a
+A fault is reported by what was seen on the socket, since brokers explain little: a wrong port, a missing login and a
 missing client certificate all look like a connection that was closed.
 """
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """The stable identifier of a cause; the sentence stands in the error."""
+    """The stable identifier of a cause; the sentence is in the error."""
 
     SETTINGS = "settings"
     NAME_UNKNOWN = "name_unknown"

@@ -102,7 +102,7 @@ class FetchSession:
         found = [_fetched(row) for topic in response["responses"] for row in topic["partitions"]]
         for each in found:
             if each.error or each.diverging is not None:
-                # What a broker refused is asked for anew, with or without a session.
+                # What a broker refused is asked for again, with or without a session.
                 self._sent.pop(each.partition, None)
         return found
 

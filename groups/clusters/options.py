@@ -1,4 +1,4 @@
-"""The options by which a command is told its cluster: Kafka's own, or the name of one that is known."""
+"""The options by which a command receives its cluster: Kafka's own, or the name of one that is known."""
 
 from __future__ import annotations
 

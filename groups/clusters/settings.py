@@ -5,7 +5,7 @@ Kafka's: ``bootstrap.servers``, ``security.protocol``, ``sasl.mechanism``, ``sas
 Stores are PEM; Java's own formats are refused with the command that converts them.
 
 Settings come from two places that are trusted differently. The server's own (environment, file, command line) may name
-files and a command; a page may not (``by_hand``), or whoever may add a cluster could read the server's disk.
+files and a command; a page may not (``by_hand``), or anyone who may add a cluster could read the server's disk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEFAULT_PORT: Final = 9092
 CLIENT_ID: Final = "rebalance-explorer"
 
 TIMEOUT_MS: Final = 10_000
-"""A broker under load keeps an answer for a second or two; one that is gone should be told while somebody waits."""
+"""A broker under load keeps an answer for a second or two; one that is gone should be reported while somebody waits."""
 
 SERVERS_MOST: Final = 100
 """Bootstrap servers: one that answers is enough."""
@@ -114,7 +114,7 @@ class ClusterSettings:
 
 
 def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> ClusterSettings:
-    """The settings that Kafka's client properties say. ``ClusterError`` tells what is wrong with which of them.
+    """The settings that Kafka's client properties say. ``ClusterError`` shows what is wrong with which of them.
 
     ``by_hand``: they come from a page or the API, so nothing of this machine may be named.
     """
@@ -138,12 +138,12 @@ def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> Clus
 
 
 def unknown_names(properties: Iterable[str]) -> list[str]:
-    """Properties that nothing here reads: told, since a misspelt one would be passed over in silence."""
+    """Properties that nothing here reads: reported, since a misspelt one would be passed over in silence."""
     return sorted(set(properties) - KNOWN)
 
 
 def servers_of(text: str) -> tuple[Address, ...]:
-    """``host:port,[::1]:9092``; the port is Kafka's 9092 where none is told."""
+    """``host:port,[::1]:9092``; the port is Kafka's 9092 where none is reported."""
     addresses = tuple(_address(part.strip()) for part in text.split(",") if part.strip())
     if not addresses:
         raise _wrong(
@@ -209,7 +209,7 @@ def _tls(properties: Mapping[str, str]) -> Tls:
 
 
 def _pem(properties: Mapping[str, str], store: str, inline: str, holds: str) -> str | None:
-    """The PEM text that stands in the property ``inline``, or in the file ``store``.location."""
+    """The PEM text that is in the property ``inline``, or in the file ``store``.location."""
     if text := properties.get(inline):
         if f"{holds}-----" not in text:
             raise _wrong(f"{inline} holds no PEM text: it must have a line -----BEGIN {holds}-----.")

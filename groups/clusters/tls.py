@@ -1,4 +1,4 @@
-"""The TLS context of a connection, and what a certificate says of itself."""
+"""The TLS context of a connection, and what a certificate states of itself."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def unverified_context() -> ssl.SSLContext:
 
 
 def wrong_time_of_client(tls: Tls | None) -> str | None:
-    """What the dates of our own certificate have against it, and what to do: brokers do not tell it from one of another CA."""
+    """What the dates of our own certificate have against it, and what to do: brokers do not distinguish it from one of another CA."""
     if tls is None or tls.chain is None:
         return None
     try:

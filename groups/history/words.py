@@ -19,7 +19,7 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """What members hold, in words; ``of`` is what stands before a topic's or a subtopology's own name."""
+    """What members hold, in words; ``of`` is what is before a topic's or a subtopology's own name."""
 
     noun: str
     mark: str

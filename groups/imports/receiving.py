@@ -1,4 +1,4 @@
-"""The receiving end of an import: takes the child's messages in order, and stores what they tell when all is there."""
+"""The receiving end of an import: takes the child's messages in order, and stores what they show when all is there."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Received:
         log.info("Import %s: %s", self.import_id, in_words(self.times.report()))
 
     def report(self) -> dict[str, Any]:
-        """What came of it: the form of ``manage.py import_log`` with what the page shows beside it."""
+        """What came of it: the form of ``manage.py import_log`` with what the page shows next to it."""
         return {
             "timelines": self.timelines,
             "records": self.records,

@@ -40,7 +40,7 @@ NAMES_WITHIN: Final[Mapping[str, str]] = {
     "topics": "topic", "stateChangelogTopics": "topic", "repartitionSourceTopics": "topic",
     "supportedProtocols": "assignor", "protocols": "assignor",
 }  # fmt: skip
-"""What ``name`` is, by the field that it stands within."""
+"""What ``name`` is, by the field that it is within."""
 
 BLOBS_WITHIN: Final = frozenset({"supportedProtocols", "protocols"})
 """Fields within which ``metadata`` is a member's subscription in bytes, and no commit's text."""
@@ -48,7 +48,7 @@ BLOBS_WITHIN: Final = frozenset({"supportedProtocols", "protocols"})
 SUBSCRIPTIONS: Final = frozenset({"subscription"})
 ASSIGNMENTS: Final = frozenset({"assignment"})
 BYTES: Final = frozenset({"key_bytes", "value_bytes", "raw_key", "metadataBytes", "userData"})
-"""Bytes in base64: those of the classic protocol are read and written anew, all others are left out."""
+"""Bytes in base64: those of the classic protocol are read and written again, all others are left out."""
 
 HASHES: Final = frozenset({"metadataHash"})
 """Numbers made of names, by which a guessed name could be confirmed."""

@@ -50,7 +50,7 @@ from groups.wire.embedded.user_data import (
 from groups.wire.errors import WireError
 
 KEY_BYTES: Final = 32
-"""Of the key of one incident: whoever has it can confirm a guessed name, so it is kept nowhere longer than the incident."""
+"""Of the key of one incident: anyone who has it can confirm a guessed name, so it is kept nowhere longer than the incident."""
 
 NO_UUID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 """The topic id of all zeros: no topic."""
@@ -104,7 +104,7 @@ class Redactor:
         _Walk(self._met, self._digest).entry(entry)
 
     def meet_name(self, kind: str, value: str) -> None:
-        """Note a name that stands beside the entries."""
+        """Note a name that is next to the entries."""
         self._numbers = {}
         self._met(kind, value)
 
@@ -162,7 +162,7 @@ class Redactor:
         return f"{self._word(kind)}-{numbers[value]}"
 
     def _word(self, kind: str) -> str:
-        """What stands before the number. A scenario's member keeps a name that is short enough to be one."""
+        """What is before the number. A scenario's member keeps a name that is short enough to be one."""
         if kind != "member":
             return kind.replace(" ", "-")
         longest = f"{kind}-{len(self._names[kind])}{max(self._places, key=len)}"
@@ -197,7 +197,7 @@ class _Walk:
         return {**entry, "actor": self._replace("member", entry["actor"]), "payload": payload}
 
     def _field(self, key: str, value: object, within: str) -> object:
-        """The value of a field ``key``, which stands in an object that is the value of ``within``."""
+        """The value of a field ``key``, which is in an object that is the value of ``within``."""
         if isinstance(value, str):
             return self._text(key, value, within)
         if isinstance(value, list):

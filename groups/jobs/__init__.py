@@ -1,1 +1,1 @@
-"""Jobs: long work beside the server. A lease says who does it, a child process does it, and the boards are told."""
+"""Jobs: long work next to the server. A lease states who does it, a child process does it, and the boards are notified."""

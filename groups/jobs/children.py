@@ -1,7 +1,7 @@
 """Child processes: where heavy work goes on, so that a page never waits behind it.
 
 A child reads one line of JSON on standard input and writes JSON Lines on standard output. It ends with its task
-(the generator is closed, or ``cancelled`` says so) and with its parent, however that ends:
+(the generator is closed, or ``cancelled`` states this) and with its parent, however that ends:
 
 1. its standard input stays open as long as the parent lives, and a child ends when it is closed;
 2. on Linux the kernel kills it when the thread that started it is gone (``PR_SET_PDEATHSIG``), which also ends a
@@ -39,7 +39,7 @@ LINE_BYTES_MOST = 64 * 1024 * 1024
 """A longer line is a child gone wrong; it must not take the memory of the server."""
 
 SAID_LAST_MOST = 8 * 1024
-"""Bytes of a child's standard error that are kept, to tell why it failed."""
+"""Bytes of a child's standard error that are kept, to show why it failed."""
 
 POLL_S = 0.25
 """How often a silent child's task looks whether it was cancelled."""
@@ -52,7 +52,7 @@ PR_SET_PDEATHSIG = 1
 
 
 shutting_down = threading.Event()
-"""Set when this process ends: each child is ended, and its task told so by ``ParentStops``."""
+"""Set when this process ends: each child is ended, and its task reported so by ``ParentStops``."""
 
 
 class ParentStops(Exception):
@@ -104,12 +104,12 @@ class Child:
 
     def ask(self, question: Mapping[str, Any]) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it ended; its exit code tells why
+        with contextlib.suppress(BrokenPipeError):  # it ended; its exit code shows why
             self._process.stdin.write(orjson.dumps(question) + b"\n")
             self._process.stdin.flush()
 
     def messages(self, cancelled: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-        """Each line of the answers, to the child's end or until ``cancelled`` says so.
+        """Each line of the answers, to the child's end or until ``cancelled`` states this.
 
         ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when this process ends first.
         """
@@ -153,7 +153,7 @@ def run_child(
 ) -> Iterator[dict[str, Any]]:
     """Run ``python -m module`` and yield each line of its answer.
 
-    Ends early, and the child with it, when ``cancelled`` says so (it is asked between lines and about four times a
+    Ends early, and the child with it, when ``cancelled`` states this (it is asked between lines and about four times a
     second while there are none). ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when
     this process ends first.
     """
@@ -182,7 +182,7 @@ def ask_warm_child(
     """
     with _idle_lock:
         child = _idle.pop(module, None)
-    # A kept one may end by itself just when it is asked: then it says nothing, and a fresh one is asked.
+    # A kept one may end by itself just when it is asked: then it has nothing, and a fresh one is asked.
     if child is not None and (yield from _answers(child, module, question, cancelled, kept=True)):
         return
     yield from _answers(Child(module), module, question, cancelled)
@@ -289,7 +289,7 @@ def main(arguments: Sequence[str]) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
-            # The parent was gone before the kernel was told.
+            # The parent was gone before the kernel was notified.
             sys.exit(json.dumps({"type": "error", "message": "The parent process is gone."}))
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

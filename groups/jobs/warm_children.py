@@ -2,7 +2,7 @@
 somebody waits for.
 
 ``groups.jobs.children`` starts a process for each task, which takes a quarter of a second; these stand ready. There are so
-many and no more: whoever asks while all are busy is refused, since behind two that compute, a third would only wait.
+many and no more: anyone who asks while all are busy is refused, since behind two that compute, a third would only wait.
 A child whose asker has left is ended, and the next question starts another.
 """
 
@@ -27,7 +27,7 @@ POLL_S: Final = 0.05
 """How often it is looked whether the asker is still there."""
 
 LEFT_S: Final = 1.0
-"""A child that is so far is left to end, since its start takes a third of that: a page asks anew at every click."""
+"""A child that is so far is left to end, since its start takes a third of that: a page asks again at every click."""
 
 ANSWER_S: Final = 60.0
 """An answer takes a second in the worst case that is known."""

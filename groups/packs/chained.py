@@ -1,7 +1,7 @@
 """Checkpoints of one timeline, large ones as the difference to the one before: of a group of thousands of members most of it is the same.
 
 Ids, hosts and names of fields are the most of a checkpoint, and stand in it many times, too far from each other for a compressor. So a
-chain of checkpoints has a table of them, to which each adds what is new, and the text has their numbers. Every so many stands whole,
+chain of checkpoints has a table of them, to which each adds what is new, and the text has their numbers. Every so many is whole,
 so that a chunk is opened without those before it.
 """
 
@@ -24,7 +24,7 @@ CHAIN_MOST: Final = 8
 """Checkpoints from a whole one on: what is read for the last of them, some hundredths of a second each."""
 
 STRING: Final = re.compile(rb'"([\w./+=-]{10,})"')
-"""What goes into the table: nothing that stands between two strings, and nothing that JSON escapes."""
+"""What goes into the table: nothing that is between two strings, and nothing that JSON escapes."""
 
 NUMBER: Final = re.compile(rb"\x01(\d+)\x02")
 """Its place in the table. JSON has neither byte: it escapes them."""
@@ -33,11 +33,11 @@ WINDOW_BYTES: Final = 1024 * 1024
 """What is gone through at once: a substitution holds each piece between two finds until it is done."""
 
 ENDS: Final = b"\n\n"
-"""Stands behind the strings that are new, which are lines."""
+"""Is behind the strings that are new, which are lines."""
 
 
 class Chained(NamedTuple):
-    """Where a checkpoint stands; ``chain``: from a whole one to this one, empty where it is plain JSON by itself."""
+    """Where a checkpoint is; ``chain``: from a whole one to this one, empty where it is plain JSON by itself."""
 
     place: PlainPlace
     chain: list[PlainPlace]

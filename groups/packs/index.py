@@ -1,4 +1,4 @@
-"""What the first pass over a log leaves of a timeline, beside its entries."""
+"""What the first pass over a log leaves of a timeline, next to its entries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ large checkpoints stand in chains. Earlier ones are read as before."""
 
 class StoredChunk(TypedDict):
     """Entries ``first`` to ``last``. Places are those of ``packs.Place``; an empty pack means the index's own, and of a shared blob the
-    one in which the index stands.
+    one in which the index is.
 
     ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it (``read_checkpoint``), and
     ``chain`` what it is read from where it is large (``chained.Chained``);

@@ -46,7 +46,7 @@ PlainPlace: TypeAlias = tuple[str, int, int, int, int]
 
 
 class Place(NamedTuple):
-    """Where a blob stands: compressed in ``length`` bytes of a pack, alone, or as the ``size`` bytes from ``begin`` on of what several share.
+    """Where a blob is: compressed in ``length`` bytes of a pack, alone, or as the ``size`` bytes from ``begin`` on of what several share.
 
     ``pack`` is empty while its pack has no name yet; of a shared one ``offset`` is then its number, and ``length`` 0.
     """
@@ -133,11 +133,11 @@ class PackWriter:
             self._sharing, self._sharing_bytes = [], 0
 
     def nothing(self) -> Place:
-        """A place of no blob: what stands there is known without it."""
+        """A place of no blob: what is there is known without it."""
         return Place("", self._bytes, 0)
 
     def close(self) -> Pack:
-        """End the pack; its name is empty where nothing was added. The writer then begins anew."""
+        """End the pack; its name is empty where nothing was added. The writer then restarts."""
         self._write_shared()
         if self._writing is None:
             return Pack("", ())

@@ -26,10 +26,10 @@ KEY_BYTES: Final = 20
 """So many bytes are looked for where both texts may be the same again, and are worth a copy."""
 
 ITEM_BYTES: Final = 28
-"""An item that begins with bytes that no other one begins with is found wherever it stands: maps change their order."""
+"""An item that begins with bytes that no other one begins with is found wherever it is: maps change their order."""
 
 ITEM: Final = re.compile(rb"[}\]],")
-"""What stands before an item."""
+"""What is before an item."""
 
 ITEM_ENDS: Final = (b"},", b"],")
 

@@ -19,7 +19,7 @@ ENGINES: Final = (AUTO, LOCAL, SPARK)
 """What can be asked for; ``auto`` chooses by size."""
 
 LOCAL_BYTES_MOST: Final = 64_000_000
-"""Logs that are read without Spark: half a minute of one core. Beyond, Spark's start is small beside the work."""
+"""Logs that are read without Spark: half a minute of one core. Beyond, Spark's start is small next to the work."""
 
 SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """Set in the environment by ``spark-submit``."""

@@ -1,4 +1,4 @@
-"""How far an import is: its stages, and the lines that tell of them."""
+"""How far an import is: its stages, and the lines that report them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DONE_LEAST: Final = 0.1
 
 @dataclass(slots=True)
 class Progress:
-    """The stages of one import, told as lines; from two threads."""
+    """The stages of one import, reported as lines; from two threads."""
 
     lines: Lines
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Progress:
     published: bytes = b""
 
     def set(self, name: str, done: int, of: int | None, unit: str) -> None:
-        """A stage's count. It never falls: a task that is lost is done again, and nothing is told of that."""
+        """A stage's count. It never falls: a task that is lost is done again, and nothing is reported of that."""
         before = self.stages.get(name)
         self.stages[name] = {
             "name": name,
@@ -64,7 +64,7 @@ class Progress:
             self.first = (time.monotonic(), self.share)
 
     def publish(self, stage: str | None = None) -> None:
-        """Tells now when a stage begins, else at most four times a second."""
+        """Reports now when a stage begins, else at most four times a second."""
         if stage is None and time.monotonic() - self.published_s < PROGRESS_EVERY_S:
             return
         self.stage = stage or self.stage
@@ -95,7 +95,7 @@ class Progress:
 
 
 class Counting:
-    """Tells of the work several times a second while it goes on: ``look`` sets the counts."""
+    """Reports the work several times a second while it goes on: ``look`` sets the counts."""
 
     def __init__(self, progress: Progress, look: Callable[[], None]) -> None:
         self.progress = progress

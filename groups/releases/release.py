@@ -19,7 +19,7 @@ class UnknownRelease(ValueError):
 
 
 class Release(StrEnum):
-    """``3.9`` stands for all that know KIP-915 and not the consumer protocol (3.3.3, 3.4.1, 3.5 to 3.9)."""
+    """``3.9`` means all that know KIP-915 and not the consumer protocol (3.3.3, 3.4.1, 3.5 to 3.9)."""
 
     rules: Rules
 
@@ -50,7 +50,7 @@ EARLIER: Final = Release.V4_3_1
 NEWEST: Final = Release.V4_4_0
 
 ALIASES: Final = {"4.3": Release.V4_3_1, "4.4": Release.V4_4_0}
-"""What scenarios call a release beside its name: that of its newest patch that is simulated."""
+"""What scenarios call a release next to its name: that of its newest patch that is simulated."""
 
 
 def release_of(name: str) -> Release:

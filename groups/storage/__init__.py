@@ -11,7 +11,7 @@
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
-* ``refolding``: the cache made anew when the fold changed;
+* ``refolding``: the cache made again when the fold changed;
 * ``errors``: what each of them refuses, in one line.
 """
 

@@ -12,7 +12,7 @@ COMMITS_WITHIN: Final = 200_000
 """Entries of one window: as many are read in a second, and more would hold up other answers."""
 
 LINES_MOST: Final = 64
-"""Partitions of one answer: more lines are not told apart."""
+"""Partitions of one answer: more lines are not distinguished."""
 
 POINTS_MOST: Final = 2_000
 

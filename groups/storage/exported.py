@@ -40,7 +40,7 @@ def add(lines: Iterable[bytes], *, title: str, semantics: Semantics) -> Timeline
 
 
 def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -> Timeline:
-    """Stores a file of ``timeline export --format data`` under the id that it tells, so that links to it hold here, too.
+    """Stores a file of ``timeline export --format data`` under the id that it reports, so that links to it hold here, too.
 
     A timeline that is here already, with the same entries, is that one. ``BadExport`` for a file that was changed, and for an
     id that something else has.
@@ -75,7 +75,7 @@ def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -
         storage.new_id() if new_id else facts["id"],
         _batches(entries, facts["group"], semantics, facts["protocol"]),
         title=title or facts["title"],
-        # Case studies are the program's own, and are made anew with every version.
+        # Case studies are the program's own, and are made again with every version.
         source=Timeline.Source.SIMULATION if source == Timeline.Source.CASE_STUDY else source,
         semantics=facts["semantics"],
         seed=facts["seed"],

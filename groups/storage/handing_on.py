@@ -1,6 +1,6 @@
 """A timeline as it is handed on: its pieces, cut to a stretch, with names hidden where that is wished.
 
-Names are hidden in entries, and everything else is folded from those anew. Without that, what the fold made is read as it is stored.
+Names are hidden in entries, and everything else is folded from those again. Without that, what the fold made is read as it is stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENTRIES_MOST: Final = 50_000
 """Entries of one incident: as many play in a browser without a server behind it, and fold within half a minute."""
 
 FOLDED_MOST: Final = 200_000
-"""Entries up to the end of an incident whose names are hidden: all of them are folded anew."""
+"""Entries up to the end of an incident whose names are hidden: all of them are folded again."""
 
 
 ROWS_MEMBERS_MOST: Final = 60
@@ -129,7 +129,7 @@ def _meet(redactor: Redactor, timeline: Timeline, last: int) -> None:
 
 
 def facts_of(timeline: Timeline, redactor: Redactor | None = None, hidden_id: str = "") -> Facts:
-    """What the data file tells of a timeline; with names hidden, neither its id nor its scenario."""
+    """What the data file reports a timeline; with names hidden, neither its id nor its scenario."""
     if redactor is None:
         return Facts(
             id=timeline.id, title=timeline.title, group=timeline.group, protocol=protocol_at_start(timeline),
@@ -208,7 +208,7 @@ def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incid
     pieces = list(pieces_of(batches))
     for piece in pieces:
         for moment in piece.moments:
-            # What a scenario narrates is hidden; the moment's own sentence says what happened.
+            # What a scenario narrates is hidden; the moment's own sentence states what happened.
             moment.pop("narration", None)
     kept = cut(pieces, stretch)
     return Incident(
@@ -223,7 +223,7 @@ def is_crowd(document: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
 
 
 def partitions_most(summary: Mapping[str, Any]) -> int:
-    """Columns that a board has for what a summary tells of."""
+    """Columns that a board has for what a summary reports."""
     known = sum(topic.get("partitions") or 0 for topic in (summary.get("topics") or {}).values())
     return max(known, summary.get("partitions_most") or 0)
 

@@ -80,7 +80,7 @@ def _check(name: object) -> None:
 def named(value: Any, names: Mapping[str, str]) -> Any:
     """``value`` (frames, changes, moments, findings: anything of JSON) with names in the place of their ids.
 
-    What stands under the key ``id``, or in a change whose path ends there, is an id by meaning and stays. A topic
+    What is under the key ``id``, or in a change whose path ends there, is an id by meaning and stays. A topic
     that had the given name before it was given is one without an id, known by a subscription alone: it is the same
     topic, and gives way to the one with the id, in frames and in changes.
     """

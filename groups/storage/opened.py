@@ -43,7 +43,7 @@ def folder() -> Path:
 
 
 def opened(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk:
-    """The chunk's frame, changes and moments; ``CannotOpen`` says in one line why there are none."""
+    """The chunk's frame, changes and moments; ``CannotOpen`` states in one line why there are none."""
     path = _path(timeline, chunk)
     if (found := _read(path)) is not None:
         return found
@@ -111,7 +111,7 @@ def _open(path: Path, chunk: StoredChunk) -> None:
 
 
 def _path(timeline: Timeline, chunk: StoredChunk) -> Path:
-    # The pack is named by its content, so that a log made anew under the same id has other addresses.
+    # The pack is named by its content, so that a log made again under the same id has other addresses.
     place = Place.of(chunk["checkpoint"])
     return folder() / timeline.id / f"{FOLD_VERSION}-{Path(place.pack).stem[:16]}-{place.offset}"
 
@@ -125,7 +125,7 @@ def _read(path: Path) -> OpenedChunk | None:
     try:
         return OpenedChunk.unpack(packed)
     except ValueError:
-        # Cut short by a full disk or a power cut: it is only a cache, and is made anew.
+        # Cut short by a full disk or a power cut: it is only a cache, and is made again.
         return None
 
 

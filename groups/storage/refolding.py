@@ -1,4 +1,4 @@
-"""The cache made anew: what a new fold makes of entries that are stored."""
+"""The cache made again: what a new fold makes of entries that are stored."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def stale() -> QuerySet[Timeline]:
 def refold(timeline_id: str, owner: str) -> bool:
     """Fold a timeline's entries again. False if that is done, another one is at it, or it is being written.
 
-    Rows of the new version are stored beside the old ones; the last update makes them count. So a fold that is
+    Rows of the new version are stored next to the old ones; the last update makes them count. So a fold that is
     stopped half-way changes nothing that anybody sees.
     """
     free = Q(lease_until__isnull=True) | Q(lease_until__lte=from_now())
@@ -105,7 +105,7 @@ def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
 
 
 def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
-    """The first pass again over stored entries: a new index beside the old one, with the same chunks."""
+    """The first pass again over stored entries: a new index next to the old one, with the same chunks."""
     files = open_files(settings.STORE_URL)
     old = read_index(files, Place.of(timeline.index_place or []))
     packs = PackWriter(files, timeline.folder)
@@ -190,7 +190,7 @@ def fresh_recorder(timeline: Timeline) -> Recorder:
 
 
 def protocol_at_start(timeline: Timeline) -> str | None:
-    """The protocol that was told before the first entry (by a scenario), which no entry tells."""
+    """The protocol that was reported before the first entry (by a scenario), which no entry reports."""
     if timeline.index_place is not None:
         return None
     start = Folded.objects.filter(timeline=timeline, first=FIRST_SEQUENCE).first()

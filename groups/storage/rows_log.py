@@ -66,7 +66,7 @@ class RowsLog:
         return opened, Chunk(number=0, first=first, last=last), closed
 
     def before(self, sequence: int) -> tuple[OpenedChunk, Chunk] | None:
-        """The chunk in which entry ``sequence`` stands."""
+        """The chunk in which entry ``sequence`` is."""
         start = (
             self._folded().filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
         )

@@ -65,7 +65,7 @@ class StoredLog:
         return opened(self.timeline, chunk), place, True
 
     def before(self, sequence: int) -> tuple[OpenedChunk, Chunk] | None:
-        """The chunk in which entry ``sequence`` stands."""
+        """The chunk in which entry ``sequence`` is."""
         number, chunk = self._chunk(max(1, sequence))
         if chunk is None:
             return None
@@ -78,14 +78,14 @@ class StoredLog:
             yield chunk["first"], chunk["last"], found.changes, found.moments
 
     def members_most(self) -> int:
-        """As many members as were there at once, or a few more: of a chunk the index tells who was there at its end, and who joined."""
+        """As many members as were there at once, or a few more: of a chunk the index shows who was there at its end, and who joined."""
         return max(
             (chunk["digest"]["members"] + chunk["digest"]["removed"] for chunk in self.index["chunks"]),
             default=0,
         )
 
     def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
-        """As ``RowsLog.digest``. Chunks that nobody has opened are opened here, a few; the others are told as unknown."""
+        """As ``RowsLog.digest``. Chunks that nobody has opened are opened here, a few; the others are shown as unknown."""
         chunks = [
             chunk for chunk in self.index["chunks"] if chunk["last"] >= first and chunk["first"] <= last
         ]
@@ -153,7 +153,7 @@ class StoredLog:
                         yield entry
 
     def checkpoint_before(self, sequence: int) -> tuple[bytes, StoredChunk] | None:
-        """The fold's state before the chunk in which ``sequence`` stands."""
+        """The fold's state before the chunk in which ``sequence`` is."""
         _, chunk = self._chunk(max(1, sequence))
         if chunk is None:
             return None

@@ -29,7 +29,7 @@ from groups.storage.names import named, named_json, named_summary
 from groups.storage.writing import why_it_waits
 
 LISTED_BITS = ("state", "first_ms", "last_ms", "verdict")
-"""What lists tell of a summary."""
+"""What lists report a summary."""
 
 ENTRIES_MOST = 2000
 """Entries in one answer: about a megabyte, a screenful a hundred times over."""
@@ -66,7 +66,7 @@ def bytes_of_runs() -> int:
 def version(timeline: Timeline) -> str:
     """What a chunk's address carries, so that it can be kept for good.
 
-    Entry format, fold version, and a mark of this very recording (a case study can be made anew under its name, a
+    Entry format, fold version, and a mark of this very recording (a case study can be made again under its name, a
     longer log can continue an import) and of the topic names that a user gave.
     """
     facts = [timeline.created.isoformat(), timeline.topic_names, timeline.index_place]
@@ -84,7 +84,7 @@ def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
 
 
 def described(most: int) -> list[dict[str, Any]]:
-    """The newest timelines as ``describe`` tells of each, with no more of its summary than ``LISTED_BITS``.
+    """The newest timelines as ``describe`` reports each, with no more of its summary than ``LISTED_BITS``.
 
     The database picks them: to read five hundred whole summaries takes a tenth of a second, in which nobody else is answered.
     """

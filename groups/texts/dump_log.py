@@ -7,7 +7,7 @@ With ``--offsets-decoder`` or ``--cluster-metadata-decoder`` (recent releases pr
     | offset: 0 CreateTime: 1795233347980 keySize: 18 … headerKeys: [] key: {"type":"2","data":{…}} payload: {"version":"3","data":{…}}
 
 It carries all that a segment holds but the compression. Of text that was cut, coloured, broken into more lines or mixed with
-others, what is understood is read; ``position`` and ``count`` of the batches tell what is missing.
+others, what is understood is read; ``position`` and ``count`` of the batches show what is missing.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class DumpReader:
 
 
 def _has_stated_sizes(text: str, key: bytes | None, value: bytes | None) -> bool:
-    """Whether a record is as long as the tool says that it was in the log."""
+    """Whether a record is as long as the tool states that it was in the log."""
     stated = _SIZES.search(text)
     lengths = [-1 if part is None else len(part) for part in (key, value)]
     return stated is None or [int(stated[1]), int(stated[2])] == lengths
@@ -245,7 +245,7 @@ class _RawBytes(Exception):
 
 
 def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
-    """Key and value of a printed record; ``None`` for one that says nothing of groups or topics."""
+    """Key and value of a printed record; ``None`` for one that has nothing of groups or topics."""
     if (marker := _MARKER.search(text)) is not None:
         kind = ControlType.COMMIT if marker[1] == "COMMIT" else ControlType.ABORT
         return encode_control(ControlRecord(type=kind, coordinator_epoch=int(marker[2])))

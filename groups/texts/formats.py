@@ -1,7 +1,7 @@
 """The table of the forms of text that are read, and the reading of a text that may be in several of them.
 
 A ticket has words before a dump, and log lines after a table: each line goes to the first format that takes it, and what none
-takes is counted. A format that joins broken lines takes what no other does, so it stands last.
+takes is counted. A format that joins broken lines takes what no other does, so it is last.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class _Group:
                 elif member:
                     self.synced.setdefault(generation, set()).add(member)
                     self.protocols[generation] = fields.get("protocol", "") or self.protocols[generation]
-            # A member that no line says to have joined was there before the first line.
+            # A member that no line asks to have joined was there before the first line.
             if (
                 member
                 and member not in came
@@ -187,7 +187,7 @@ class _Group:
         self._given_to_clients()
 
     def _given_to_clients(self) -> None:
-        """What clients were given in generations of which no leader's line tells. Those of cooperative groups add to what they have."""
+        """What clients were given in generations of which no leader's line reports. Those of cooperative groups add to what they have."""
         joined: dict[str, tuple[int, str]] = {}
         held: dict[str, Partitions] = {}
         for event in self.events:

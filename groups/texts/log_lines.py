@@ -17,7 +17,7 @@ from groups.wire.logs.line_time import line_time
 BROKER: Final = "broker"
 
 TIME_CHARS: Final = 120
-"""The time stands within so many characters of a line: a container's name and a level may come before it."""
+"""The time is within so many characters of a line: a container's name and a level may come before it."""
 
 CLIENTS_MOST: Final = 10_000
 """Clients of librdkafka whose group is remembered, since not each of their lines names it."""
@@ -196,7 +196,7 @@ class LogReader:
         return [event._replace(fields={**event.fields, "partitions": ", ".join(partitions)})]
 
     def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
-        """Whose line it is, of which group, what it says, and the words that it says it of."""
+        """Whose line it is, of which group, what it contains, and the words that it states it of."""
         if (java := _JAVA.search(line)) is not None:
             found = _first(_OF_JAVA, _LAYOUT_END.sub("", java[3]))
             return None if found is None else (java[1] or "consumer", java[2], *found)

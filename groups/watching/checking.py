@@ -32,7 +32,7 @@ DIFFERS_AFTER_MS: Final = 5_000
 """A follower is some milliseconds behind its leader, a suspended one longer; what is different for so long is so."""
 
 KINDS: Final = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
-"""Groups that have epochs; of a classic one an answer tells neither generation nor, outside Stable, assignment."""
+"""Groups that have epochs; of a classic one an answer reports neither generation nor, outside Stable, assignment."""
 
 OBSERVED_AT_ONCE: Final = 200
 """Phases that are stored in one round: to store a group takes some 10 ms, and records must not wait behind them for long."""
@@ -135,7 +135,7 @@ class Checks:
         followed = self.store.groups.get(name)
         known = followed.epochs if followed is not None else None
         if known is None:
-            # Nothing of it was folded by this process: its row says what its timeline does.
+            # Nothing of it was folded by this process: its row states what its timeline does.
             del self._waiting[name]
             return
         if known == described_epochs(description):

@@ -1,4 +1,4 @@
-"""One followed group under way: its row, its recorder, what waits to be stored of it, and what its row says."""
+"""One followed group under way: its row, its recorder, what waits to be stored of it, and what its row states."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Followed(LiveGroup):
 
     urgent: bool = False
     waits: bool = False
-    """Whether its timeline begins anew as soon as the log is read again from its beginning."""
+    """Whether its timeline restarts as soon as the log is read again from its beginning."""
 
     since_checkpoint: int = 0
     left: Epochs | None = None
@@ -74,7 +74,7 @@ class Followed(LiveGroup):
 
     @property
     def epochs(self) -> Epochs | None:
-        """What its log has told by now; null where nothing of it was folded by this process."""
+        """What its log has reported by now; null where nothing of it was folded by this process."""
         return epochs_of(self.recorder.frame) if self.recorder is not None else self.left
 
     def hold(self, first: int, *, urgent: bool) -> None:

@@ -1,6 +1,6 @@
-"""A cluster under a lease: pulled and stored, round after round, until somebody says to stop.
+"""A cluster under a lease: pulled and stored, round after round, until somebody asks to stop.
 
-What goes wrong with the cluster is a state of it, told in one sentence; the next try comes later and later. The groups
+What goes wrong with the cluster is a state of it, reported in one sentence; the next try comes later and later. The groups
 keep what was last seen of them.
 """
 
@@ -79,7 +79,7 @@ class Watching:
         self._reach = Reach(self.cluster)
 
     async def run(self) -> None:
-        """Watch until the lease is gone or ``stopped`` says so. What alerts have to say is sent meanwhile."""
+        """Watch until the lease is gone or ``stopped`` states this. What alerts have to say is sent meanwhile."""
         sending = asyncio.create_task(Sender(self.cluster.pk).run())
         try:
             await self._keep_watching()
@@ -106,7 +106,7 @@ class Watching:
                 log.warning("Cluster %s is watched by another process by now.", self.cluster.name)
                 self._held = False
             except DatabaseError as error:
-                # What was not stored is read again, or said to be missing; whether the lease is still held, it tells itself.
+                # What was not stored is read again, or said to be missing; whether the lease is still held, it reports itself.
                 failures += 1
                 log.warning("What cluster %s told could not be stored: %s", self.cluster.name, error)
                 await sync_to_async(close_old_connections)()
@@ -182,7 +182,7 @@ class Watching:
         self.on_rows(rows)
 
     async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
-        """Rounds go on while the log is followed: they check, tell lags and the cluster's own state, and never fold."""
+        """Rounds go on while the log is followed: they check, report lags and the cluster's own state, and never fold."""
         lookout = Lookout(self.cluster, self._losses)
         while await self._goes_on():
             try:
@@ -278,7 +278,7 @@ class Watching:
             self.on_alert(alert)
 
     async def _wait(self, failures: int) -> None:
-        """Twice as long each time, jittered; the lease is kept, and who waits to be told that nobody answers is told."""
+        """Twice as long each time, jittered; the lease is kept, and who waits to be notified that nobody answers is reported."""
         length_s = min(RETRY_LEAST_S * 2 ** min(failures - 1, 10), RETRY_MOST_S) * random.uniform(0.5, 1.0)
         until_s = time.monotonic() + length_s
         while time.monotonic() < until_s and await self._goes_on():

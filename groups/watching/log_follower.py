@@ -1,6 +1,6 @@
 """Following a cluster's ``__consumer_offsets``: one fetch session for each broker that leads some of its partitions.
 
-What is fetched is stored before more of the same partition is asked for. Whoever leads a partition is learned from the
+What is fetched is stored before more of the same partition is asked for. Anyone who leads a partition is learned from the
 metadata; while nobody does, a replica in sync is read, which serves fetches as well.
 """
 
@@ -44,7 +44,7 @@ from groups.watching.skew import Skew, shown
 log = logging.getLogger(__name__)
 
 PLACES_EVERY_S: Final = 30.0
-"""Leaders are learned anew so often where nothing goes wrong."""
+"""Leaders are learned again so often where nothing goes wrong."""
 
 RETRY_LEAST_S: Final = 0.2
 RETRY_MOST_S: Final = 5.0
@@ -109,7 +109,7 @@ def missing_right(brokers: Brokers) -> tuple[str, str]:
 
 
 class CannotFollow(Exception):
-    """The log cannot be followed; the sentence says why. ``command`` would grant what is missing.
+    """The log cannot be followed; the sentence states why. ``command`` would grant what is missing.
 
     ``comes``: it will be there as soon as a group meets.
     """
@@ -121,7 +121,7 @@ class CannotFollow(Exception):
 
 
 async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
-    """Where the partitions are; ``CannotFollow`` says why it cannot be read."""
+    """Where the partitions are; ``CannotFollow`` states why it cannot be read."""
     lacks = CannotFollow(*missing_right(brokers))
     try:
         found = await replicas_of(brokers)
@@ -140,7 +140,7 @@ async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
 
 @dataclass(slots=True)
 class Place:
-    """What is known of one partition beside its log."""
+    """What is known of one partition next to its log."""
 
     replicas: Replicas
     node: int | None = None
@@ -289,7 +289,7 @@ class Follower:
             except asyncio.CancelledError:
                 raise
             except BaseException as error:
-                # What was not stored must not be passed over: the whole following begins anew.
+                # What was not stored must not be passed over: the whole following restarts.
                 self._error = error
                 self._look.set()
                 return

@@ -56,7 +56,7 @@ class Taken:
 
 
 class LogStore(LiveStore[Followed]):
-    """All followed groups of one cluster. After an error it is not used again: another one begins anew."""
+    """All followed groups of one cluster. After an error it is not used again: another one restarts."""
 
     provenance = Provenance.RECORDED
 
@@ -67,7 +67,7 @@ class LogStore(LiveStore[Followed]):
         """Behind what was taken, by partition."""
 
         self.again: set[int] = set()
-        """Partitions that are to be read again from their beginning: a timeline must begin anew."""
+        """Partitions that are to be read again from their beginning: a timeline must restart."""
 
         self.session_timeouts: Mapping[str, Mapping[str, int]] = {}
         """By group, as the cluster reports them; by the setting's name."""
@@ -196,7 +196,7 @@ class LogStore(LiveStore[Followed]):
             for followed in self.groups.values():
                 if followed.group.partition == log.partition:
                     self._add(followed, followed.group.caught_up(log), first=log.next)
-                    # Who comes later begins later: these holes are told wherever they matter.
+                    # Who comes later begins later: these holes are reported wherever they matter.
                     followed.group.covered = max(followed.group.covered, log.next)
             log.holes.clear()
         log.initial = False

@@ -162,7 +162,7 @@ class Puller:
         full = begun_s >= self._next_full_s
         listing = await self.cluster.list_groups()
         if listing.silent and len(listing.silent) == len(self.cluster.brokers):
-            # Addresses may have changed: ask anew who there is.
+            # Addresses may have changed: ask again who there is.
             self._next_brokers_s = 0.0
             raise next(iter(listing.silent.values()))
         rows = [row for row in listing.groups.values() if self.groups is None or row.group in self.groups]
@@ -184,7 +184,7 @@ class Puller:
             positions = await self._ask_positions(rows, begun_s)
         took_s = time.monotonic() - begun_s
         if full:
-            # The first one opens connections and loads declarations: it says nothing of those to come.
+            # The first one opens connections and loads declarations: it has nothing of those to come.
             self._took_s, self._is_first = (0.0 if self._is_first else took_s), False
             self._next_full_s = time.monotonic() + self.period_s
         return Round(

@@ -42,7 +42,7 @@ def get(cluster_id: str) -> Cluster:
 
 
 def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cluster:
-    """A cluster that is watched from now on. ``BadCluster`` tells what is wrong; nothing is asked of the cluster here."""
+    """A cluster that is watched from now on. ``BadCluster`` shows what is wrong; nothing is asked of the cluster here."""
     wanted = name.strip()
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", wanted) or len(wanted) > CLUSTER_NAME_LENGTH_MOST:
         raise BadCluster(
@@ -64,7 +64,7 @@ def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cl
 
 
 def of_command(where: str, properties: Mapping[str, str]) -> Cluster:
-    """The cluster that a command was told by its options: trusted as the server's own settings are."""
+    """The cluster that a command was reported by its options: trusted as the server's own settings are."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", where)[:CLUSTER_NAME_LENGTH_MOST].strip("-")
     found, _ = Cluster.objects.update_or_create(
         name=name,
@@ -119,7 +119,7 @@ def shown(cluster: Cluster) -> dict[str, str]:
 
 @makes_room
 def set_watched(cluster: Cluster, *, watched: bool) -> Cluster:
-    """Watch it, or stop; whoever watches notices within seconds."""
+    """Watch it, or stop; anyone who watches notices within seconds."""
     status = Cluster.Status.WAITING if watched else Cluster.Status.PAUSED
     Cluster.objects.filter(pk=cluster.pk).update(watched=watched, status=status, problem="")
     return get(cluster.pk)

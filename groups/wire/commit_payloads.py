@@ -17,7 +17,7 @@ TOMBSTONE: Final = -1
 
 NO_LEADER_EPOCH: Final = -1
 NO_EXPIRATION: Final = -1
-"""What stands for ``leaderEpoch`` before value version 3, and for ``expireTimestamp`` in all but version 1 (ms)."""
+"""What means ``leaderEpoch`` before value version 3, and for ``expireTimestamp`` in all but version 1 (ms)."""
 
 _EXPIRATION_VERSION: Final = 1
 _LEADER_EPOCH_SINCE: Final = 3
@@ -40,7 +40,7 @@ def commit_payload(
     """The very dict that ``groups.wire.records.decode_record`` gives for that commit, its keys in the same order.
 
     ``version`` is that of the value, 0 to 4, or ``TOMBSTONE``; fields that the version does not have are left out.
-    ``topic_id`` is in Kafka's base64, ``None`` where the commit tells none.
+    ``topic_id`` is in Kafka's base64, ``None`` where the commit has none.
     """
     key = {"group": group, "topic": topic, "partition": partition}
     if version == TOMBSTONE:

@@ -160,7 +160,7 @@ def _leading_int16(leading: bytes) -> int:
 
 
 def _too_many(data: bytes, end: int) -> MalformedError:
-    """A byte too many means that the bytes are not what their version says."""
+    """A byte too many means that the bytes are not what their version states."""
     return MalformedError(f"the fields end here, the bytes go on for {len(data) - end} more", offset=end)
 
 

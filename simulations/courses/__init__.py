@@ -1,4 +1,4 @@
-"""The bundled courses and their lessons: a YAML file each, and the recorded logs that some are told of."""
+"""The bundled courses and their lessons: a YAML file each, and the recorded logs that some are reported of."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def after(name: str) -> str | None:
 
 
 class Bundled:
-    """What lessons are told of: the case studies, and the logs beside the lessons."""
+    """What lessons are reported of: the case studies, and the logs next to the lessons."""
 
     def study(self, name: str) -> Scenario:
         return studies.load(name)

@@ -139,7 +139,7 @@ _READ: Final[Mapping[str, Callable[[object, str], Value]]] = {
 }
 
 SETTINGS: Final = tuple(_READ)
-"""Keys of a fork's settings, beside those of a member and a topic."""
+"""Keys of a fork's settings, next to those of a member and a topic."""
 
 
 def _faults(given: object) -> tuple[Fault, ...]:

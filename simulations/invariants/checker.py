@@ -19,7 +19,7 @@ from simulations.invariants.ties import AssignorTies
 from simulations.invariants.violations import Violation, Violations
 
 INVARIANT_FAULT: Final = "invariant"
-"""The ``fault`` of an entry that tells a violation."""
+"""The ``fault`` of an entry that reports a violation."""
 
 GONE: Final = frozenset({"kill", "restart", "crash"})
 """Faults after which a process owns nothing."""
@@ -50,7 +50,7 @@ class Checker:
         self._offset: int | None = None
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
-        """The invariants that the entry broke; ``state`` is the one after it. None are told within a unit."""
+        """The invariants that the entry broke; ``state`` is the one after it. None are reported within a unit."""
         self._follows(entry)
         match entry.kind:
             case Kind.RECORD:
@@ -119,7 +119,7 @@ class Checker:
         return self._violations.take()
 
     def end(self, at_ms: int) -> list[Violation]:
-        """The run is over at this time: whoever should have been heard of by now was not."""
+        """The run is over at this time: anyone who should have been seen by now was not."""
         self._clients.due(at_ms)
         self._liveness.due(at_ms, self._last)
         return self._violations.take()
@@ -214,6 +214,6 @@ class Checker:
 
 
 def _keeps_session(entry: Entry) -> bool:
-    """Whether the sender's session starts anew, if the request is accepted: no leave and no commit does that."""
+    """Whether the sender's session restarts, if the request is accepted: no leave and no commit does that."""
     payload = entry.payload
     return payload["api"] == "ConsumerGroupHeartbeat" and int(payload["body"]["memberEpoch"]) >= 0

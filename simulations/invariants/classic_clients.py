@@ -74,7 +74,7 @@ def commit_codes(body: AnyAnswer) -> set[int]:
 
 
 class RunChecker(Protocol):
-    """What a run tells whoever checks it."""
+    """What a run reports anyone who checks it."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]: ...
 
@@ -125,7 +125,7 @@ class ClassicClientChecker:
         self._rounds = RoundChecks(self._violations, self._clients, bounds or Bounds())
         self._last = 0
         self._generation = self._written = -1
-        """The latest that members were told of, and that a record tells of."""
+        """The latest that members were notified of, and that a record reports."""
         self._restarts = False
         self._fenced: set[str] = set()
         self._asked = self._converted = False
@@ -167,7 +167,7 @@ class ClassicClientChecker:
             case Kind.FAULT if payload["fault"] == "fail_over":
                 self._failed_over()
             case Kind.NOTE if payload["note"] in ("delete_group", "expire_offsets"):
-                # A group that is deleted begins anew.
+                # A group that is deleted restarts.
                 self._generation, self._restarts = -1, True
         self._rounds.see(entry)
         return [*self._violations.take(), *self._group.see(entry)]
@@ -233,7 +233,7 @@ class ClassicClientChecker:
             for member in value["members"]:
                 self._client(member["memberId"]).generation = self._generation
         if self._restarts and not value["members"]:
-            return  # Of the last life, or of this one: who has joined since cannot be told.
+            return  # Of the last life, or of this one: who has joined since cannot be reported.
         self._written = value["generation"]
         members = {member["memberId"] for member in value["members"]}
         for who, client in self._clients.items():
@@ -241,7 +241,7 @@ class ClassicClientChecker:
                 client.generation = -1
 
     def _failed_over(self) -> None:
-        """A generation that no record tells of is lost, and the next one may have its number."""
+        """A generation that no record reports is lost, and the next one may have its number."""
         for client in self._clients.values():
             if client.generation > self._written:
                 client.generation = -1

@@ -82,7 +82,7 @@ class ConversionChecks:
         self._violations = violations
         self._kafka = kafka
         self._data: dict[str, str] = {}
-        """What a custom assignor told members of the classic group: the proposal carries it over, in version -1."""
+        """What a custom assignor reported members of the classic group: the proposal carries it over, in version -1."""
         self._group = group
         self._topics = topics
 
@@ -147,7 +147,7 @@ class ConversionChecks:
             and (record.payload["value"] or {}).get("classicMemberMetadata") is not None
         ]
         if not classic:
-            return  # It was empty, and begins anew.
+            return  # It was empty, and restarts.
         epoch = first.payload["value"]["epoch"]
         if epoch != generation:
             text = f"Generation {generation} becomes group epoch {epoch}"

@@ -1,7 +1,7 @@
 """Checks the coordinator of a classic group by what it is asked, answers and writes: G.3, as far as it is its affair.
 
 Like the other checkers it reads entries alone and keeps a picture of its own. What members do with their partitions is
-the affair of their client; here only what the coordinator tells them is looked at.
+the affair of their client; here only what the coordinator reports them is looked at.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ EMPTY_MOST: Final = 3
 
 @dataclass(slots=True)
 class _Generation:
-    """What members of a generation were told. ``joined`` have been answered, ``listed`` is what the leader was told."""
+    """What members of a generation were reported. ``joined`` have been answered, ``listed`` is what the leader was notified."""
 
     leader: str = ""
     protocol: tuple[str | None, str | None] = (None, None)
@@ -105,16 +105,16 @@ class ClassicGroupChecker:
         self._settle_ms = settle_ms
         """How long records wait for their replicas."""
         self._unsure = False
-        """Whether the group may have been deleted and begun anew while records of its last life were still to come."""
+        """Whether the group may have been deleted and begun again while records of its last life were still to come."""
         self._violations = Violations()
         self._asked: dict[int, Entry] = {}
         self._joins: dict[str, list[int]] = {}
         self._answered: set[int] = set()
         self._number = 0
         self._emptied: set[int] = set()
-        """Generations that nobody was told of, so that a record has to say that the group was empty."""
+        """Generations that nobody was notified of, so that a record has to say that the group was empty."""
         self._loaded_ms = self._joined_at = 0
-        """When the coordinator has loaded; the entry that first told of the present generation."""
+        """When the coordinator has loaded; the entry that first reported of the present generation."""
         self._current = _Generation()
         self._written: tuple[int, list[dict[str, str]]] = 0, []
 
@@ -130,7 +130,7 @@ class ClassicGroupChecker:
             case Kind.RECORD if payload["type"] == 2:
                 self._record(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "fail_over":
-                # What was not written is lost, and its generation may be told again.
+                # What was not written is lost, and its generation may be reported again.
                 self._emptied.clear()
                 self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
                 self._number, self._current = (
@@ -143,7 +143,7 @@ class ClassicGroupChecker:
         return [each for each in found if each.invariant == ANSWERED_ONCE] if self._unsure else found
 
     def copy(self) -> Self:
-        """The checker as it stands, to go on along another way; what it tells is its own."""
+        """The checker as it is, to go on along another way; what it reports is its own."""
         other = copy(self)
         other._violations = Violations()
         other._asked, other._answered = dict(self._asked), set(self._answered)
@@ -218,13 +218,13 @@ class ClassicGroupChecker:
             self._add(BARRIER, f"{who} is told the members and does not lead", entry, request)
         listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
         if not returned:
-            # A leader that came back is told those of before, of whom a new coordinator has heard nothing.
+            # A leader that came back is reported those of before, of whom a new coordinator has seen nothing.
             current.listed = listed
         if body["leader"] not in listed:
             self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
 
     def _is_one(self, leader: str, other: str) -> bool:
-        """Whether both ids are of one static member: one that came back with an old JoinGroup was told its id of before."""
+        """Whether both ids are of one static member: one that came back with an old JoinGroup received its id of before."""
         if leader == other:
             return True
         instances = {who: self._instance(who) for who in (leader, other)}
@@ -258,7 +258,7 @@ class ClassicGroupChecker:
         if value is None:
             self._written = 0, []
             if (entry.cause or entry.sequence) < self._joined_at:
-                return  # The tombstone waited for its replicas, and the group has begun anew meanwhile.
+                return  # The tombstone waited for its replicas, and the group has begun again meanwhile.
             self._number, self._current = 0, _Generation()
             self._emptied.clear()
             return

@@ -1,4 +1,4 @@
-"""Who is a member of a classic group as the rules have it, who is refused, and what members are told (``classic_picture``)."""
+"""Who is a member of a classic group as the rules have it, who is refused, and what members are notified (``classic_picture``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simulations.invariants.java_table import SMALLEST, grown, in_table_order
 
 
 class ClassicMembership:
-    """The group as it stands; ``effects`` is what the present operation brings about."""
+    """The group as it is; ``effects`` is what the present operation brings about."""
 
     def __init__(self, limits: ClassicLimits) -> None:
         self._limits = limits
@@ -68,7 +68,7 @@ class ClassicMembership:
         return NONE
 
     def _turn_away(self, who: str) -> None:
-        """Who waits in the join phase is told that it is no member; who waits for an assignment is not answered."""
+        """Who waits in the join phase is notified that it is no member; who waits for an assignment is not answered."""
         member = self.members[who]
         if member.join:
             self._answer_join(member, {"errorCode": UNKNOWN_MEMBER})

@@ -1,6 +1,6 @@
 """One partition that gets records at a rate, as the rules have it: who reads it from where, and what that costs.
 
-A model of its own, read by read: each reader goes from where it stands to the end of the log, and what of that lies below the
+A model of its own, read by read: each reader goes from where it is to the end of the log, and what of that lies below the
 furthest record that anybody had read was read before. What replaying a run's notes gives is held against it.
 """
 
@@ -14,7 +14,7 @@ SECOND_MS: Final = 1_000
 
 @dataclass(slots=True)
 class Stint:
-    """A reader: where it stands, and whether it gets more."""
+    """A reader: where it is, and whether it gets more."""
 
     position: int
     fetches: bool

@@ -17,7 +17,7 @@ from simulations.invariants.violations import Partition
 
 
 def subscription_of(data: str) -> Subscription | None:
-    """What the bytes of a subscription, in base64, tell; ``None`` where they cannot be read."""
+    """What the bytes of a subscription, in base64, report; ``None`` where they cannot be read."""
     try:
         return decode_subscription(b64decode(data))
     except RecordError:

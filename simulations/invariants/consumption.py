@@ -1,7 +1,7 @@
 """Topics with a rate: records are counted, none is read before it is written, and who reads is who was handed the partition.
 
-A run tells what each client reads; positions, lag and what is read twice are computed from that. Here both are looked at: what is
-told is held against callbacks and faults, what is computed against a count of another kind (``ConsumedLog``).
+A run shows what each client reads; positions, lag and what is read twice are computed from that. Here both are looked at: what is
+reported is held against callbacks and faults, what is computed against a count of another kind (``ConsumedLog``).
 """
 
 from __future__ import annotations

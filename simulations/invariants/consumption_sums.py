@@ -1,4 +1,4 @@
-"""Holds what replaying a run's notes says of its records against a count of another kind."""
+"""Holds what replaying a run's notes states of its records against a count of another kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNREAD: Final = "unread_adds_up"
 
 
 class Figure(NamedTuple):
-    """One that is told, and what was counted, which it may exceed by ``off``."""
+    """One that is reported, and what was counted, which it may exceed by ``off``."""
 
     invariant: str
     what: str
@@ -39,7 +39,7 @@ class Figure(NamedTuple):
 
 
 class Sums:
-    """Tells where the two differ."""
+    """Reports where the two differ."""
 
     def __init__(self, violations: Violations) -> None:
         self._violations = violations

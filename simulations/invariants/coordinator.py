@@ -1,6 +1,6 @@
 """Invariants of the coordinator's state (G.1), looked at where a unit of records or a request ends.
 
-Work is bounded by what a record tells: only members, partitions and topics that a unit touched are looked at.
+Work is bounded by what a record reports: only members, partitions and topics that a unit touched are looked at.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TURNED_AWAY: Final = (14, 15, 16, 29, 30, 35)
 
 
 class GroupChecks(Group):
-    """The group as its records tell, held to what has to be so of it."""
+    """The group as its records report, held to what has to be so of it."""
 
     def __init__(self, violations: Violations, topics: Topics, semantics: Semantics) -> None:
         super().__init__(1 if semantics is Semantics.KAFKA else 0)
@@ -53,7 +53,7 @@ class GroupChecks(Group):
         self._unit: Entry | None = None
 
     def copy(self) -> Self:
-        """These checks as they stand between two requests, to go on along another way; what they tell is its own."""
+        """These checks as they stand between two requests, to go on along another way; what they report is its own."""
         other = super().copy()
         violations, topics = other._violations, other._topics = Violations(), self._topics.copy()
         other.targets = self.targets.copy(violations, topics)
@@ -64,7 +64,7 @@ class GroupChecks(Group):
         return other
 
     def remembered(self) -> Hashable:
-        """What is kept of the past that the group's state, its timers and its metadata do not tell."""
+        """What is kept of the past that the group's state, its timers and its metadata do not report."""
         return self.targets.remembered(), bool(self.epoch_wrote), bool(self.targets.wrote)
 
     def take(self) -> list[Violation]:
@@ -77,7 +77,7 @@ class GroupChecks(Group):
         return self.epoch == self.targets.epoch and self.stable_at[self.epoch] == len(self.members)
 
     def see(self, entry: Entry, state: State) -> None:
-        """An entry that tells of the coordinator alone, for who shows it no others; ``state`` is its memory."""
+        """An entry that reports the coordinator alone, for who shows it no others; ``state`` is its memory."""
         match entry.kind:
             case Kind.RECORD:
                 self.record(entry, state)
@@ -97,7 +97,7 @@ class GroupChecks(Group):
         """The group's assignor is scripted: what it throws is a part of the story."""
         self._answers.may_throw = True
 
-    # What entries tell.
+    # What entries report.
 
     def request(self, entry: Entry) -> None:
         if not entry.payload.get("steady"):
@@ -308,7 +308,7 @@ class GroupChecks(Group):
 
 
 def _turned_away(body: AnyAnswer) -> bool:
-    """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit says so of each partition."""
+    """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit states this of each partition."""
     codes = [
         answer.get("errorCode")
         for topic in body.get("topics") or ()

@@ -1,4 +1,4 @@
-"""The group as its records tell: members, who holds which partition, and which instance is whose."""
+"""The group as its records report: members, who holds which partition, and which instance is whose."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Group:
         self._instances: dict[str, str] = {}
 
     def copy(self) -> Self:
-        """The group as it stands, to go on along another way."""
+        """The group as it is, to go on along another way."""
         other = copy(self)
         other.members, other.touched = dict(self.members), dict(self.touched)
         other.replaced = dict(self.replaced)

@@ -1,6 +1,6 @@
 """Liveness (G.4), in two phases: as long as something disturbs the group only safety counts; then it has to converge.
 
-What disturbs are faults, changed topics, members that come, go or subscribe otherwise. Each begins the time anew.
+What disturbs are faults, changed topics, members that come, go or subscribe otherwise. Each begins the time again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Bounds:
     metadata_ms: int = 0
     retry_ms: int = 0
     server_errors: bool = False
-    """Whether requests may fail with UNKNOWN_SERVER_ERROR: the assignor throws where a scenario says so, or a batch is too small."""
+    """Whether requests may fail with UNKNOWN_SERVER_ERROR: the assignor throws where a scenario states this, or a batch is too small."""
 
     def convergence_ms(self, rebalance_timeout_ms: int) -> int:
         round_ms = self.heartbeat_interval_ms + 2 * self.travel_ms + self.settle_ms
@@ -98,7 +98,7 @@ class LivenessChecks:
         self._heeds(who)
 
     def asked(self, entry: Entry) -> None:
-        """A client whose request failed says everything anew, and an expression that it has no more is not a part of that."""
+        """A client whose request failed states everything again, and an expression that it has no more is not a part of that."""
         who, body = entry.actor, entry.payload["body"]
         if body.get("rebalanceTimeoutMs") in (None, -1) or body.get("subscribedTopicRegex") is not None:
             return
@@ -108,7 +108,7 @@ class LivenessChecks:
             self._heeds(who)
 
     def _heeds(self, who: str) -> None:
-        """Looks whether a member's record says what its application asked for last."""
+        """Looks whether a member's record states what its application asked for last."""
         self._unheeded.pop(who, None)
         member = self._group.members.get(who)
         if member is not None and member.epoch >= 0 and who in self._asks:
@@ -150,7 +150,7 @@ class LivenessChecks:
             self._waits_ms += self._bounds.retry_ms
 
     def cut_off(self, entry: Entry, *, cut: bool) -> None:
-        """A coordinator that cannot reach its replicas commits nothing; when it can, every wait begins anew."""
+        """A coordinator that cannot reach its replicas commits nothing; when it can, every wait restarts."""
         self._cut_off = cut
         self._restart_waits(entry, max(entry.at_ms, self._loaded_ms))
 
@@ -172,7 +172,7 @@ class LivenessChecks:
             self.seen(entry, who)
 
     def failed_over(self, entry: Entry) -> None:
-        """Timers start anew when the log has been read."""
+        """Timers start again when the log has been read."""
         self._cut_off = False
         self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
         self._restart_waits(entry, self._loaded_ms)
@@ -181,7 +181,7 @@ class LivenessChecks:
         for who in self._last_seen:
             self._last_seen[who] = (from_ms, entry.sequence)
         if not self._kafka:
-            # No record tells who was told to give up: the new coordinator tells it again.
+            # No record shows who was asked to give up: the new coordinator reports it again.
             self._waits.clear()
         for who in self._waits:
             self._wait(entry, who, from_ms)
@@ -206,7 +206,7 @@ class LivenessChecks:
                 self.disturbed(entry)
 
     def rebalance_timer(self, entry: Entry, who: str) -> None:
-        """The only sign that a proposal's member was told to give up."""
+        """The only sign that a proposal's member was asked to give up."""
         if self._kafka:
             return
         if entry.payload["event"] == "started":

@@ -1,4 +1,4 @@
-"""Clients of a run with members of both protocols: what they read, and what of that no record of the group tells."""
+"""Clients of a run with members of both protocols: what they read, and what of that no record of the group reports."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class Misread:
 
 
 class Unwritten:
-    """What clients read beside what the group's records say they have."""
+    """What clients read next to what the group's records say they have."""
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
         self._deleted: dict[str, int] = {}
-        """Topic → the entry that told last that it is gone, or another one by now."""
+        """Topic → the entry that reported last that it is gone, or another one by now."""
         self._beyond: dict[str, dict[Partition, int]] = {}
         """What a classic member owned beyond what was written down as it became a member of the consumer group."""
 
     def note_topics(self, reported: Mapping[str, NotedTopic | None], sequence: int) -> None:
-        """Ahead of whoever goes by what is told."""
+        """Ahead of anyone who goes by what is reported."""
         for name, topic in reported.items():
             known = self._topics.ids.get(name)
             if known is not None and (topic is None or topic.get("id") not in (None, known)):

@@ -24,7 +24,7 @@ Held = tuple[str, int]
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """``wrote`` is the sequence of its last type 8 (or else type 5) record; ``state`` is ``None`` where none is told."""
+    """``wrote`` is the sequence of its last type 8 (or else type 5) record; ``state`` is ``None`` where none is reported."""
 
     epoch: int = 0
     previous: int = -1
@@ -45,7 +45,7 @@ class Member:
 
 
 def listed(topics: Iterable[TopicPartitions]) -> dict[Held, int | None]:
-    """Flat, each with the epoch at which it was assigned where that is told."""
+    """Flat, each with the epoch at which it was assigned where that is reported."""
     result: dict[Held, int | None] = {}
     for topic in topics:
         numbers = topic["partitions"]
@@ -79,7 +79,7 @@ class Topics:
         self.matched: dict[str, frozenset[str]] = {}
         self.resolved: dict[str, int] = {}
         self.now: dict[str, tuple[str, int]] = {}
-        """Id and partitions of each topic that there is, as the cluster says, whatever the coordinator goes by."""
+        """Id and partitions of each topic that there is, as the cluster states, whatever the coordinator goes by."""
 
     def copy(self) -> Topics:
         topics = Topics()
@@ -118,7 +118,7 @@ class Topics:
         return frozenset(name for name in self.now if pattern.fullmatch(name))
 
     def matches(self, regex: str, topics: Iterable[str] | None, sequence: int) -> None:
-        """An entry tells what an expression matches; ``None``: nobody has it any more, and who comes with it is to wait."""
+        """An entry shows what an expression matches; ``None``: nobody has it any more, and who comes with it is to wait."""
         if topics is None:
             self.matched.pop(regex, None)
             self.resolved.pop(regex, None)

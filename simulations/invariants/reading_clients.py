@@ -1,4 +1,4 @@
-"""Clients that tell what they read: is it what their callbacks have handed over, and do they stop when they cannot?"""
+"""Clients that show what they read: is it what their callbacks have handed over, and do they stop when they cannot?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLING: Final = "is in a callback"
 
 @dataclass(slots=True)
 class _Client:
-    """``has`` is what callbacks have handed over, ``reads`` what it has told last, in the entry ``told``.
+    """``has`` is what callbacks have handed over, ``reads`` what it has reported last, in the entry ``told``.
 
     ``giving_up`` is what it has stopped to read, though no callback has taken it yet: that comes at its next poll. ``stopped``: why it
     can read nothing, and since when.
@@ -109,12 +109,12 @@ class ReadingClients:
         self._rights(entry.actor, client, entry.sequence)
 
     def forgotten(self, topic: str) -> None:
-        """It is deleted: who reads the next one of that name says so."""
+        """It is deleted: who reads the next one of that name states this."""
         for client in self._clients.values():
             client.reads = frozenset(partition for partition in client.reads if partition[0] != topic)
 
     def stopped(self, at_ms: int, sequence: int) -> None:
-        """Whoever cannot read by now has not since then."""
+        """Anyone who cannot read by now has not since then."""
         for who, client in self._clients.items():
             self._stopped(who, client, at_ms, sequence)
 

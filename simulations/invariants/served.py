@@ -1,8 +1,8 @@
 """``group.version`` and the releases of brokers: the consumer protocol is refused where it is not served, and nowhere else.
 
-Holds beside whatever else a run is checked by. Once a broker that does not know the consumer protocol is the coordinator of a
+Holds next to whatever else a run is checked by. Once a broker that does not know the consumer protocol is the coordinator of a
 consumer group, nothing else is asked any more: to that broker the group is not there, and what it writes of a classic group of
-that name stands in one log with the records that it skipped.
+that name is in one log with the records that it skipped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FORGOTTEN: Final = "a broker older than 4.0 was the coordinator of a consumer gr
 
 
 class ServedChecker(SideChecker):
-    """``level`` and ``release`` are those that the run begins with; notes tell what changes."""
+    """``level`` and ``release`` are those that the run begins with; notes show what changes."""
 
     def __init__(self, inner: RunChecker, *, semantics: Semantics, level: int, release: str) -> None:
         super().__init__(inner)

@@ -40,12 +40,12 @@ class TargetChecks:
         self._is_new = False
         self._stale = False
         self.judges_expressions = True
-        """Not where time stands still: expressions are resolved anew only after a while."""
+        """Not where time does not move: expressions are resolved again only after a while."""
         self._rests: bool | None = None
         """Whether the target is whole for what there is now; ``None``: to be looked at again."""
 
     def copy(self, violations: Violations, topics: Topics) -> TargetChecks:
-        """These checks as they stand, to go on along another way and tell ``violations``."""
+        """These checks as they stand, to go on along another way and report ``violations``."""
         other = copy(self)
         other._violations, other._topics = violations, topics
         other._targets, other._wrote = dict(self._targets), dict(self._wrote)
@@ -55,7 +55,7 @@ class TargetChecks:
         return other
 
     def remembered(self) -> Hashable:
-        """What is kept of the past that neither the group nor its metadata tell."""
+        """What is kept of the past that neither the group nor its metadata report."""
         topics = self._topics
         known = frozenset(regex for regex, sequence in topics.resolved.items() if sequence < self.wrote)
         counts = tuple(sorted(topics.counts.items()))
@@ -73,7 +73,7 @@ class TargetChecks:
         self._rests = None
 
     def subscriptions_changed(self) -> None:
-        """What an expression matches changed: every subscription is to be read anew."""
+        """What an expression matches changed: every subscription is to be read again."""
         self._stale = True
         self._rests = None
 
@@ -102,7 +102,7 @@ class TargetChecks:
             members[name] = None
         if value is not None:
             self._targets[name] = new
-        # The members whose target tells an error of a client-side assignor: it answers for what it leaves out.
+        # The members whose target reports an error of a client-side assignor: it answers for what it leaves out.
         failed = value is not None and value.get("error", 0) != 0
         self._failed = self._failed | {name} if failed else self._failed - {name}
         self._wrote[name] = entry.sequence
@@ -186,7 +186,7 @@ class TargetChecks:
             if topics.now.get(name, ("", 0))[0] != topic_id:
                 gone.append((name, number))
             given[name] += 1
-        # In an order of its own: every process says the same, whatever its hashes.
+        # In an order of its own: every process states the same, whatever its hashes.
         found += [
             (f"The target holds {name}-{number}, of a topic that is gone", self.wrote)
             for name, number in sorted(gone)

@@ -17,7 +17,7 @@ NAMED_MAX: Final = 5
 
 
 class ViolationFields(TypedDict):
-    """A violation in the payload of its entry, beside ``fault`` and ``member``; ``partitions`` by topic."""
+    """A violation in the payload of its entry, next to ``fault`` and ``member``; ``partitions`` by topic."""
 
     invariant: str
     says: str
@@ -37,7 +37,7 @@ class Violation:
     partitions: tuple[Partition, ...] = ()
 
     def payload(self) -> ViolationFields:
-        """What is beside ``fault`` in its entry."""
+        """What is next to ``fault`` in its entry."""
         by_topic: dict[str, list[int]] = {}
         for topic, number in self.partitions:
             by_topic.setdefault(topic, []).append(number)
@@ -51,7 +51,7 @@ class Violation:
 
 
 class Violations:
-    """Collects them; one that is seen again, of the same members and partitions, is not told again."""
+    """Collects them; one that is seen again, of the same members and partitions, is not reported again."""
 
     def __init__(self) -> None:
         self.fresh: list[Violation] = []

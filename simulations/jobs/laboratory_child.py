@@ -1,7 +1,7 @@
 """The child process that answers the laboratory's questions: a line of JSON in, a line out, one after the other.
 
 A question is a group (``query``, ``case``, ``moment`` of a timeline, or nothing, which is the example), ``changes`` of
-it, ``hide_names``, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that whoever
+it, ``hide_names``, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that anyone who
 passes them on need not read them; or ``{"scenario"}`` or ``{"reason"}`` of a run; or ``{"error", "field"}``.
 """
 
@@ -25,7 +25,7 @@ from simulations.laboratory.sheets import sheet
 
 
 def example() -> Case:
-    """What stands there where nobody asks for anything else: small enough to be followed by eye, and no two alike."""
+    """What is there where nobody asks for anything else: small enough to be followed by eye, and no two alike."""
     return preset(Shape(6, 3, 21), sizes=Sizes.SKEWED, racks=Racks.THREE, event=Event.JOIN)
 
 

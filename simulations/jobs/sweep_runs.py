@@ -1,6 +1,6 @@
-"""Sweeps as they are stored: a row that says what is asked, a child process that answers, blocks of answers.
+"""Sweeps as they are stored: a row that states what is asked, a child process that answers, blocks of answers.
 
-Whoever runs a sweep holds it by a lease (``groups.jobs.leases``); one that is not heard of is told as interrupted. What is stored
+Anyone who runs a sweep holds it by a lease (``groups.jobs.leases``); one that is not seen is shown as interrupted. What is stored
 stays, and a sweep that did not come to its end can go on from there.
 """
 
@@ -81,7 +81,7 @@ def title_of(axes: Axes) -> str:
 
 
 def say(sweep: Sweep) -> None:
-    """Tells those who watch the sweep how far it is; the answers they fetch."""
+    """Reports those who watch the sweep how far it is; the answers they fetch."""
     text = orjson.dumps(progress_message(sweep)).decode()
     announce(sweep_group(sweep.id), {"type": "sweep.progress", "text": text})
 
@@ -120,7 +120,7 @@ def perform(
     try:
         for outcome in _receive(sweep, publish):
             if outcome[0] == Status.COMPLETE:
-                # Told at once: the child takes a second to put its tools away.
+                # Reported at once: the child takes a second to put its tools away.
                 finish(sweep, *outcome)
     except ParentStops:
         outcome = outcome or (Status.INTERRUPTED, "The server was stopped meanwhile.")
@@ -212,7 +212,7 @@ def cancel(sweep_id: str) -> bool:
 
 
 def take_up_again(sweep_id: str) -> Sweep:
-    """Have a sweep that stopped before its end wait for its rest. ``CannotGoOn`` says why it cannot."""
+    """Have a sweep that stopped before its end wait for its rest. ``CannotGoOn`` states why it cannot."""
     sweep = get(sweep_id)
     if sweep.status in (*OPEN, Status.COMPLETE):
         raise CannotGoOn(f"The sweep is {sweep.status}: there is nothing to take up again.")
@@ -242,7 +242,7 @@ def delete(sweep_id: str) -> None:
 
 @makes_room
 def interrupt(sweep_id: str) -> None:
-    """Tell a lost running sweep as interrupted; its answers stay."""
+    """Report a lost running sweep as interrupted; its answers stay."""
     if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
         say(get(sweep_id))
 

@@ -1,8 +1,8 @@
 """What a group's assignor gives next, and how that compares with what came: frames in, a comparison out.
 
 A coordinator computes a target from its members, their subscriptions, the topics and the target before. A log, or a description of
-a live group, tells all of these but the racks of replicas. So the same assignor, asked in a broker's order, foretells the target;
-where another one came, something was different from what the source tells.
+a live group, reports all of these but the racks of replicas. So the same assignor, asked in a broker's order, foretells the target;
+where another one came, something was different from what the source reports.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Moved(TypedDict):
 
 
 class Comparison(TypedDict):
-    """How many partitions have the member that was foretold. ``differences``: the first ones, ``before`` as foretold, ``after`` as
+    """How many partitions have the member that was predicted. ``differences``: the first ones, ``before`` as predicted, ``after`` as
     it came."""
 
     equal: int
@@ -57,7 +57,7 @@ class _Asks(TypedDict):
 
 
 class NotPredicted(ValueError):
-    """Nothing can be foretold; the message says why."""
+    """Nothing can be predicted; the message states why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,10 @@ def predict(
     leaves: str | None = None,
     joins: bool = False,
 ) -> Prediction:
-    """The target that the assignor makes of the members of ``frame``, when that of ``before`` stands (null: of ``frame``).
+    """The target that the assignor makes of the members of ``frame``, when that of ``before`` is (null: of ``frame``).
 
     ``leaves`` is a member's id; with ``joins`` there is one more, which subscribes to what the first one does. ``assignor`` is what
-    the source tells; null for none. ``NotPredicted`` where the group is of another kind, or too large, or empty.
+    the source reports; null for none. ``NotPredicted`` where the group is of another kind, or too large, or empty.
     """
     protocol = frame.get("protocol") or ""
     if protocol not in ASSIGNORS:
@@ -116,7 +116,7 @@ def predict(
         asks[JOINER] = _Asks(
             subscribed_topics=first["subscribed_topics"], owned={}, instance_id=None, rack_id=None
         )
-    # A topic whose id no source tells stands under its name.
+    # A topic whose id no source reports is under its name.
     ids = {
         topic: facts["id"]
         for topic, facts in (frame.get("topics") or {}).items()
@@ -151,7 +151,7 @@ def follows(before: Frame, after: Frame) -> bool:
 
 
 def holdings(frame: Frame) -> Target:
-    """Who has what, as an assignor is told it: the target of a consumer group, what the leader gave in a classic one."""
+    """Who has what, as an assignor is notified it: the target of a consumer group, what the leader gave in a classic one."""
     target = frame.get("target") or {}
     held: Target = {}
     for member, each in frame["members"].items():
@@ -161,7 +161,7 @@ def holdings(frame: Frame) -> Target:
 
 
 def compare(predicted: Target, came: Target) -> Comparison:
-    """Partition by partition; one that stands on one side alone differs."""
+    """Partition by partition; one that is on one side alone differs."""
     was, now = _owners(predicted), _owners(came)
     places = sorted(was.keys() | now.keys())
     different = [place for place in places if was.get(place) != now.get(place)]
@@ -202,7 +202,7 @@ def _assignor(protocol: str, reported: str | None) -> tuple[str, list[str]]:
 
 
 def _partition_counts(frame: Frame, held: Target) -> tuple[dict[str, int], list[str]]:
-    """Partitions of each topic, and the topics of which they are not told."""
+    """Partitions of each topic, and the topics of which they are not reported."""
     counts: dict[str, int] = {}
     unknown: list[str] = []
     seen: dict[str, int] = {}

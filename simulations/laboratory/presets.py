@@ -165,7 +165,7 @@ def _free_names(case: Case, count: int) -> list[str]:
 
 
 def sizes_in(case: Case) -> Sizes | None:
-    """The preset that a case stands at, or none."""
+    """The preset that a case is at, or none."""
     counts = case.sizes_before
     for kind in Sizes:
         if sizes_of(kind, len(counts), sum(counts)) == counts:

@@ -13,7 +13,7 @@ from simulations.protocol.assignors.measures import Measures
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """``title`` says what is counted; ``best`` picks the best of several."""
+    """``title`` states what is counted; ``best`` picks the best of several."""
 
     key: str
     label: str

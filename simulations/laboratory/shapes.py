@@ -1,4 +1,4 @@
-"""The shapes of what the laboratory answers, as the API and the page have them (docs/reference/api.md tells of each part)."""
+"""The shapes of what the laboratory answers, as the API and the page have them (docs/reference/api.md reports each part)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CaseDocument(TypedDict):
 
 
 class AxesSheet(TypedDict):
-    """Where the case stands along the laboratory's choices; ``None`` where it is none of them."""
+    """Where the case is along the laboratory's choices; ``None`` where it is none of them."""
 
     sizes: str | None
     subscriptions: str | None
@@ -126,7 +126,7 @@ class ScorecardRow(TypedDict):
 
 
 class Sheet(TypedDict):
-    """Everything that the laboratory says of a case."""
+    """Everything that the laboratory states of a case."""
 
     query: str
     title: str

@@ -31,7 +31,7 @@ GIVES: Final = frozenset({"give"})
 
 
 def steps_of(case: Case, answer: Answer) -> list[StepSheet]:
-    """The steps with what each does to whom; the last one says how it ends."""
+    """The steps with what each does to whom; the last one states how it ends."""
     if answer.measures is None:
         return []
     telling = _Telling(case, answer)
@@ -49,7 +49,7 @@ def _kind(step: Step) -> str:
 
 
 def _alike(step: Step) -> tuple[str, str]:
-    """What neighbours are told together by: their kind, and of partitions that are not kept the reason."""
+    """What neighbours are shown together by: their kind, and of partitions that are not kept the reason."""
     kind = _kind(step)
     if kind != "drop":
         return kind, ""

@@ -21,7 +21,7 @@ FACTS_MAX: Final = 20
 
 
 class Kind(StrEnum):
-    """What a lesson is told of."""
+    """What a lesson is reported of."""
 
     STUDY = "study"
     SCENARIO = "scenario"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where in a run something stands: a ``step`` of its narration, a named ``mark``, or the ``nth`` moment of a
+    """Where in a run something is: a ``step`` of its narration, a named ``mark``, or the ``nth`` moment of a
     ``shape`` whose actor is ``who`` (a member's name, or None for anybody).
 
     ``start`` is the first moment, ``end`` the last.
@@ -58,7 +58,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """An answer to choose: right where all its ``facts`` hold; ``because`` is told to who chose it, and it is wrong."""
+    """An answer to choose: right where all its ``facts`` hold; ``because`` is reported to who chose it, and it is wrong."""
 
     text: Text
     facts: tuple[Fact, ...]
@@ -73,7 +73,7 @@ class Ask:
     later one, which is revealed); with ``options`` the one whose facts hold there is right.
 
     ``expect`` is the answer as the author states it, held against the run. ``because`` explains the wrong answers for which
-    the simulator has no explanation. ``then`` is told once it was answered.
+    the simulator has no explanation. ``then`` is reported once it was answered.
     """
 
     question: Text
@@ -92,7 +92,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One idea: where the board stands, what is said, and what must be true there."""
+    """One idea: where the board is, what is said, and what must be true there."""
 
     at: Place
     title: str
@@ -108,7 +108,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a proposal's table: the moment it tells, its event, and a cell for each member (``21 {0,1,2}``)."""
+    """A row of a proposal's table: the moment it reports, its event, and a cell for each member (``21 {0,1,2}``)."""
 
     at: Place
     text: Text
@@ -134,7 +134,7 @@ class Lesson:
     goal: Text
     minutes: int
     pattern: str | None
-    """The pattern that an incident is an example of: told to who has found it."""
+    """The pattern that an incident is an example of: reported to who has found it."""
     kind: Kind
     of: str
     of_line: int

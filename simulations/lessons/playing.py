@@ -43,7 +43,7 @@ class Run:
     chunk: bytes
 
     def place(self, place: Place, marks: Mapping[str, Place]) -> int:
-        """The index of a moment; ``ScenarioError`` says what there is where there is none."""
+        """The index of a moment; ``ScenarioError`` states what there is where there is none."""
         if place.mark is not None:
             if place.mark == "start":
                 return 0
@@ -82,7 +82,7 @@ class Run:
 
 
 def run_of(lesson: Lesson, source: Source) -> Run:
-    """The run of a lesson that is told of a scenario, a case study or a log. ``ScenarioError`` with the lesson's line."""
+    """The run of a lesson that is reported of a scenario, a case study or a log. ``ScenarioError`` with the lesson's line."""
     scenario: Scenario | None = None
     entries: Iterable[Entry]
     group = ""
@@ -123,7 +123,7 @@ def play(scenario: Scenario) -> Run:
 
 
 def scenario_of(lesson: Lesson) -> Scenario:
-    """The scenario that stands in the lesson; the lines of its mistakes are the lesson's."""
+    """The scenario that is in the lesson; the lines of its mistakes are the lesson's."""
     try:
         return load(lesson.of, lesson.id)
     except ScenarioError as error:

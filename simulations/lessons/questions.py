@@ -25,7 +25,7 @@ NOBODY: Final = "nobody"
 
 
 class OptionSheet(TypedDict):
-    """``why``: told to who took a wrong one, or left out a right one."""
+    """``why``: reported to who took a wrong one, or left out a right one."""
 
     key: str
     says: list[TextPart]
@@ -194,7 +194,7 @@ def _shown(candidate: str, value: Value) -> list[TextPart]:
 
 
 def tray(path: str, filler: Filler) -> list[TextPart]:
-    """What stands before the partitions that a reader has put together: "C owns"."""
+    """What is before the partitions that a reader has put together: "C owns"."""
     head, _, asked = path.partition("@")[0].rpartition(".")
     texts = {
         "owned": " owns",

@@ -1,4 +1,4 @@
-"""References: what ``{A.owned}`` or ``{group.epoch@dies}`` stands for at a moment of a run.
+"""References: what ``{A.owned}`` or ``{group.epoch@dies}`` means at a moment of a run.
 
 ``OF_…`` name what is asked of a member, of the group, of a partition and of a topic, for messages and for the reference.
 """
@@ -67,7 +67,7 @@ AWAY: Final = -2
 
 
 class BadReference(Exception):
-    """A reference that stands for nothing, and what would."""
+    """A reference that means nothing, and what would."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Context:
         )
 
     def at(self, mark: str, index: int) -> int:
-        """The moment of what stands behind ``@``: a step, a mark, ``start``, ``end``, ``before`` or ``next``."""
+        """The moment of what is behind ``@``: a step, a mark, ``start``, ``end``, ``before`` or ``next``."""
         if mark == "before":
             return max(0, index - 1)
         if mark == "next":
@@ -108,7 +108,7 @@ class Context:
 
 
 def value_of(path: str, index: int, context: Context) -> Value:
-    """The value at the moment ``index``. ``BadReference`` says what there would be."""
+    """The value at the moment ``index``. ``BadReference`` states what there would be."""
     if ".." in path:
         return _between(path, index, context)
     name, _, mark = path.partition("@")

@@ -25,7 +25,7 @@ from simulations.lessons.values import TextPart
 
 
 class BeatSheet(TypedDict):
-    """``sequence``: where the board stands; ``row``: the row of the table that is lit, or None."""
+    """``sequence``: where the board is; ``row``: the row of the table that is lit, or None."""
 
     sequence: int
     title: str

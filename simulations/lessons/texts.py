@@ -13,7 +13,7 @@ from typing import Final
 from simulations.world.scenario import ScenarioError
 
 TEXT_MAX: Final = 1_500
-"""Characters of a paragraph: a beat holds one idea, and a page beside a board some hundred words."""
+"""Characters of a paragraph: a beat holds one idea, and a page next to a board some hundred words."""
 
 _PART: Final = re.compile(
     r"\{(?P<reference>[^{}]*)\}|\[(?P<term>[^\[\]|]+)(?:\|(?P<word>[^\[\]|]+))?\]|`(?P<code>[^`]+)`"
@@ -23,7 +23,7 @@ _PROPOSAL: Final = re.compile(r"\b(?:KIP|KAFKA)-\d+\b")
 _PARTITION: Final = re.compile(r"\b[A-Za-z][\w.]*-\d+\b")
 _DIGITS: Final = re.compile(r"\d+")
 _LETTER: Final = re.compile(r"(?<![\w'’.])[B-HJ-Z](?![\w'’-]|\.\w)|(?<=[a-z,;:] )A(?![\w'’-])|\bA(?=['’]s\b)")
-"""A capital letter that stands alone is a member; an A may be the article where a sentence begins, an I a pronoun."""
+"""A capital letter that is alone is a member; an A may be the article where a sentence begins, an I a pronoun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """``shown`` stands in the sentence, ``word`` is the glossary's."""
+    """``shown`` is in the sentence, ``word`` is the glossary's."""
 
     shown: str
     word: str

@@ -1,4 +1,4 @@
-"""What a reference stands for, and how it is written: a number, a duration, partitions, members, or words."""
+"""What a reference means, and how it is written: a number, a duration, partitions, members, or words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rehearsal says: of the whole, of each way and of each bounce. Every number was counted in a run."""
+"""What a rehearsal states: of the whole, of each way and of each bounce. Every number was counted in a run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PARTITIONS_MOST: Final = 2_000
 TOPICS_MOST: Final = 50
 
 STAGES_MOST: Final = 12
-"""Bounces of one round that a table shows beside each other; a larger group is bounced some members at a time."""
+"""Bounces of one round that a table shows next to each other; a larger group is bounced some members at a time."""
 
 CONSUMER: Final = "consumer"
 COOPERATIVE: Final = "cooperative"
@@ -47,7 +47,7 @@ class GroupMember:
     """A member as it runs today.
 
     ``client`` is the release of its Java client as its team calls it (``3.8``), ``release`` the row of the simulator's table that
-    stands for it. ``assignors`` is ``partition.assignment.strategy``, of the classic protocol; ``remote_assignor`` is
+    means it. ``assignors`` is ``partition.assignment.strategy``, of the classic protocol; ``remote_assignor`` is
     ``group.remote.assignor``, of the consumer protocol.
     """
 
@@ -69,7 +69,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """How the classic group stands before the first bounce; ``owned``: member → topic → partitions."""
+    """How the classic group is before the first bounce; ``owned``: member → topic → partitions."""
 
     generation: int
     leader: str
@@ -81,8 +81,8 @@ class Question:
     """A group, and how it is to be upgraded.
 
     ``to``: one of ``TARGETS``. ``at_once``: how many members are bounced together. ``away_ms``: from when a process closes
-    until the next one starts. ``start``: the group as it stands; ``None`` lets it form. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
-    ``assumed``: what the description did not tell, in a sentence each. ``timeline``: id and sequence that it was taken from.
+    until the next one starts. ``start``: the group as it is; ``None`` lets it form. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
+    ``assumed``: what the description did not report, in a sentence each. ``timeline``: id and sequence that it was taken from.
     """
 
     group: str

@@ -1,4 +1,4 @@
-"""A warning of a rehearsal: its level, what it says, what helps, and where that is from."""
+"""A warning of a rehearsal: its level, what it contains, what helps, and where that is from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, TypedDict
 
 NAMED_MOST: Final = 4
-"""Members that a warning names; of the others it tells how many they are."""
+"""Members that a warning names; of the others it shows how many they are."""
 
 
 class Level(StrEnum):

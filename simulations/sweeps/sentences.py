@@ -17,7 +17,7 @@ MOVED: Final = MEASURES[0]
 SPREAD: Final = MEASURES[2]
 
 TELLING: Final = (Happening.JOIN, Happening.LEAVE, Happening.JOIN_MANY, Happening.LEAVE_MANY, Happening.GROW)
-"""Events by how much they tell of an assignor; the sentence is of the first that the sweep has."""
+"""Events by how much they report an assignor; the sentence is of the first that the sweep has."""
 
 WHEN: Final[Mapping[Happening, str]] = {
     Happening.JOIN: "When one joins",
@@ -28,7 +28,7 @@ WHEN: Final[Mapping[Happening, str]] = {
 }
 
 NEAR: Final = 1.5
-"""Assignors whose worst case is at most so many times that of the best are told together with it."""
+"""Assignors whose worst case is at most so many times that of the best are shown together with it."""
 
 
 class Part(TypedDict):

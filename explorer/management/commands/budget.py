@@ -120,7 +120,7 @@ def ran(what: str, seed: str | None) -> Timeline:
     """A run of a scenario, stored as those of the page are. ``CommandError`` for one that is wrong or fails."""
     if what == "-":
         raise usage("-: write the scenario into a file, whose name the result has.")
-    # It says what is wrong with a name or a file, and where.
+    # It states what is wrong with a name or a file, and where.
     scenario_of(what)
     text = what
     if what in small_scenarios.names():

@@ -116,7 +116,7 @@ class Command(TerminalCommand):
         self.stdout.write(f"{len(troubled)} of {counted(table['matching'], 'group')} in trouble.")
 
     async def ask(self, options: dict[str, Any]) -> list[str]:
-        """Prints what was asked; the sentences of what could not be told."""
+        """Prints what was asked; the sentences of what could not be reported."""
         async with open_cluster(settings_from(options)) as cluster:
             if options["verb"] == "list":
                 return await self.print_list(cluster, options)

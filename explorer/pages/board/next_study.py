@@ -1,4 +1,4 @@
-"""What a case study is about, and what to look at after it: a short way for whoever is new, else the order of understanding."""
+"""What a case study is about, and what to look at after it: a short way for anyone who is new, else the order of understanding."""
 
 from __future__ import annotations
 

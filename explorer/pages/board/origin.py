@@ -1,4 +1,4 @@
-"""Where a timeline comes from, as the tag beside its title says it."""
+"""Where a timeline comes from, as the tag next to its title states it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groups.models import Timeline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """``says`` stands in the tag, ``strong`` behind it in bold, ``title`` explains."""
+    """``says`` is in the tag, ``strong`` behind it in bold, ``title`` explains."""
 
     text: str
     strong: str = ""

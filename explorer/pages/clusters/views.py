@@ -98,7 +98,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 
 def api_add(request: HttpRequest) -> HttpResponse:
-    """``POST /api/clusters``: 201; it is watched from now on. What it may be wrong with, ``/check`` tells before."""
+    """``POST /api/clusters``: 201; it is watched from now on. What it may be wrong with, ``/check`` reports before."""
     body = json_body(request)
     name = body.get("name")
     if not isinstance(name, str):
@@ -114,7 +114,7 @@ def api_add(request: HttpRequest) -> HttpResponse:
 
 
 def api_check(request: HttpRequest) -> HttpResponse:
-    """``POST /api/clusters/check``: connects, step by step, and tells what each found. Nothing is stored."""
+    """``POST /api/clusters/check``: connects, step by step, and shows what each found. Nothing is stored."""
     steps = tested(request, _properties(json_body(request)))
     return json_response({"steps": steps, "ok": all(step["state"] != "failed" for step in steps)})
 
@@ -158,7 +158,7 @@ def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
-    """The cluster; 404 where there is none, as a page or as the API says it."""
+    """The cluster; 404 where there is none, as a page or as the API states it."""
     try:
         return registry.get(cluster_id)
     except registry.NoSuchCluster as error:

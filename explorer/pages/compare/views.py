@@ -1,4 +1,4 @@
-"""The page that plays timelines side by side; which ones stands in its address, so that it can be sent."""
+"""The page that plays timelines side by side; which ones is in its address, so that it can be sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groups.storage.handing_on import ROWS_PARTITIONS_MOST, partitions_most
 
 RUNS_LEAST: Final = 2
 RUNS_MOST: Final = 3
-"""Boards that fit beside each other; more cannot be looked at at once."""
+"""Boards that fit next to each other; more cannot be looked at at once."""
 
 CHUNKS_MOST: Final = 40
 """Of one timeline: the page holds all of it, some 40 × 250 kB."""
@@ -106,7 +106,7 @@ def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
 
 
 def too_large_of(timelines: Sequence[Timeline], details: Sequence[Mapping[str, Any]]) -> Refused | None:
-    """Which of them is too large, by what the API tells of it; null if none is."""
+    """Which of them is too large, by what the API reports it; null if none is."""
     for timeline, detail in zip(timelines, details, strict=True):
         summary = detail["summary"]
         sizes = len(detail["chunks"]), len(summary.get("cast") or ()), partitions_most(summary)

@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """One side of a case: ``found`` is what tells the two apart, ``picture`` who owned what, step by step."""
+    """One side of a case: ``found`` is what distinguishes the two, ``picture`` who owned what, step by step."""
 
     title: str
     found: str

@@ -55,7 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
         "import_url": _import_url(),
         "path": path_of(),
-        # Asked for once the page stands, so that the lesson has been played when somebody presses it.
+        # Asked for once the page is, so that the lesson has been played when somebody presses it.
         "first_lesson": courses.names()[0],
         "course_count": len(courses.courses()),
     }

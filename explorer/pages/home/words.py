@@ -11,7 +11,7 @@ DAY: Final = timedelta(days=1)
 
 
 def ago(age: timedelta) -> str:
-    """How long ago, as one says it."""
+    """How long ago, as one would write it."""
     if age < MINUTE:
         return "just now"
     if age < HOUR:

@@ -11,19 +11,19 @@ from groups.wire.inspection import Inspection, Node, find
 from groups.wire.inspection.words import counted, listed
 
 CLAUSES_MOST: Final = 6
-"""Changes that the sentence tells; more are counted, and the rows have them all."""
+"""Changes that the sentence reports; more are counted, and the rows have them all."""
 
 VALUE_MOST: Final = 40
-"""Letters of a value in the sentence; of a longer one it is told that it changed."""
+"""Letters of a value in the sentence; of a longer one it is notified that it changed."""
 
 _NAMES: Final = ("clientId", "memberId", "topic", "topicName", "topicId", "name", "groupId", "subtopologyId")
 """What an element of a list is called by, the shortest first."""
 
 _IDENTITIES: Final = ("memberId", *_NAMES)
-"""What tells an element from the others; two members may be of one client."""
+"""What distinguishes an element from the others; two members may be of one client."""
 
 _SPOKEN: Final = re.compile(r"(imestamp(Ms)?|[sS]tate)$")
-"""Fields of which the meaning is told and not the number."""
+"""Fields of which the meaning is reported and not the number."""
 
 Part = dict[str, str]
 
@@ -52,7 +52,7 @@ def changes(
     names: tuple[str, str],
     tombstones: tuple[bool, bool],
 ) -> list[Part] | None:
-    """The sentence on top, each clause with the row that it stands on; ``None`` where either cannot be read."""
+    """The sentence on top, each clause with the row that it is on; ``None`` where either cannot be read."""
     if all(tombstones):
         return [{"text": f"Both {names[0]} and {names[1]} are tombstones."}]
     if tombstones[0]:
@@ -185,7 +185,7 @@ def _shown(fields: list[Node], path: str) -> str:
     if node.value is None:
         return "null"
     if _SPOKEN.search(node.name) and node.meaning:
-        # A state's name; what it means stands in the row.
+        # A state's name; what it means is in the row.
         return node.meaning.partition(": ")[0]
     return "empty" if node.value == "" else str(node.value)
 

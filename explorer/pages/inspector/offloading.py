@@ -28,7 +28,7 @@ REFUSED: Final = b'{"refused":'
 
 
 def weight(sides: Sequence[Asked]) -> int:
-    """Bytes that have to be laid out: each edit lays out all of them anew."""
+    """Bytes that have to be laid out: each edit lays out all of them again."""
     return sum(len(side.data) * (1 + len(side.edits)) for side in sides)
 
 

@@ -1,6 +1,6 @@
 """What the first guess at bytes needs, made while nobody waits: the declarations of requests and answers.
 
-Without it, whoever pasted bytes first after a start waited for a second; with it, as long as everybody else.
+Without it, anyone who pasted bytes first after a start waited for a second; with it, as long as everybody else.
 """
 
 from __future__ import annotations

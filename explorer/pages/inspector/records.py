@@ -115,7 +115,7 @@ def inspected_record(
     inspected: Callable[[Asked], dict[str, Any]],
     topics: dict[str, str],
 ) -> dict[str, Any]:
-    """What is told of a record's bytes; ``inspected`` lays a part of it out."""
+    """What is reported of a record's bytes; ``inspected`` lays a part of it out."""
 
     def part(data: bytes | None, kind: str | None, layout: str = "") -> dict[str, Any] | None:
         if data is None:
@@ -182,7 +182,7 @@ def asked_record(body: Mapping[str, Any]) -> Asked:
 
 
 def place_of(entry: EntryLine) -> str:
-    """Where a record stands: its offset where the timeline knows it."""
+    """Where a record is: its offset where the timeline knows it."""
     if entry.get("partition") is not None and entry.get("offset") is not None:
         return f"__consumer_offsets-{entry['partition']}, offset {entry['offset']}"
     return f"entry {entry['sequence']}"

@@ -22,7 +22,7 @@ from groups import storage
 @require_http_methods(["GET", "HEAD"])
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
-    """The page; what it opens stands in its address, of which the part behind the # never comes here."""
+    """The page; what it opens is in its address, of which the part behind the # never comes here."""
     named = "timeline" in request.GET and "entry" in request.GET
     context = {
         "examples": examples(),

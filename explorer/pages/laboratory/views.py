@@ -26,7 +26,7 @@ from simulations.laboratory.presets import SHAPES
 @require_http_methods(["GET", "HEAD"])
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
-    """The page, with the answers of its address in it; an address that makes no sense is told in one line."""
+    """The page, with the answers of its address in it; an address that makes no sense is reported in one line."""
     refused, status, found = "", 200, None
     try:
         found = sheet_of(request, question_in_address(request.META["QUERY_STRING"]))

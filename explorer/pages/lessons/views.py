@@ -26,7 +26,7 @@ BEGINS_WITH = "three-epochs"
 
 @require_http_methods(["GET", "HEAD"])
 def overview(request: HttpRequest) -> HttpResponse:
-    """All courses; what was done stands in the browser alone."""
+    """All courses; what was done is in the browser alone."""
     return render(
         request,
         "lessons/lessons.html",

@@ -12,7 +12,7 @@ HUES: Final = 6
 """Members that have a colour of their own; those beyond are grey, as on the board."""
 
 ROWS_MOST: Final = 12
-"""Members that have a row each in the table of bounces; of a larger group a bounce tells whom it bounces."""
+"""Members that have a row each in the table of bounces; of a larger group a bounce shows whom it bounces."""
 
 OUTCOMES: Final[Mapping[str, str]] = {
     "done": "Works",
@@ -26,7 +26,7 @@ LEVELS: Final[Mapping[str, str]] = {"stops": "Stops it", "warning": "Warning", "
 
 
 def shown(sheet: Sheet) -> dict[str, Any]:
-    """The sheet with what a template needs beside it."""
+    """The sheet with what a template needs next to it."""
     names = list(sheet["question"]["members"])
     large = len(names) > ROWS_MOST
     return {

@@ -105,7 +105,7 @@ def api_cell(request: HttpRequest, sweep_id: str, cell: int) -> HttpResponse:
 
 
 def api_seed(request: HttpRequest, sweep_id: str, cell: int, seed: int) -> HttpResponse:
-    """Where one case opens, answered anew."""
+    """Where one case opens, answered again."""
     sweep = sweep_runs.get(sweep_id)
     check_place(sweep, cell, seed)
     return json_response(seed_detail(sweep, cell, seed))

@@ -1,4 +1,4 @@
-"""The assignment that a group gets next, foretold; and whether the one that came is what was to be expected."""
+"""The assignment that a group gets next, predicted; and whether the one that came is what was to be expected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulations.laboratory.next_assignment import (
 
 
 class Came(Comparison):
-    """The target in place beside what was foretold of the members it was made for and the target before."""
+    """The target in place next to what was predicted of the members it was made for and the target before."""
 
     epoch: int
     sequence: int
@@ -43,7 +43,7 @@ class Next(TypedDict):
 
 
 class Answer(TypedDict):
-    """``why`` says why nothing is foretold; ``assumed`` what the source does not tell and was taken so."""
+    """``why`` states why nothing is predicted; ``assumed`` what the source does not report and was taken so."""
 
     sequence: int
     assignor: str | None

@@ -43,7 +43,7 @@ PROVENANCE = {
     Timeline.Source.IMPORT: "recorded",
     Timeline.Source.LIVE: "inferred",
 }
-"""What most of a timeline's entries are; each entry also says it of itself."""
+"""What most of a timeline's entries are; each entry also states it of itself."""
 
 
 _listed: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))
@@ -185,7 +185,7 @@ def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def _as_of(
     request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], Mapping[str, object] | None]
 ) -> HttpResponse:
-    """What ``find`` tells as of the entry that the query names, by default the last one."""
+    """What ``find`` reports as of the entry that the query names, by default the last one."""
     timeline = storage.get(timeline_id)
     at = number(request.GET, "at", timeline.last)
     found = find(timeline, at)

@@ -14,7 +14,7 @@ from groups.history.digests.part import Digest, EventGroup, Rows
 from groups.history.digests.values import Key, MemberValue, PartitionKey, Value
 
 EVENTS_MOST: Final = 1_000
-"""Lines of events in one answer: more are told as a number, and seen by zooming in."""
+"""Lines of events in one answer: more are shown as a number, and seen by zooming in."""
 
 BANDS_MOST: Final = 500
 """Times without an owner in one answer, the longest."""
@@ -36,7 +36,7 @@ HARD: Final = {
 
 
 class ColumnLists(TypedDict):
-    """``unknown``: 1 where entries were not looked at yet; of rows at most the ends are told, and asking again may tell more."""
+    """``unknown``: 1 where entries were not looked at yet; of rows at most the ends are reported, and asking again may report more."""
 
     first: list[int]
     last: list[int]

@@ -1,4 +1,4 @@
-"""The digester: changes and moments in, digests out. It stands beside the fold and costs what the changes cost.
+"""The digester: changes and moments in, digests out. It is next to the fold and costs what the changes cost.
 
 It knows frames only by the changes that lead from one to the next, so that it works alike on what the recorder has just
 made and on a chunk that is read back.
@@ -45,7 +45,7 @@ V = TypeVar("V")
 
 @dataclass(slots=True)
 class _Scalars:
-    """What a frame tells of the group in one value each, by the names that it has there."""
+    """What a frame reports the group in one value each, by the names that it has there."""
 
     state: str | None = None
     group_epoch: int | None = None
@@ -160,7 +160,7 @@ class Digester:
             held.append(value)
 
     def _show(self, digest: Digest | None, at: int | None) -> None:
-        """Takes over what is dirty into what is shown, and tells the differences to the digest's column ``at``."""
+        """Takes over what is dirty into what is shown, and reports the differences to the digest's column ``at``."""
         ownership = self._ownership
         ownership.settle()
         ownership.know(self._target_is_known())

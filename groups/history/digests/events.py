@@ -1,4 +1,4 @@
-"""Like events, told as one: "995 members move to epoch 12", which opens into its list.
+"""Like events, shown as one: "995 members move to epoch 12", which opens into its list.
 
 A rebalance of a thousand members is thousands of moments of a handful of kinds, one among the other. Those of one kind
 are one line as long as they follow each other within ``APART_MS``; what is rare (a fault, a fail-over, the row of a
@@ -36,7 +36,7 @@ TOGETHER: Final[Mapping[str, str]] = {
     "metadata": "{n} changes of metadata",
     "regex": "{n} expressions are resolved",
 }
-"""Shapes of moments whose like are told together, and the sentence."""
+"""Shapes of moments whose like are shown together, and the sentence."""
 
 BY_EPOCH: Final = frozenset({"advance"})
 """Shapes that are alike only within one epoch, which their sentence names."""

@@ -26,7 +26,7 @@ from groups.history.digests.values import (
 from groups.history.story.moment import Moment
 
 LEVELS: Final = (16, 1)
-"""Columns, at most, of each part at the coarser levels, beside the one that a chunk begins with: a timeline of a hundred chunks
+"""Columns, at most, of each part at the coarser levels, next to the one that a chunk begins with: a timeline of a hundred chunks
 fits a screen by the first, and one of a million entries by the second."""
 
 BEFORE_ALL: Final = 0
@@ -73,7 +73,7 @@ def _append(
     nothing: Value,
 ) -> None:
     """``border``: the column of the whole at which the part's own, but for ``skip``, go on."""
-    # What the part before left for the first column of this one holds there unless this one says otherwise.
+    # What the part before left for the first column of this one holds there unless this one differs.
     left: dict[Key, Value] = {}
     while whole.changes and whole.changes[-1][0] >= border:
         _, key, value = whole.changes.pop()
@@ -173,7 +173,7 @@ def _cut(rows: Rows[Key, Value], begin: int, end: int, nothing: Value) -> Rows[K
 
 
 def _cut_track(track: Sequence[tuple], begin: int, end: int) -> list:  # type: ignore[type-arg]
-    """What holds at the window's begin stands there."""
+    """What holds at the window's begin is there."""
     at = bisect_right(track, begin, key=lambda each: each[0])
     held = [(0, *track[at - 1][1:])] if at else []
     return held + [(each[0] - begin, *each[1:]) for each in track[at:] if each[0] < end]
@@ -273,7 +273,7 @@ def _coarse_rows(
     """Runs through the changes column by column.
 
     A row's value in a coarse column merges its values in all finer ones there: the one that it came with counts unless the row
-    changed in the very first of them. Where the merged value is not the last one, the next column says the last one.
+    changed in the very first of them. Where the merged value is not the last one, the next column states the last one.
     """
     state: dict[Key, Value] = dict(base)
     changes: list[tuple[int, Key, Value]] = []
@@ -283,7 +283,7 @@ def _coarse_rows(
     now = -1
 
     def leave(to: int) -> None:
-        """Tells the coarse column ``now``, and goes on to ``to``."""
+        """Reports the coarse column ``now``, and goes on to ``to``."""
         nonlocal lagging, merging
         shown = {key: state.get(key, nothing) for key in lagging if key not in merging} | merging
         changes.extend((now, key, value) for key, value in shown.items())

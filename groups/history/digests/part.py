@@ -1,6 +1,6 @@
 """A digest: what the map shows of some entries, as the state at a first column and what changed in the later ones.
 
-A column of the finest digest is a moment: states in between never existed. Rows are told when they change and never
+A column of the finest digest is a moment: states in between never existed. Rows are reported when they change and never
 repeated, so that a digest is as large as what happened, and parts that follow each other are put together by taking one
 after the other.
 """
@@ -18,7 +18,7 @@ from groups.history.frames.shapes import MemberFrame
 class Columns:
     """One list each. ``first`` and ``last`` are sequences of moments; ``unassigned`` is the most in the column, ``members`` at its end.
 
-    ``unknown``: 1 where entries were not looked at yet, so that of rows at most the ends are told.
+    ``unknown``: 1 where entries were not looked at yet, so that of rows at most the ends are reported.
     """
 
     first: list[int] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Rows(Generic[Key, Value]):
 
 @dataclass(slots=True)
 class Facts:
-    """What is told of a member beside what it holds; each is ``None`` where unknown."""
+    """What is reported of a member next to what it holds; each is ``None`` where unknown."""
 
     client_id: str | None
     host: str | None
@@ -78,7 +78,7 @@ class Facts:
 
 @dataclass(slots=True)
 class EventGroup:
-    """Like events that followed each other, told as one. ``first`` and ``last`` are sequences of moments.
+    """Like events that followed each other, shown as one. ``first`` and ``last`` are sequences of moments.
 
     ``epoch`` and ``actor`` are ``None`` where they are not one and the same. ``problem``: it needs attention.
     """
@@ -95,7 +95,7 @@ class EventGroup:
     cause: int | None
     problem: bool
     alone: bool
-    """Never told with others: what is rare, or a row of a proposal's table."""
+    """Never reported with others: what is rare, or a row of a proposal's table."""
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Tracks:
     coordinators: list[tuple[int, str, int | None]] = field(default_factory=list)
     """Column, name, and until when (ms) it loads."""
     violations: list[tuple[int, str]] = field(default_factory=list)
-    """Column, and what the moment says."""
+    """Column, and what the moment states."""
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from groups.history.state.group import Protocol, Semantics, State
 
 
 def joining_members(before: State, after: State, entries: Iterable[Entry]) -> frozenset[str]:
-    """Members of whom these records tell that they join.
+    """Members of whom these records report that they join.
 
     Kafka writes a joiner's type 5 and, in the same request, its first type 8, with the previous epoch 0 that it comes
     from; the proposal writes no type 8 until it advances. Anything else is written of members that are there. Of a
-    classic group's first record nobody can tell, unless it is the first generation.
+    classic group's first record it is unknown, unless it is the first generation.
     """
     if after.protocol is Protocol.CLASSIC:
         whole = before.classic.recorded or before.deleted or before.protocol is Protocol.CONSUMER

@@ -1,6 +1,6 @@
 """Committed offsets over time: the line that rises while somebody reads a partition, and is flat where nobody does.
 
-A line of a busy partition has more commits than a screen has dots, so it is told by the first and the last commit of each of a
+A line of a busy partition has more commits than a screen has dots, so it is reported by the first and the last commit of each of a
 number of equal times: no flat part is lost that is longer than two of them, and its ends are those of the log.
 """
 
@@ -70,7 +70,7 @@ def _committed_in_columns(sequence: int, payload: Payload) -> list[tuple[TopicPa
 def thinned(line: Sequence[Committed], columns: int) -> list[Committed]:
     """The first and the last commit of each of ``columns`` equal times between the first and the last of ``line``.
 
-    Deletions stay: a line ends there. Times may run backwards (fail-over), which begins a column anew.
+    Deletions stay: a line ends there. Times may run backwards (fail-over), which begins a column again.
     """
     if len(line) <= 2 * columns:
         return list(line)

@@ -15,5 +15,5 @@ def is_hole(step: Step) -> bool:
 
 
 def is_gap(entry: Entry) -> bool:
-    """Whether the entry tells of records that are missing: here, or (``compacted``) here and there from here on."""
+    """Whether the entry reports records that are missing: here, or (``compacted``) here and there from here on."""
     return entry.kind is Kind.NOTE and entry.payload.get("note") == "gap"

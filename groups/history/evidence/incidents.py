@@ -18,7 +18,7 @@ from groups.history.state.declared import document
 from groups.history.state.group import Protocol, State
 
 KEPT_MAX: Final = 100
-"""Of each kind, those that are told one by one, the first ones; all are counted."""
+"""Of each kind, those that are listed one by one, the first ones; all are counted."""
 
 KINDS: Final = (
     "violations",
@@ -38,7 +38,7 @@ KINDS: Final = (
 
 
 BUSY: Final = frozenset({14, 15, 16})
-"""Answers of a coordinator that loads or is elsewhere: the fail-over is told, not each of its answers."""
+"""Answers of a coordinator that loads or is elsewhere: the fail-over is reported, not each of its answers."""
 
 BEGINNINGS: Final[Mapping[str, str]] = {"pause": "stood_still", "cut": "cut_off"}
 ENDS: Final[Mapping[str, str]] = {"resume": "stood_still", "heal": "cut_off"}
@@ -77,7 +77,7 @@ class IncidentFields(TypedDict, total=False):
 
 
 class Incident(IncidentFields):
-    """With the entry that told of it."""
+    """With the entry that reported of it."""
 
     sequence: int
 

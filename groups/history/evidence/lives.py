@@ -1,6 +1,6 @@
 """Comings and goings: who joined and who is gone, what was known of them then, and whether they came back.
 
-Beside it what a group's life is cut by: its forming, its changes, and its moves from one protocol to the other.
+Next to it what a group's life is cut by: its forming, its changes, and its moves from one protocol to the other.
 An incremental fold over steps.
 """
 
@@ -22,7 +22,7 @@ from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
 _CLASSIC: Final = Protocol.CLASSIC
 
 COMINGS_KEPT_MAX: Final = 200
-"""Joins, and removals, that are told one by one; all are counted. Of each other kind as many."""
+"""Joins, and removals, that are listed one by one; all are counted. Of each other kind as many."""
 
 SEEN_MAX: Final = 2_000
 """Members, and lanes, of which is remembered that they were there before; as many as have names."""
@@ -69,19 +69,19 @@ class Going:
     sequence: int
     at_ms: int
     why: str | None = None
-    """``left``, ``session_expired``, ``rebalance_timeout``, where a request or a timer tells it."""
+    """``left``, ``session_expired``, ``rebalance_timeout``, where a request or a timer reports it."""
     needs: list[str] = field(default_factory=list)
     classic: bool = False
     session_timeout_ms: int | None = None
-    """As its own record tells it, in the classic protocol."""
+    """As its own record reports it, in the classic protocol."""
     rebalance_timeout_ms: int | None = None
     join_phase_ms: int | None = None
     """How long a join phase lasts at most, where a classic member has no time to rejoin: else ``None``."""
     expired_ms: int | None = None
-    """How long the session was that expired, where a timer tells it."""
+    """How long the session was that expired, where a timer reports it."""
     killed_ms: int | None = None
     killed_sequence: int | None = None
-    """When its process was killed, where a fault tells it."""
+    """When its process was killed, where a fault reports it."""
     revoking_ms: int | None = None
     """For how long it had partitions to give up."""
     away: bool = False
@@ -195,10 +195,10 @@ class Lives:
     _lanes: dict[str, int] = field(default_factory=dict)
     _seen: dict[str, None] = field(default_factory=dict)
     _present: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """Lane → who of it is a member, since when and since which entry: a killed process lingers beside its restart."""
+    """Lane → who of it is a member, since when and since which entry: a killed process lingers next to its restart."""
 
     def change(self, step: Step) -> None:
-        """A step that changed the group; who comes and goes in it is told apart, by ``comes`` and ``goes``."""
+        """A step that changed the group; who comes and goes in it is distinguished, by ``comes`` and ``goes``."""
         now_ms = step.after.at_ms
         self._form(step, now_ms)
         self.changed_ms, self.changed_sequence = now_ms, step.sequence

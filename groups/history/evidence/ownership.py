@@ -36,7 +36,7 @@ _CLASSIC: Final = Protocol.CLASSIC
 _SHARE: Final = Protocol.SHARE
 
 MOVES_KEPT_MAX: Final = 200
-"""Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
+"""Moves that are listed one by one; all are counted. The first ones: they are what the reader sees begin."""
 
 
 LANES_MAX: Final = 2_000
@@ -92,7 +92,7 @@ class Ownership:
     moves_count: int = 0
     moves_last_sequence: int = 0
     overlapped: bool = False
-    """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
+    """Whether a partition was taken before its owner had given it up, as far as the log reports: in the same step,
     earlier, or after its owner was removed, who may not know of that for a while."""
     waited: Annotated[list[Waited], As(list[Waited], waits_by_length, list)] = field(default_factory=list)
     waited_count: int = 0
@@ -129,7 +129,7 @@ class Ownership:
     ) -> None:
         """Fold one step. ``left``: members removed in it that left by themselves. ``hole``: something is missing before it.
 
-        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to tell: its partitions have readers, and no owner.
+        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to report: its partitions have readers, and no owner.
         """
         self._forming, self._stirred = forming, stirred
         if step.after.protocol is Protocol.SHARE:

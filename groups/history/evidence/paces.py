@@ -103,7 +103,7 @@ class Pace:
 
     @property
     def last_seen(self) -> tuple[int, int]:
-        """When its holder last was heard of, or began to hold it, and at which entry."""
+        """When its holder last was seen, or began to hold it, and at which entry."""
         return max((self.last_ms, self.last_sequence), (self.taken_ms, self.taken_sequence))
 
     @property
@@ -214,7 +214,7 @@ class Silence:
 @row
 @dataclass(slots=True)
 class Flow:
-    """A topic's commits, whoever made them: the last one, and since when they go on without a stop."""
+    """A topic's commits, anyone who made them: the last one, and since when they go on without a stop."""
 
     since_ms: int
     last_ms: int

@@ -1,7 +1,7 @@
 """Committed offsets that did not simply advance: that went back, were set while the group was empty, were deleted, or have no owner.
 
 A consumer begins at the committed offset and commits what it has read, so an offset never goes back by itself. Who held the
-partition at each commit, and whether its offset was deleted in between, tells the cases apart. An incremental fold: ``Rhythm`` feeds it.
+partition at each commit, and whether its offset was deleted in between, distinguishes the cases. An incremental fold: ``Rhythm`` feeds it.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Positions:
     backs: list[Back] = field(default_factory=list)
     backs_count: int = 0
     turns: list[Series] = field(default_factory=list)
-    """Partitions that went back under one owner, or whoever holds them."""
+    """Partitions that went back under one owner, or anyone who holds them."""
     sets: list[Burst] = field(default_factory=list)
     deletions: list[Burst] = field(default_factory=list)
     unowned: list[Series] = field(default_factory=list)

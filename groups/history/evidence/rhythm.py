@@ -33,7 +33,7 @@ from groups.history.replay.commit_runs import Place
 from groups.history.state.declared import As, document
 
 SILENCES_KEPT_MAX: Final = 200
-"""Silences that are told one by one, the first ones."""
+"""Silences that are listed one by one, the first ones."""
 
 STOPS_KEPT_MAX: Final = 100
 """Stops of a partition's commits that are kept, the longest ones."""
@@ -295,7 +295,7 @@ class Rhythm:
         self._note_stop(pace, pace.stop)
 
     def _settles(self, pace: Pace, gap: int, moved: int) -> None:
-        """The second commit after a stop tells what had come meanwhile."""
+        """The second commit after a stop shows what had come meanwhile."""
         stop = pace.stop
         assert stop is not None
         stop.moved = bounded((stop.moved or 0) + moved)

@@ -1,7 +1,7 @@
 """What nobody read: partitions whose reader's process was killed or paused, until another client, or the same one, reads them.
 
 The coordinator does not notice: such partitions stay assigned until the session expires, and the group is Stable all the time.
-A client reads a partition from the end of ``on_partitions_assigned`` on. Only faults and callbacks tell this, so it is known of
+A client reads a partition from the end of ``on_partitions_assigned`` on. Only faults and callbacks report this, so it is known of
 simulated runs alone; of a log of commits ``Rhythm`` infers it.
 
 An incremental fold over steps, like ``Ownership``.
@@ -126,7 +126,7 @@ def _is_running(client: Client) -> bool:
 
 
 def _assigned(state: State, member_id: str) -> list[Place]:
-    """What the coordinator has assigned to a member whose client was not heard of yet."""
+    """What the coordinator has assigned to a member whose client was not seen yet."""
     member = state.modern.members.get(member_id)
     if member is None:
         return []

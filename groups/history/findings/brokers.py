@@ -20,7 +20,7 @@ from groups.history.story.events import UNSUPPORTED_VERSION
 from groups.history.words import listed, was_or_were
 
 KEPT_MAX: Final = 100
-"""Of each, those that are told one by one: the first ones."""
+"""Of each, those that are listed one by one: the first ones."""
 
 NAMED_MAX: Final = 6
 
@@ -33,7 +33,7 @@ Start = tuple[int, int, str, str, str]
 
 @dataclass(slots=True)
 class BrokerChanges(Watch):
-    """What notes tell of brokers."""
+    """What notes report brokers."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NOTE})
 

@@ -49,7 +49,7 @@ class Watch(ABC):
     kinds: ClassVar[frozenset[Kind]]
     """Steps whose last entry is of these; runs of commits pass by."""
     sees_moves: ClassVar[bool] = True
-    """Whether records after which members only hold something else (``Step.moves_only``) can tell it anything."""
+    """Whether records after which members only hold something else (``Step.moves_only``) can change it."""
 
     @abstractmethod
     def add(self, step: Step) -> None:

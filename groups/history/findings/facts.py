@@ -99,7 +99,7 @@ class Facts:
 
     @property
     def settings(self) -> Mapping[str, int]:
-        """Kafka's, by name, where somebody told them."""
+        """Kafka's, by name, where somebody reported them."""
         return self.notes.settings
 
     @property

@@ -1,6 +1,6 @@
 """The fields of each kind of finding, as the verdict reads them.
 
-A finder may give more: what no sentence is made of stands in ``finding.Finding`` or in the finder's own docstring. A test holds
+A finder may give more: what no sentence is made of is in ``finding.Finding`` or in the finder's own docstring. A test holds
 these shapes to what the finders give.
 """
 
@@ -18,7 +18,7 @@ class Steps(BasicFinding):
 
 
 class Counted(Steps):
-    """``count`` is the number of all, also of those that are not told one by one."""
+    """``count`` is the number of all, also of those that are not listed one by one."""
 
     count: int
 
@@ -68,7 +68,7 @@ class Storm(Lasting):
 
 
 class Removed(BasicFinding):
-    """``short`` says what it looks like, where it looks like something."""
+    """``short`` states what it looks like, where it looks like something."""
 
     at_ms: int
     name: str

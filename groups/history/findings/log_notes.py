@@ -1,4 +1,4 @@
-"""What single entries of a log tell beside the group: anomalies, gaps, settings, commits, topics that grew, clients that overlap.
+"""What single entries of a log report next to the group: anomalies, gaps, settings, commits, topics that grew, clients that overlap.
 
 An incremental fold over steps; the findings are made of it at the end.
 """
@@ -17,7 +17,7 @@ from groups.history.state.declared import Named, document
 from groups.history.story.events import gap_words, still_had
 
 GAPS_MAX: Final = 100
-"""Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
+"""Gaps of a log that are listed one by one: a log with more of them is better read again from its source."""
 
 TRANSACTION: Final = "transaction"
 ENDED: Final = "transaction_ended"
@@ -31,7 +31,7 @@ SETTINGS_MAX: Final = 1_000
 
 
 class Gap(TypedDict, total=False):
-    """Records that are not there: the payload of the note that tells of it, ``sequence`` of its step, what it ``says``."""
+    """Records that are not there: the payload of the note that reports it, ``sequence`` of its step, what it ``says``."""
 
     note: str
     sequence: int
@@ -246,7 +246,7 @@ class LogNotes:
                 had += [number for number in numbers if isinstance(number, int) and number not in had]
 
     def _read(self, step: Step, last: Entry) -> None:
-        """What the last entry itself tells: callbacks, commits, gaps, settings."""
+        """What the last entry itself reports: callbacks, commits, gaps, settings."""
         if last.kind is Kind.CALLBACK and not step.anomalies and len(self.overlaps) < COMINGS_KEPT_MAX:
             both = still_had(step, last)
             if both:

@@ -30,5 +30,5 @@ def rows() -> tuple[Row, ...]:
 
 
 def incident_kinds() -> frozenset[str]:
-    """Kinds that no quiet log says."""
+    """Kinds that no quiet log states."""
     return frozenset(kind for row in rows() if row.incident for kind in row.kinds)

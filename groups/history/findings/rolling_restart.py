@@ -1,6 +1,6 @@
 """Rolling restart: several processes that each went and came back once, one after the other; in one round, or in two or three.
 
-Needs: records. Claims: who, from when to when, how long each was away. Static members that leave for now and come back are told
+Needs: records. Claims: who, from when to when, how long each was away. Static members that leave for now and come back are reported
 by their replacements. Cannot know: that somebody meant it.
 """
 

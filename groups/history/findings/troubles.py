@@ -1,6 +1,6 @@
-"""What requests, timers, faults and notes tell: invariants, fences, refusals, fail-overs, static members, expressions, topics.
+"""What requests, timers, faults and notes report: invariants, fences, refusals, fail-overs, static members, expressions, topics.
 
-Needs: what each finding's ``needs`` names. Claims what the entry says, with its proof. A log of records holds none of the
+Needs: what each finding's ``needs`` names. Claims what the entry states, with its proof. A log of records holds none of the
 requests and faults, so of those it cannot know anything.
 """
 
@@ -71,7 +71,7 @@ def _difference(one: Incident, cast: DisplayNames) -> TroubleText:
 
 
 def _away(verb: str) -> Callable[[Incident, DisplayNames], TroubleText]:
-    """Of a member, or of the coordinator, that did nothing or was not heard for a while."""
+    """Of a member, or of the coordinator, that did nothing or was not seen for a while."""
 
     def describe(one: Incident, cast: DisplayNames) -> TroubleText:
         who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
@@ -152,7 +152,7 @@ TELLERS: Final[Mapping[str, tuple[str, Callable[[Incident, DisplayNames], Troubl
     "topics_deleted": ("topics_deleted", _topic("deleted")),
     "topics_remade": ("topics_remade", _topic("made anew")),
 }
-"""What is kept of each kind of trouble → the finding's kind, and who tells it. In the order in which they are told."""
+"""What is kept of each kind of trouble → the finding's kind, and who reports it. In the order in which they are reported."""
 
 
 def _topics(names: list[str], count: int) -> str:

@@ -1,6 +1,6 @@
 """One group of a followed log: its records become the entries of its timeline.
 
-Recorded, all of them: an entry says from which partition, offset and batch it is. Records that were taken before are
+Recorded, all of them: an entry states from which partition, offset and batch it is. Records that were taken before are
 known by their offset and are not taken again, so that the log may be read from any earlier place.
 """
 
@@ -50,16 +50,16 @@ class FollowedGroup:
     """Records that hold from an offset below this one are in the timeline, or in one before it."""
 
     began: int = 0
-    """Offset of this life's first record: what is read again to begin its timeline anew."""
+    """Offset of this life's first record: what is read again to begin its timeline again."""
 
     covered: int = 0
-    """Holes below this offset are told, or lie before the group's beginning."""
+    """Holes below this offset are reported, or lie before the group's beginning."""
 
     leader_epoch: int | None = None
     alive: list[int] = field(default_factory=list)
     ended: bool = False
     topics: dict[str, TopicFacts] = field(default_factory=dict)
-    """Those that the timeline tells."""
+    """Those that the timeline reports."""
 
     settings: dict[str, int] = field(default_factory=dict)
     """The group's settings that the timeline contains."""
@@ -153,7 +153,7 @@ class FollowedGroup:
         return FollowedGroup(group=self.group, partition=self.partition, reached=reached, covered=reached)
 
     def caught_up(self, log: PartitionLog) -> list[Entry]:
-        """The log was read to its end: a hole behind the group's last record is told, too.
+        """The log was read to its end: a hole behind the group's last record is reported, too.
 
         Compaction keeps the newest record of each key, but a tombstone only for a day (``delete.retention.ms``).
         """
@@ -230,7 +230,7 @@ class FollowedGroup:
         return self._note(at_ms, {**known, "says": text})
 
     def name(self, topics: Topics, at_ms: int) -> list[Entry]:
-        """A note of topics that the group speaks of and that were not told so yet; empty where all is told."""
+        """A note of topics that the group speaks of and that were not reported so yet; empty where all is reported."""
         known = {name: topics[name] for name in self.names if name in topics}
         if self.ids:
             wanted = set(self.ids)

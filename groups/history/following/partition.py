@@ -25,7 +25,7 @@ OPEN_RECORDS_MOST: Final = 100_000
 """Records of open transactions that one partition keeps: a transaction commits some thousand offsets at most."""
 
 HOLES_KEPT_MOST: Final = 1_000
-"""Beyond, the two oldest holes are told as one: records may be missing between them."""
+"""Beyond, the two oldest holes are shown as one: records may be missing between them."""
 
 NO_EPOCH: Final = -1
 
@@ -88,13 +88,13 @@ class PartitionLog:
     high_epoch: int = NO_EPOCH
     epoch: int = NO_EPOCH
     initial: bool = True
-    """Whether all that was read since the log's beginning is read for the first time, or anew: nothing is outdated by a hole."""
+    """Whether all that was read since the log's beginning is read for the first time, or again: nothing is outdated by a hole."""
 
     begins: int | None = None
     """Where reading goes on, once a fetch at the end of what was read said that the log still is what it was."""
 
     holes: list[Hole] = field(default_factory=list)
-    """Those that were met, ascending; a group tells the ones that lie before its next record."""
+    """Those that were met, ascending; a group reports the ones that lie before its next record."""
 
     read: int = 0
     """Records that were read, of every kind."""
@@ -189,7 +189,7 @@ class PartitionLog:
             try:
                 batch = parse_batch(data[at:end])
             except (BatchError, RecordError) as error:
-                # How many offsets it has is not to be believed: the next batch tells.
+                # How many offsets it has is not to be believed: the next batch reports.
                 self._damaged(base, str(error))
             else:
                 yield from self._batch(batch)

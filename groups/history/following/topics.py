@@ -23,7 +23,7 @@ MENTIONS_KEPT_MOST: Final = 10_000
 
 
 class TopicFacts(NamedTuple):
-    """What a cluster says of a topic; ``None`` where a release, or the rights, do not tell."""
+    """What a cluster states of a topic; ``None`` where a release, or the rights, do not report."""
 
     topic_id: str | None
     partitions: int | None

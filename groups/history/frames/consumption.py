@@ -1,4 +1,4 @@
-"""The part of a frame that tells how far records are read; there only where a source tells the rates of topics."""
+"""The part of a frame that shows how far records are read; there only where a source reports the rates of topics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Frames: the state after an entry, as the board shows it; JSON-ready, and documented for other programs.
 
-Partitions stand under topic names, ascending. A topic whose name the source does not tell stands under its id in
+Partitions stand under topic names, ascending. A topic whose name the source does not report is under its id in
 Kafka's base64 form, as does the older of two ids of one name. Tasks of a streams group stand under the id of their
 subtopology. What is unknown is ``null``.
 """
@@ -138,7 +138,7 @@ class FrameMaker:
     def _rejoining(
         self, members: Mapping[str, MemberFrame], state: State, old: State | None
     ) -> Mapping[str, MemberFrame]:
-        """Classic members of a consumer group rejoin by requests, and for what others release: no record of theirs says it."""
+        """Classic members of a consumer group rejoin by requests, and for what others release: no record of theirs states it."""
         classic = self._shown.classic
         if not classic or old is None or state.protocol is not Protocol.CONSUMER:
             return members
@@ -228,7 +228,7 @@ class FrameMaker:
 
     def _classic(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
         group = state.classic
-        # Commits alone do not tell whether a group of which something is missing had members.
+        # Commits alone do not show whether a group of which something is missing had members.
         unknown = state.partial and not group.recorded and group.phase is None
         new["state"] = "Dead" if state.deleted else None if unknown else group.state
         new["generation"] = None if unknown else group.known_generation
@@ -280,7 +280,7 @@ def group_state(state: State, members: Mapping[str, MemberFrame] | None = None) 
         return state.classic.state
     group = state.modern
     if state.partial and not group.epoch_recorded:
-        # Members, and the epochs to compare theirs with, may have been told by records that are not there.
+        # Members, and the epochs to compare theirs with, may have been reported by records that are not there.
         return None
     if not group.members:
         return "Empty"
@@ -295,7 +295,7 @@ def group_state(state: State, members: Mapping[str, MemberFrame] | None = None) 
         return "Assigning"
     if state.semantics is Semantics.KAFKA or state.protocol is Protocol.STREAMS:
         return "Stable" if group.converged else "Reconciling"
-    # The proposal's members wait for partitions whether or not a record says so.
+    # The proposal's members wait for partitions whether or not a record states this.
     parts = members if members is not None else frame(state)["members"]
     converged = all(
         part["epoch"] == group.assignment_epoch
@@ -328,7 +328,7 @@ def _known(
     parts: Mapping[str, Part] | None,
     make: Callable[[str, Value], Part],
 ) -> Mapping[str, Part] | None:
-    """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
+    """``_updated`` of what the source may not report: ``None`` stays ``None``."""
     return None if new is None else _updated(old, new, parts, make)
 
 
@@ -370,4 +370,4 @@ _LOOKED_AT: Final = attrgetter(
     "partitions_by_id",
     "partial",
 )
-"""What of a state a frame shows, beside where and when it is: commits change none of it."""
+"""What of a state a frame shows, next to where and when it is: commits change none of it."""

@@ -58,7 +58,7 @@ def barrier_part(barrier: Barrier) -> BarrierFrame:
 
 
 def topics_part(state: State) -> dict[str, TopicFrame]:
-    """What topics are called: those that were told, those that records name, those that have an id alone."""
+    """What topics are called: those that were reported, those that records name, those that have an id alone."""
     topics: dict[str, TopicFrame] = {
         name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in state.topics.items()
     }

@@ -52,7 +52,7 @@ class Sampled:
     def record_many(self, value: float, times_ms: Sequence[int]) -> None:
         """``record`` the same value at each of the times, in order; the cost is that of windows, not of times.
 
-        Times that run backwards are recorded one by one: a window begins where its first event stands.
+        Times that run backwards are recorded one by one: a window begins where its first event is.
         """
         if not all(map(le, times_ms, islice(times_ms, 1, None))):
             for at_ms in times_ms:
@@ -70,7 +70,7 @@ class Sampled:
             at = end
 
     def average(self, now_ms: int) -> float | None:
-        """``None`` if nothing happened lately; Kafka says NaN."""
+        """``None`` if nothing happened lately; Kafka states NaN."""
         live = self._live(now_ms)
         count = sum(window[_COUNT] for window in live)
         return sum(window[_SUM] for window in live) / count if count else None
@@ -84,7 +84,7 @@ class Sampled:
         return sum(window[_COUNT] for window in live) * unit_ms / self._elapsed_ms(live, now_ms)
 
     def _live(self, now_ms: int) -> list[list[float]]:
-        """Windows with an event in the time that is looked at; the others begin anew, now."""
+        """Windows with an event in the time that is looked at; the others restart, now."""
         return [
             window if now_ms - window[_LAST] < WINDOWS * WINDOW_MS else _fresh(now_ms)
             for window in self._windows

@@ -1,4 +1,4 @@
-"""The shapes of a timeline's metrics, as the API tells them."""
+"""The shapes of a timeline's metrics, as the API reports them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class MetricValue(AboutMetric):
 
 
 class BrokerMetric(MetricValue):
-    """``tags`` as JMX has them beside the name."""
+    """``tags`` as JMX has them next to the name."""
 
     tags: dict[str, str]
 
 
 class ConsumerMetrics(TypedDict):
-    """What a consumer tells."""
+    """What a consumer reports."""
 
     member: str
     client_id: str | None

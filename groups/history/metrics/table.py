@@ -17,7 +17,7 @@ CLIENT: Final = "kafka.consumer:type=consumer-coordinator-metrics"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """``tags`` as JMX has them beside the name; ``proposed``: KIP-848 names it, too; ``kip_429``: what KIP-429 calls it."""
+    """``tags`` as JMX has them next to the name; ``proposed``: KIP-848 names it, too; ``kip_429``: what KIP-429 calls it."""
 
     where: str
     name: str

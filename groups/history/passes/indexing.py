@@ -1,4 +1,4 @@
-"""The first pass over a log: what it tells as a whole, and where it can be opened.
+"""The first pass over a log: what it reports as a whole, and where it can be opened.
 
 It folds state, findings and metrics, and makes no frames, no changes and no moments. Where its checkpoints are taken, the
 second pass (``Recorder.from_checkpoint``) makes those of the entries from there on.
@@ -111,7 +111,7 @@ class Indexer(Pass):
         self._is_separate = _is_separate(self._last[-1])
 
     def _known_exchange(self) -> EntryGroup | None:
-        """The exchange that ends with the last entry; one of a unit that stands alone is made when it is asked for."""
+        """The exchange that ends with the last entry; one of a unit that is alone is made when it is asked for."""
         entries = self._unit or self._last
         if self._exchange is None and entries:
             self._exchange = EntryGroup(entries[0])
@@ -120,7 +120,7 @@ class Indexer(Pass):
         return self._exchange
 
     def add_commits(self, commits: CommitRun) -> None:
-        """Fold a run of commits at once, as ``add`` would one by one; it stands between units."""
+        """Fold a run of commits at once, as ``add`` would one by one; it is between units."""
         if self._unit:
             raise ValueError(f"commits from entry {commits.first} on came in the middle of a unit")
         before = self._state
@@ -179,7 +179,7 @@ class Indexer(Pass):
         )
 
     def summary(self) -> Summary:
-        """The whole timeline so far: what ``Batch.summary`` tells after the same entry."""
+        """The whole timeline so far: what ``Batch.summary`` reports after the same entry."""
         return summary_of(self.frame(), self.finder, first_ms=self._first_ms)
 
 

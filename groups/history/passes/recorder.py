@@ -1,6 +1,6 @@
 """The recorder: entries in, and out come batches of everything that is stored of a timeline.
 
-It folds each entry, takes the difference of frames, tells moments and findings, and cuts chunks. Whatever is stored is
+It folds each entry, takes the difference of frames, reports moments and findings, and cuts chunks. Whatever is stored is
 already JSON text, so that a process that only stores it never parses it.
 """
 
@@ -54,7 +54,7 @@ class RecordedBatch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
 
     ``checkpoint`` is set when a chunk begins with this batch: a ``ChunkStart``.
-    ``summary`` tells the whole timeline so far. ``digests``: of the finest level, then of the coarser ones
+    ``summary`` reports the whole timeline so far. ``digests``: of the finest level, then of the coarser ones
     (``digests.levels.LEVELS``); the first of a chunk begins with a state of its own.
     """
 
@@ -81,7 +81,7 @@ class Recorder(Pass):
     """Takes a timeline's entries in order and gives batches.
 
     Batches end between exchanges, never inside a unit. So the entries of the exchange that is under way stay here
-    until the next one begins or ``flush(final=True)`` says that there is none. Batches put together are the same
+    until the next one begins or ``flush(final=True)`` states that there is none. Batches put together are the same
     whatever the moments of flushing were, but for the places of the cuts.
 
     ``digests``: whether they are made. Who shows each moment by its frame, as a lesson does, asks for no rows of a map.
@@ -214,7 +214,7 @@ class Recorder(Pass):
         self._exchange.steps.append(self._step())
 
     def _close(self) -> None:
-        """The exchange is whole: tell it, find in it, and make it ready."""
+        """The exchange is whole: report it, find in it, and make it ready."""
         exchange = self._exchange
         assert exchange is not None
         for step in exchange.steps:

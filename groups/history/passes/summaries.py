@@ -33,7 +33,7 @@ class Summary(TypedDict):
     """The first hosts that members joined from. Absent of summaries from before they were kept."""
     topics: Mapping[str, TopicFrame]
     partitions_most: NotRequired[int]
-    """As many partitions as the topics have, and at least as many as were named: a log need not tell how many a topic has.
+    """As many partitions as the topics have, and at least as many as were named: a log need not show how many a topic has.
     Absent of summaries from before it was counted."""
     epochs: Sequence[EpochStart]
     gaps: Sequence[Gap]
@@ -42,7 +42,7 @@ class Summary(TypedDict):
     """Patterns that the log neither shows nor rules out."""
     silences: Sequence[SilentSpan]
     consumption: NotRequired[ConsumptionSummary]
-    """Absent where no source tells at what rate records are written."""
+    """Absent where no source reports at what rate records are written."""
     verdict: Verdict | None
 
 

@@ -1,14 +1,14 @@
 """Units: which records of a group's log belong to one request.
 
 States inside a unit never existed, so a reader has to know where units end. A batch may hold several requests (the
-coordinator collects them, ``group.coordinator.append.linger.ms``), and no record says whose it is. What holds, and is
+coordinator collects them, ``group.coordinator.append.linger.ms``), and no record states whose it is. What holds, and is
 used here:
 
 1. the records of one request never span batches, and carry one timestamp;
 2. each kind of request writes its records in an order of its own (``_Unit.takes``); records that do not go on in that
    order begin the next unit.
 
-Two requests of one batch and one millisecond whose records happen to go on in each other's order are told apart by
+Two requests of one batch and one millisecond whose records happen to go on in each other's order are distinguished by
 the member they speak of. Type 8 of the requesting member is the last record of its heartbeat.
 """
 
@@ -23,9 +23,9 @@ from groups.history.replay.record_types import meaning
 
 COORDINATOR: Final = "coordinator"
 
-# Where each record stands in a heartbeat's order; a tombstone is written as the negative of its type. Records of the
+# Where each record is in a heartbeat's order; a tombstone is written as the negative of its type. Records of the
 # share and the streams protocol have the numbers of the consumer protocol's that mean the same; a streams group's
-# topology (23) stands where type 4 stood, a share group's state (15) behind all.
+# topology (23) is where type 4 stood, a share group's state (15) behind all.
 _HEARTBEAT_RANK: Final[Mapping[int, int]] = {5: 1, -16: 2, 4: 3, 23: 3, 3: 4, -4: 5, 7: 6, 6: 7, 8: 8, 15: 9}
 _REPEATABLE: Final = frozenset({7, -16})
 

@@ -75,7 +75,7 @@ class LeavingMemberBody(TypedDict):
 
 
 class LeaveGroupBody(TypedDict):
-    """Below version 3 the member stands in the request itself."""
+    """Below version 3 the member is in the request itself."""
 
     groupId: str
     memberId: NotRequired[str]

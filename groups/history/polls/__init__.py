@@ -1,7 +1,7 @@
 """Groups as a coordinator describes them when it is asked: descriptions, and the records that explain what changed.
 
 A poll sees states, never changes. What happened between two polls is inferred: the records that lead from one
-description to the next, in one unit, marked so. What a description does not tell stays unknown.
+description to the next, in one unit, marked so. What a description does not report stays unknown.
 
 ====================  ==========================================================================================
 module                what it is for

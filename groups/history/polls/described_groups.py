@@ -42,7 +42,7 @@ def consumer_groups(body: ModernAnswer) -> list[DescribedGroup]:
 
 
 def share_groups(body: ModernAnswer) -> list[DescribedGroup]:
-    """ShareGroupDescribe's answer, which tells no target."""
+    """ShareGroupDescribe's answer, which reports no target."""
     return [_modern(group, GroupKind.SHARE) for group in body["groups"]]
 
 
@@ -99,7 +99,7 @@ def _modern(group: ModernDescribedGroup, kind: GroupKind) -> DescribedGroup:
 
 
 def _named(assignment: DescribedAssignment, ids: dict[str, str]) -> Partitions:
-    """The partitions by topic name; ``ids`` is filled. A topic that was deleted has an id alone, by which it stands."""
+    """The partitions by topic name; ``ids`` is filled. A topic that was deleted has an id alone, by which it is."""
     found: dict[str, tuple[int, ...]] = {}
     for topic in assignment["topicPartitions"]:
         name = topic["topicName"] or topic["topicId"]

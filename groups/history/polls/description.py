@@ -1,4 +1,4 @@
-"""One form for what a coordinator tells of a group, whatever its protocol."""
+"""One form for what a coordinator reports a group, whatever its protocol."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class MemberDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDescription:
-    """A group as its coordinator described it. Epochs are null in a classic group, whose generation no answer tells."""
+    """A group as its coordinator described it. Epochs are null in a classic group, whose generation no answer reports."""
 
     group: str
     kind: GroupKind
@@ -95,7 +95,7 @@ class GroupDescription:
 
     @property
     def is_rebalancing(self) -> bool:
-        """A share group says Stable all the time, so epochs are looked at, too."""
+        """A share group states Stable all the time, so epochs are looked at, too."""
         if self.state in UNSTABLE:
             return True
         return self.state != "Empty" and self.group_epoch != self.assignment_epoch

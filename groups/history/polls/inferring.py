@@ -1,9 +1,9 @@
 """The records that lead from one description of a group to the next.
 
 They are inferred: what a coordinator really wrote between two polls is known only where one change lies between them.
-The state that they lead to is the described one, with three things that no description tells:
+The state that they lead to is the described one, with three things that no description reports:
 
-* the state of a member whose epoch is behind the assignment epoch (it may not have heard, or be revoking): unknown;
+* the state of a member whose epoch is behind the assignment epoch (it may not have seen, or be revoking): unknown;
 * what it is revoking: ``assignment`` of a consumer group includes it, so it stays assigned until it is given up;
 * a classic group's generation: unknown.
 """
@@ -38,7 +38,7 @@ NOT_READY: Final = "NotReady"
 """State of a streams group whose topology lacks topics."""
 
 SETTLED_CLASSIC: Final = frozenset({"Stable", "Empty"})
-"""States in which a classic group's answer tells the assignment of now; in the others it is the former one."""
+"""States in which a classic group's answer reports the assignment of now; in the others it is the former one."""
 
 
 def records_between(before: GroupDescription | None, after: GroupDescription) -> list[RecordPayload]:
@@ -138,7 +138,7 @@ def _gone(before: GroupDescription, after: GroupDescription) -> Iterator[RecordP
 
 
 def _epoch(group: GroupDescription) -> Value:
-    """The group's metadata; a streams group's tell, too, whether its topology has all of its topics."""
+    """The group's metadata; a streams group's report, too, whether its topology has all of its topics."""
     value: Value = {"epoch": group.group_epoch, "metadataHash": 0}
     if group.kind is not GroupKind.STREAMS:
         return value
@@ -187,7 +187,7 @@ def _current(
 ) -> Value:
     previous = old.epoch if old is not None and old.epoch != member.epoch else member.epoch
     if joined:
-        # Whoever joins begins at epoch 0.
+        # Anyone who joins begins at epoch 0.
         previous = 0
     state = _state(group, member)
     value: Value = {"memberEpoch": member.epoch, "previousMemberEpoch": previous}

@@ -73,7 +73,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
 
 
 def joining_member(state: State, fields: Fields, client: Fields) -> tuple[State, ClassicMember]:
-    """A member as its JoinGroup tells it; ``fields`` are the request's, ``client`` those that it was sent with."""
+    """A member as its JoinGroup reports it; ``fields`` are the request's, ``client`` those that it was sent with."""
     protocols = fields.get("protocols") or ()
     known = {
         "memberId": client["memberId"],

@@ -1,4 +1,4 @@
-"""What is changed of clients, of which no record tells."""
+"""What is changed of clients, of which no record reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of commits: nine tenths of a real log, told in sum, so that a reader can find them with vectors.
+"""Runs of commits: nine tenths of a real log, reported in sum, so that a reader can find them with vectors.
 
 Folding a run gives what folding its entries one by one gives, exactly: the state, the findings and the metrics.
 """
@@ -45,19 +45,19 @@ class CommitRun(NamedTuple):
     latest: Mapping[Place, Offset | None]
     """Each partition's offset at the end: ``None`` if it was deleted last."""
     topic_ids: Sequence[tuple[str, str]]
-    """Topic and topic id, in order, whenever the id differs from the one that the run told of the topic before. The id
-    that means none is not told."""
+    """Topic and topic id, in order, whenever the id differs from the one that the run reported of the topic before. The id
+    that means none is not reported."""
     value_times_ms: Sequence[int]
     """``at_ms`` of every record with a value, in order; the four that follow are of the same records."""
     places: Sequence[Place]
     committed: Sequence[int]
     ids: Sequence[str | None]
-    """The topic id that the record tells; ``None`` for none."""
+    """The topic id that the record reports; ``None`` for none."""
     sequences: Sequence[int]
     batch_times_ms: Sequence[int]
     """``at_ms`` of the first record of each batch, in order; of the first batch even if it began before the run."""
     first_batch: int | None
-    """Base offsets of the first and of the last batch; ``None`` where entries tell none."""
+    """Base offsets of the first and of the last batch; ``None`` where entries have none."""
     last_batch: int | None
     between: Sequence[int] = ()
     """Of each record with a value: the commits of its partition before it that were thinned; empty where none was."""

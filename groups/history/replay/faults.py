@@ -21,7 +21,7 @@ LOST_PROCESSES: Final = frozenset({"kill"})
 def replay_fault(state: State, entry: Entry) -> State:
     """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests.
 
-    What a client suffers is remembered as long as it lasts: it stands still, is cut off, its clock is wrong.
+    What a client suffers is remembered as long as it lasts: it does not move, is cut off, its clock is wrong.
     """
     payload = entry.payload
     fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))

@@ -21,7 +21,7 @@ NOT_DESCRIBED: Final = "not_described"
 """Why a member is none any more, where that was seen; ``NOT_DESCRIBED``: its coordinator does not list it, and gives no reason."""
 
 UNKNOWN_GENERATION: Final = -1
-"""Of a group that was described: DescribeGroups does not tell the generation."""
+"""Of a group that was described: DescribeGroups does not report the generation."""
 
 PREPARING_REBALANCE: Final = "PreparingRebalance"
 COMPLETING_REBALANCE: Final = "CompletingRebalance"

@@ -1,7 +1,7 @@
-"""How far records were read, where a source tells at what rate they are written: positions, lag, what was read twice.
+"""How far records were read, where a source reports at what rate they are written: positions, lag, what was read twice.
 
 Nothing is counted record by record. A partition's log grows evenly from a known offset, so its end at any time is arithmetic;
-a client that fetches stands at the end of the log, one that does not stays where it was. So only what changes who reads
+a client that fetches is at the end of the log, one that does not stays where it was. So only what changes who reads
 what is an entry (the note ``reads``), and everything between two of them follows.
 
 ``read`` is the offset up to which anybody has read a partition. What a client reads below it was read before: those are
@@ -21,7 +21,7 @@ READS: Final = "reads"
 
 
 class Reader(NamedTuple):
-    """A client at a partition: where it stands, which is the end of the log by now if it ``fetches``."""
+    """A client at a partition: where it is, which is the end of the log by now if it ``fetches``."""
 
     position: int
     fetches: bool

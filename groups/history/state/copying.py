@@ -30,7 +30,7 @@ else:
     def replace(given: T, /, **changes: object) -> T:
         """A copy of ``given`` with some fields changed; ``AttributeError`` for a field that it does not have.
 
-        ``__post_init__`` is not called. Fields that no caller may set are made anew, as they would be.
+        ``__post_init__`` is not called. Fields that no caller may set are made again, as they would be.
         """
         kind = given.__class__
         if kind in _KINDS:

@@ -1,4 +1,4 @@
-"""What a class declares, beside the types of its fields, of how ``groups.history.state.plain`` writes it."""
+"""What a class declares, next to the types of its fields, of how ``groups.history.state.plain`` writes it."""
 
 from __future__ import annotations
 

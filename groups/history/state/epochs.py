@@ -1,7 +1,7 @@
 """What groups of the consumer, the share and the streams protocol have in common, as their records give it.
 
 All three have a group epoch, a target of an assignment epoch, and members that move to it at epochs of their own; Kafka
-calls the first two modern groups. What only one of them has stands in its own module.
+calls the first two modern groups. What only one of them has is in its own module.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def named_partitions(parts: Iterable[Mapping[str, Sized] | None]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModernMember:
-    """A member as its metadata and its current assignment tell.
+    """A member as its metadata and its current assignment report.
 
-    ``state`` is ``None`` where a record tells none. ``assigned`` and ``pending_revocation`` are what at most one member
+    ``state`` is ``None`` where a record has none. ``assigned`` and ``pending_revocation`` are what at most one member
     should hold, unless the group is a share group.
     """
 
@@ -58,7 +58,7 @@ class ModernMember:
     previous_epoch: int = -1
     state: int | None = None
     current_recorded: bool = False
-    """Whether a record told its epoch and what it has: of a log that begins in the middle its metadata may come alone."""
+    """Whether a record reported its epoch and what it has: of a log that begins in the middle its metadata may come alone."""
     assigned: Assignment = field(default_factory=dict)
     pending_revocation: Assignment = field(default_factory=dict)
     subscribed_topic_names: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class ModernMember:
         return self.assigned, self.pending_revocation
 
     def named(self) -> int:
-        """How many partitions its current assignment names; asked with every one that is told."""
+        """How many partitions its current assignment names; asked with every one that is reported."""
         named = 0
         for partitions in self.assigned.values():
             named += len(partitions) or 1
@@ -119,10 +119,10 @@ class ModernGroup:
     instances: Mapping[str, str] = field(default_factory=dict)
     stable_at: Mapping[int, int] = field(default_factory=dict)
     named: int = 0
-    """Partitions that the target and the current assignments name, each as often as it stands there."""
+    """Partitions that the target and the current assignments name, each as often as it is there."""
     epoch_recorded: bool = False
     target_epoch_recorded: bool = False
-    """Whether a record told the group epoch, and the assignment epoch: a log that begins in the middle may tell neither."""
+    """Whether a record reported the group epoch, and the assignment epoch: a log that begins in the middle may report neither."""
     _cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     """By name what each was made of, and what was made: ``Any``, as ``derived`` alone knows its type."""
 
@@ -132,7 +132,7 @@ class ModernGroup:
         return self.stable_at.get(self.assignment_epoch, 0) == len(self.members)
 
     def derived(self, name: str, source: object, make: Callable[[], T]) -> T:
-        """What is made of the group and of ``source``: once for each object, and anew for another source."""
+        """What is made of the group and of ``source``: once for each object, and again for another source."""
         kept: tuple[object, T] | None = self._cache.get(name)
         if kept is None or kept[0] is not source:
             kept = self._cache[name] = (source, make())

@@ -9,11 +9,11 @@ A class has one declaration, its fields with their types, from which a writer an
         stops: list[Stop] = field(default_factory=list)
         _held: dict[str, dict[Place, None]] = field(init=False, default_factory=dict)
 
-What a class declares beside the types of its fields stands in ``groups.history.state.declared``.
+What a class declares next to the types of its fields is in ``groups.history.state.declared``.
 
 * A dataclass is an object of its fields. What is at its default is left out, but for a ``document``, which has all of them. A ``row``
   is the list of its fields, as a named tuple is.
-* A field that no caller may set (``init=False``) is derived: it is not written, and ``__post_init__`` makes it anew.
+* A field that no caller may set (``init=False``) is derived: it is not written, and ``__post_init__`` makes it again.
 * A field has its own name, without an underscore in front, or the one that ``Named`` gives it. ``As`` writes it as another type.
 * Mappings keep their order. One with whole numbers for keys is two lists, ``[keys, values]``, as JSON has no such keys; one without
   values is the list of its keys; one of ``ROWS`` is a list of keys and values side by side.
@@ -186,7 +186,7 @@ def _called(codec: Callable[[_Value], _Value]) -> Callable[[_Value], _Value] | N
 
 def _mapping(key: object, value: object) -> _Codec:
     if value is object:
-        # JSON of which nobody here says more.
+        # JSON of which nobody here has more.
         return _AS_IT_IS
     if value in (None, types.NoneType):
         return _Codec(list, dict.fromkeys)
@@ -260,7 +260,7 @@ def _name(name: str, hint: object) -> str:
 
 
 def _default(field: Field[_Value]) -> object:
-    """The default of a field: an empty container where it is made anew each time."""
+    """The default of a field: an empty container where it is made again each time."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     return _NEVER if field.default is MISSING else field.default

@@ -32,7 +32,7 @@ NOT_VALIDATED: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsMember(ModernMember):
-    """A member as its type 19 and type 22 records tell. ``assigned`` and ``pending_revocation`` are active tasks."""
+    """A member as its type 19 and type 22 records report. ``assigned`` and ``pending_revocation`` are active tasks."""
 
     STABLE: ClassVar[int] = STABLE
     STATE_NAMES: ClassVar[Mapping[int, str]] = STATE_NAMES
@@ -47,7 +47,7 @@ class StreamsMember(ModernMember):
     topology_epoch: int = -1
     process_id: str = ""
     endpoint: str | None = None
-    """``host:port`` for interactive queries, ``None`` if the member told none."""
+    """``host:port`` for interactive queries, ``None`` if the member reported none."""
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -24,7 +24,7 @@ PATCHED_LEAST: Final = 8
 """Changes from which on an old version sums up what they changed, instead of walking through them at each look."""
 
 _ABSENT: Final[Any] = object()
-"""Where there is no value. ``Any``, as it stands among values of each map's own type."""
+"""Where there is no value. ``Any``, as it is among values of each map's own type."""
 
 
 def put(mapping: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:

@@ -80,12 +80,12 @@ def classic_sentence(step: Step, cast: DisplayNames, cause: Cause | None) -> Sen
 
 
 def _generation(after: ClassicGroup, before: str) -> str:
-    """`` generation 3`` behind ``before``; nothing where nobody told it."""
+    """`` generation 3`` behind ``before``; nothing where nobody reported it."""
     return "" if after.known_generation is None else f"{before}generation {after.generation}"
 
 
 def _stopped(step: Step) -> str:
-    """That an eager assignor lets every member give everything up first; for how long, no record tells."""
+    """That an eager assignor lets every member give everything up first; for how long, no record reports."""
     before, after = step.before.classic, step.after.classic
     if after.protocol_name not in EAGER or before.generation == after.generation or after.barrier is not None:
         return ""

@@ -86,7 +86,7 @@ class EntryGroup:
             "step": None,
         }
         if self._notes:
-            # One moment can end several rows of a proposal's table; the last one says where it stands.
+            # One moment can end several rows of a proposal's table; the last one states where it is.
             moment["step"] = self._notes[-1].payload.get("step")
             moment["narration"] = " ".join(self._narrations())
         return moment
@@ -107,7 +107,7 @@ class EntryGroup:
 
 
 def _known_epoch(state: State) -> int | None:
-    """The group epoch, or the generation; ``None`` in a log that begins in the middle, until a record tells it."""
+    """The group epoch, or the generation; ``None`` in a log that begins in the middle, until a record reports it."""
     classic = state.protocol is Protocol.CLASSIC
     recorded = state.classic.recorded if classic else state.modern.epoch_recorded
     if not recorded and state.partial:
@@ -125,7 +125,7 @@ def _is_step(entry: Entry) -> bool:
 
 
 class Causes:
-    """The latest requests and timers, by sequence, so that records can be told by what brought them about."""
+    """The latest requests and timers, by sequence, so that records can be reported by what brought them about."""
 
     def __init__(self, causes: Iterable[Cause] = ()) -> None:
         self._causes = {cause.sequence: cause for cause in causes}

@@ -51,7 +51,7 @@ def leave_sentence(entry: Entry, cast: DisplayNames) -> Sentence:
 
 
 def response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """Who is told of a rebalance, who is let pass, and who is turned away."""
+    """Who is notified of a rebalance, who is let pass, and who is turned away."""
     to = text(entry.payload.get("to")) or ""
     body, api, who = mapping(entry.payload.get("body")), entry.payload.get("api"), cast.name(to)
     code = body.get("errorCode")
@@ -85,7 +85,7 @@ def observation_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Senten
 
 
 def handover_sentence(entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """What a member stops reading and begins to read: in the classic protocol its callbacks alone tell."""
+    """What a member stops reading and begins to read: in the classic protocol its callbacks alone report."""
     payload, who = entry.payload, cast.name(entry.actor)
     keys = [(str(t), int(p)) for t, ps in mapping(payload.get("partitions")).items() for p in ps]
     starts = payload.get("phase") == "start"

@@ -40,8 +40,8 @@ class Moment(TypedDict):
     says: str
     epoch: int | None
     cause: int | None
-    """The sequence of the request or timer that brought it about, where that stands before ``first``."""
+    """The sequence of the request or timer that brought it about, where that is before ``first``."""
     step: int | None
     """The row of a proposal's table that ends here."""
     narration: NotRequired[str]
-    """What the case study tells of that row."""
+    """What the case study reports that row."""

@@ -1,7 +1,7 @@
 """The verdict: a headline and, beneath it, a story: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
 
-It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It tells what
-happened in the order of time, and ends with sums and with how the log ends. Of more events than are told (``EVENTS_MAX``) the worst ones stay.
+It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It shows what
+happened in the order of time, and ends with sums and with how the log ends. Of more events than are reported (``EVENTS_MAX``) the worst ones stay.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def verdict(
 
 
 def _sentences(known: Iterable[Event]) -> Iterable[list[Part]]:
-    """A sentence each; what happened at the same time stands in one."""
+    """A sentence each; what happened at the same time is in one."""
     for (at_ms, timed), some in groupby(known, key=lambda event: (event.at_ms, event.timed)):
         if not timed:
             yield from (event.parts for event in some)

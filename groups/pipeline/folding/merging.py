@@ -1,7 +1,7 @@
 """One group's blocks put together: in the order of offsets, each record once, whatever files it came from.
 
 Blocks come by partition and first batch. What several files hold (a segment given twice, several brokers' copies,
-segments that overlap) is kept once, from the file that was named first; where two disagree, that is told. Only blocks
+segments that overlap) is kept once, from the file that was named first; where two disagree, that is reported. Only blocks
 that overlap are in memory at once.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONFLICTS_MOST: Final = 20
-"""Offsets that are told one by one where two files disagree."""
+"""Offsets that are listed one by one where two files disagree."""
 
 PIECE_BYTES: Final = 1024 * 1024
 """Of records that are no commits: read, they take six times as much, and what is folded is let go piece by piece."""
@@ -137,7 +137,7 @@ class Merger:
     def _without_both(
         self, commits: CommitRows, sources: NDArray[np.int32], others: list[tuple[OtherRecord, int]]
     ) -> tuple[CommitRows, list[tuple[OtherRecord, int]]]:
-        """One file has a commit where another has something else: the first file's record stands."""
+        """One file has a commit where another has something else: the first file's record is."""
         offsets = np.array([other.offset for other, _ in others], np.int64)
         both = np.intersect1d(commits["offset"], offsets)
         for offset in both.tolist():

@@ -1,7 +1,7 @@
 """Folds the blocks of groups into stored timelines: what a folding task does, on Spark and without it.
 
 Blocks come sorted by group, partition and first batch. A group's records are gone through twice: first for what they
-tell about topics, so that names are known before the first entry is made, then for the entries.
+report about topics, so that names are known before the first entry is made, then for the entries.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FACTS: Final = frozenset(FACT_TYPES)
 
 
 class Folded(NamedTuple):
-    """One line of what folding says: ``timeline``, ``repeated``, ``left_out`` or ``times``."""
+    """One line of what folding states: ``timeline``, ``repeated``, ``left_out`` or ``times``."""
 
     kind: str
     payload: bytes
@@ -247,7 +247,7 @@ class GroupFolding:
     def _units(self, records: list[GroupRecord], commits: CommitRows | None = None) -> Iterator[Folded]:
         for unit in units(records):
             if self.timeline is None and all("key" not in record.payload for record in unit):
-                # Nothing here can be understood, and nothing says that the group's name was read rightly.
+                # Nothing here can be understood, and nothing states that the group's name was read rightly.
                 continue
             if self.timeline is None or self.timeline.ended:
                 yield from self._begun(begins=not all(record.tombstone for record in unit))

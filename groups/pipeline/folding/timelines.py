@@ -160,7 +160,7 @@ class TimelineFolding:
         return bool(self.notes or self.texts or context.lost.get(partition) or context.leaders.get(partition))
 
     def finish(self, tables: Tables) -> dict[str, Any]:
-        """Ends the timeline: what is told of it, and its index in the pack (whose name is still to come)."""
+        """Ends the timeline: what is reported of it, and its index in the pack (whose name is still to come)."""
         if not self.ended:
             for partition, reached in self.reached.items():
                 for lost in self.context.lost.get(partition, ()):
@@ -323,7 +323,7 @@ class TimelineFolding:
     # -- what texts say
 
     def _cause_in_texts(self, unit: list[GroupRecord]) -> int | None:
-        """Adds what texts say before a unit. If one of them says why a member is removed that these records remove, its sequence."""
+        """Adds what texts say before a unit. If one of them states why a member is removed that these records remove, its sequence."""
         at_ms = unit[0].at_ms
         self.texts_until(at_ms - LOGGED_WITHIN_MS)
         gone = {record.member for record in unit if record.tombstone} - {None}
@@ -381,7 +381,7 @@ class TimelineFolding:
         self._add(entry, orjson.dumps(entry.to_json()))
 
     def _settings_first(self, at_ms: int) -> None:
-        """What was given of the consumers' settings stands before all else."""
+        """What was given of the consumers' settings is before all else."""
         if self.sequence == FIRST_SEQUENCE and self.context.settings:
             self._add_note({"note": "settings", "settings": dict(self.context.settings)}, at_ms)
 
@@ -406,7 +406,7 @@ class TimelineFolding:
             self._add_note(compaction_note(some, partition), at_ms)
 
     def _notes_until(self, offset: int, at_ms: int) -> None:
-        """Notes about topics that hold from this unit on, merged by source; a topic told anew replaces the old."""
+        """Notes about topics that hold from this unit on, merged by source; a topic reported again replaces the old."""
         if not self.notes:
             return
         due, self.notes = split_due(self.notes, offset, at_ms)

@@ -1,4 +1,4 @@
-"""Files that were given to an import: named themselves, or found in folders beside what Kafka keeps there, too."""
+"""Files that were given to an import: named themselves, or found in folders next to what Kafka keeps there, too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPANION_NAMES = {
     "quorum-state.lock",
     "manifest.json",
 }
-"""Files that Kafka keeps beside its segments: in a folder they are passed over without a word."""
+"""Files that Kafka keeps next to its segments: in a folder they are passed over without a word."""
 
 
 def given_files(paths: Sequence[str]) -> Iterator[tuple[Path | str, str, bool]]:
@@ -69,7 +69,7 @@ def is_companion(name: str) -> bool:
 
 
 def _shown(file: Path) -> str:
-    """The file with its folder, which is how Kafka's segments are told apart."""
+    """The file with its folder, which is how Kafka's segments are distinguished."""
     shown = f"{file.parent.name}/{file.name}" if file.parent.name else file.name
     return shown.encode(errors="replace").decode()
 

@@ -112,7 +112,7 @@ class OffsetsReading(SplitReading):
     ) -> None:
         """Offsets that no record has, though batches before and behind are there: compaction took them.
 
-        Those behind the offsets ``damaged`` are told as what could not be read.
+        Those behind the offsets ``damaged`` are shown as what could not be read.
         """
         edges = np.concatenate(([before] if before is not None else offsets[:1] - 1, offsets, [last + 1]))
         steps = np.diff(edges)
@@ -147,7 +147,7 @@ class OffsetsReading(SplitReading):
     # -- blocks
 
     def _gathered(self) -> Iterator[Row]:
-        """Makes blocks of what was gathered, and begins anew."""
+        """Makes blocks of what was gathered, and restarts."""
         for block in self._blocks():
             yield from self._settled_or_held(block)
         self.gathering = Gathering()
@@ -196,7 +196,7 @@ class OffsetsReading(SplitReading):
             self.gathering.add_other(group, record)
 
     def _group_of(self, offset: int, at_ms: int, key: bytes | None, payload: dict[str, Any]) -> str | None:
-        """Counts a record, notes what it tells about topics, and gives back its group (None where it cannot be told)."""
+        """Counts a record, notes what it reports about topics, and gives back its group (None where it cannot be reported)."""
         if is_opaque(payload):
             reason = f"{payload.pop('reason')}; kept as bytes"
             self.problem(reason, reason, offset, records=1, last=offset, normal=False)
@@ -254,7 +254,7 @@ class OffsetsReading(SplitReading):
         return rows[~gone]
 
     def _names_of(self, commits: Commits) -> None:
-        """Topic ids that commits tell beside the topic's name."""
+        """Topic ids that commits report next to the topic's name."""
         has_id = commits.topic_id >= 0
         if not has_id.any():
             return

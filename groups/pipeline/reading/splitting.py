@@ -1,4 +1,4 @@
-"""What was given to an import, told by content: which files are segments of which log, and where to cut them.
+"""What was given to an import, reported by content: which files are segments of which log, and where to cut them.
 
 Only headers are read here, on the driver. ``list_sources`` walks files and folders, looks into each file, hops over
 the headers of its batches, and gives back what is worth reading (cut into splits, a task each) and a word on
@@ -32,7 +32,7 @@ class Split:
     """A stretch of whole batches of one file: what one task reads.
 
     ``before`` is the last offset in front of it and ``after`` the first one behind it (None at the file's ends):
-    where batches cannot be read, they tell which offsets are lost.
+    where batches cannot be read, they show which offsets are lost.
     """
 
     source: int

@@ -25,12 +25,12 @@ MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 class NoJava(Exception):
-    """No usable Java; the message is one line that says what was tried and what would be right."""
+    """No usable Java; the message is one line that states what was tried and what would be right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A usable Java. ``home`` is what JAVA_HOME must be set to; ``origin`` says in words where it came from."""
+    """A usable Java. ``home`` is what JAVA_HOME must be set to; ``origin`` states in words where it came from."""
 
     home: Path
     version: int
@@ -75,7 +75,7 @@ def find_java(shim_folder: Path, environment: dict[str, str] | None = None) -> J
 
 
 def java_version(executable: Path) -> int | None:
-    """The feature release that ``java -version`` tells (17, 21, 25); None where it does not run."""
+    """The feature release that ``java -version`` reports (17, 21, 25); None where it does not run."""
     try:
         done = subprocess.run(
             [str(executable), "-version"],

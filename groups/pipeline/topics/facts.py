@@ -21,7 +21,7 @@ IDS_MOST = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicChange:
-    """What the metadata log tells about a topic at a time; ``partitions`` is None where it was removed."""
+    """What the metadata log reports about a topic at a time; ``partitions`` is None where it was removed."""
 
     at_ms: int
     topic_id: str
@@ -33,11 +33,11 @@ class TopicChange:
 class Known:
     """What is known of topics before a single group is looked at.
 
-    A cluster has as many topics as groups: whoever looks for those of one group asks the indexes, not all of them.
+    A cluster has as many topics as groups: anyone who looks for those of one group asks the indexes, not all of them.
     """
 
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Topic id → its name and the source that tells it."""
+    """Topic id → its name and the source that reports it."""
 
     partitions: Mapping[str, int] = field(default_factory=dict)
     """Partition counts from the user's file, by topic id."""
@@ -55,7 +55,7 @@ class Known:
 
     @cached_property
     def changes_of_id(self) -> Mapping[str, Sequence[int]]:
-        """By topic id the places of its changes, ascending: all ids of which the metadata log tells."""
+        """By topic id the places of its changes, ascending: all ids of which the metadata log reports."""
         return self._places(lambda change: change.topic_id)
 
     @cached_property
@@ -83,7 +83,7 @@ def metadata_story(records: Iterable[tuple[int, Mapping[str, Any]]]) -> tuple[To
         topic_id = value["topicId"]
         match record["type"]:
             case "TopicRecord":
-                # A checkpoint tells again what the log told before it.
+                # A checkpoint reports again what the log reported before it.
                 names[topic_id] = value["name"]
                 counts.setdefault(topic_id, set())
             case "PartitionRecord" if topic_id in names:
@@ -114,7 +114,7 @@ class Hash:
 
 
 FACT_TYPES = (2, 3, 5, 7, 8, 10, 11, 13, 14, 15, 16, TOPOLOGY)
-"""Record types that tell about topics."""
+"""Record types that report about topics."""
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class GroupFacts:
         if not key:
             return
         if payload["type"] in STREAMS_TYPES:
-            # Its tasks speak of subtopologies; which topics those read stands in the topology alone.
+            # Its tasks speak of subtopologies; which topics those read is in the topology alone.
             if value and payload["type"] == TOPOLOGY:
                 self._topology(value)
             return

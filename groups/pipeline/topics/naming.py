@@ -1,7 +1,7 @@
 """What the topics of a group are called, and how many partitions they have, found out from what is at hand.
 
 Records of Kafka 4.1 and newer name topics by id alone. Names come, the surest first, from the cluster's metadata
-log, from a file that the user gave, from commits (which tell name and id together) and partition metadata records
+log, from a file that the user gave, from commits (which report name and id together) and partition metadata records
 of older releases, and from a guess that the group's metadata hash proves: the hash covers ids, names and partition
 counts, so a guess that reproduces it is right. What is left stays an id.
 
@@ -61,7 +61,7 @@ class Plan:
 
 
 def plan(facts: GroupFacts, known: Known) -> Plan:
-    """Names for every topic id that a group's records mention, as far as anything tells them."""
+    """Names for every topic id that a group's records mention, as far as anything reports them."""
     proofs = list(prove(facts, known))
     notes = [*metadata_notes(facts, known), *name_notes(facts, known), *proofs]
     named = {topic["id"] for note in notes for topic in note.topics.values() if topic is not None}
@@ -76,7 +76,7 @@ def plan(facts: GroupFacts, known: Known) -> Plan:
 
 
 def metadata_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
-    """What the metadata log tells of the group's topics: at its time, and no later than their first mention."""
+    """What the metadata log reports the group's topics: at its time, and no later than their first mention."""
     seen: set[str] = set()
     places: set[int] = set()
     for topic_id in facts.mentioned:

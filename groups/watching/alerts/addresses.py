@@ -15,11 +15,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NAT64: Final = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-"""Prefixes behind which an IPv4 address stands in the last 32 bits (RFC 6052, RFC 8215)."""
+"""Prefixes behind which an IPv4 address is in the last 32 bits (RFC 6052, RFC 8215)."""
 
 
 UNICAST: Final = ipaddress.IPv6Network("2000::/3")
-"""All IPv6 addresses of the Internet. What stands beside it (site-local, IPv4-compatible and -translated, segments) leads into
+"""All IPv6 addresses of the Internet. What is next to it (site-local, IPv4-compatible and -translated, segments) leads into
 somebody's own network, though nobody lists it as private."""
 
 DOCUMENTATION: Final = ipaddress.IPv6Network("3fff::/20")
@@ -37,7 +37,7 @@ def networks(words: Sequence[str]) -> tuple[Network, ...]:
 
 
 def is_allowed(text: str, also: Iterable[Network] = ()) -> bool:
-    """Whether an address is public as a whole and in what it carries, or stands in one of the networks ``also``.
+    """Whether an address is public as a whole and in what it carries, or is in one of the networks ``also``.
 
     >>> is_allowed("93.184.216.34"), is_allowed("10.0.0.1"), is_allowed("::ffff:127.0.0.1")
     (True, False, False)

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 WAITING_MOST: Final = 500
 """Messages of one cluster that wait. A receiver that is away must not fill the disk; what comes beyond is dropped, and the
-log says so."""
+log states this."""
 
 DROPPED: Final = "Too many messages were waiting already"
 
@@ -206,7 +206,7 @@ def sent_mail(message: dict[str, Any], people: list[str]) -> Answer:
 
 
 def publish(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:
-    """Tell the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
+    """Report the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
     text = orjson.dumps({"type": "alerts", "alerts": alerts or []}).decode()
     announce(cluster_group(cluster_id), {"type": "cluster.groups", "text": text})
 

@@ -43,7 +43,7 @@ class Ledger:
     """When the rules were last read, on the monotonic clock; null: they are read at the next look."""
 
     def refresh(self) -> bool:
-        """Read the rules anew where that is due; whether there are others than before."""
+        """Read the rules again where that is due; whether there are others than before."""
         now_s = time.monotonic()
         if self.read_s is not None and now_s - self.read_s < READ_RULES_EVERY_S:
             return False
@@ -74,7 +74,7 @@ class Ledger:
         key: str = "",
         together: Together | None = None,
     ) -> Alert:
-        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is told once.
+        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is reported once.
 
         Of alerts with one cause (``together``) one message is sent.
         """
@@ -88,7 +88,7 @@ class Ledger:
             says=text,
             since_ms=held.since_ms,
             at_ms=at_ms,
-            # A finding is told once; a condition lasts until it is over.
+            # A finding is reported once; a condition lasts until it is over.
             ended_ms=at_ms if key else None,
             timeline_id=timeline_id,
             sequence=held.sequence,

@@ -97,7 +97,7 @@ OF_CLUSTER: Final = frozenset({Kind.UNREACHABLE})
 """Rules on the cluster itself: they are about no group."""
 
 ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
-"""Findings that are no incident, and that somebody may want to be told of all the same."""
+"""Findings that are no incident, and that somebody may want to be reported of all the same."""
 
 FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
 """Findings that a rule may name: those of what goes wrong, and of what changes for good."""
@@ -207,7 +207,7 @@ def _length(seconds: int) -> str:
 
 
 def rule_of(given: Mapping[str, Any]) -> Rule:
-    """A rule from JSON: ``kind``, ``group``, and the numbers of its kind, which have defaults. ``BadRule`` says what is wrong."""
+    """A rule from JSON: ``kind``, ``group``, and the numbers of its kind, which have defaults. ``BadRule`` states what is wrong."""
     kinds = ", ".join(Kind)
     try:
         kind = Kind(given.get("kind", ""))
@@ -281,7 +281,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """That a rule holds: what it says of the group, since when, and the entry that shows it."""
+    """That a rule holds: what it contains of the group, since when, and the entry that shows it."""
 
     text: str
     since_ms: int
@@ -292,9 +292,9 @@ class Held:
 
 
 def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
-    """Whether the rule's condition is there now, however short; ``long_enough`` tells about time.
+    """Whether the rule's condition is there now, however short; ``long_enough`` reports about time.
 
-    ``since_ms``: since when the condition was there at each look before, for those of which the group does not tell.
+    ``since_ms``: since when the condition was there at each look before, for those of which the group does not report.
     """
     begun = look.at_ms if since_ms is None else since_ms
     if rule.kind is Kind.UNREADABLE:

@@ -2,7 +2,7 @@
 
 All decisions that a schema allows (which fields, which lengths, null or not) are taken once; what remains at run
 time is a row of closures (``groups.wire.codecs.struct_readers``, ``groups.wire.codecs.struct_writers``). In front of the readers'
-closures stands one function for the whole message (``groups.wire.codecs.fused_readers``), which gives the same values.
+closures is one function for the whole message (``groups.wire.codecs.fused_readers``), which gives the same values.
 
 ``codec(message, version)`` gives a ``Codec``: ``read(data, at) -> (dict, end)`` and ``write(out, dict)``. Dicts are
 in Kafka's JSON form; a tagged field at its default is left out, tagged fields that the schema does not know are

@@ -235,7 +235,7 @@ def _tags_reader(body: Struct, form: Form) -> TagsReader:
                 if value != default:
                     out[name] = value
                 else:
-                    # A tag that stands there twice: the last one counts, as in Kafka.
+                    # A tag that is there twice: the last one counts, as in Kafka.
                     out.pop(name, None)
             at = end
         if unknown:

@@ -51,8 +51,8 @@ COOPERATIVE_STICKY_USER_DATA: Final = Message(
 
 @dataclass(frozen=True, slots=True)
 class MemberData:
-    """What an assignor takes a member to own, ``(topic, partition)`` in the order told, and since which generation:
-    ``None`` if nothing says so, ``NO_GENERATION`` if something says that there is none."""
+    """What an assignor takes a member to own, ``(topic, partition)`` in the order reported, and since which generation:
+    ``None`` if nothing states this, ``NO_GENERATION`` if something states that there is none."""
 
     partitions: tuple[tuple[str, int], ...] = ()
     generation: int | None = None
@@ -96,7 +96,7 @@ def encode_cooperative_sticky(value: Mapping[str, Value]) -> bytes:
 
 
 def member_data(assignor: str, subscription: Mapping[str, Value]) -> MemberData:
-    """What ``assignor`` believes of a subscription, as ``decode_subscription`` tells it; nothing for the assignors
+    """What ``assignor`` believes of a subscription, as ``decode_subscription`` reports it; nothing for the assignors
     that keep nothing from one assignment to the next.
 
     ``sticky`` asks the user data alone. ``cooperative-sticky`` takes the owned partitions of the subscription and

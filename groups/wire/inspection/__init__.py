@@ -1,4 +1,4 @@
-"""Bytes, field by field: what stands where, what it means, and what an edit makes of it.
+"""Bytes, field by field: what is where, what it means, and what an edit makes of it.
 
 ====================  ========================================================================================
 module                what it is for
@@ -10,16 +10,16 @@ module                what it is for
 ``side_by_side``      ``differences``: two listings matched by name
 ``clients``           ``seen_by``: what a reader of an older version makes of bytes
 ``meanings``          what each field means, in a few words (``words`` has values in words)
-``sentences``         ``sentence_of``: the sentence on top, each clause with the field that it stands on; what each kind
-                      says is in ``value_sentences``
+``sentences``         ``sentence_of``: the sentence on top, each clause with the field that it is on; what each kind
+                      states is in ``value_sentences``
 ``record_names``      what the records of a batch and the batches of a segment are called
 ``text``              ``bytes_from_text``: hex, dumps, base64; bytes as languages print them are in ``printed``
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
-``layouts``           where a kind's version stands, and which message follows
+``layouts``           where a kind's version is, and which message follows
 ``framing``           batches and segments as they stand in a log; a record of one in ``framed_records``
 ``requests``          requests and responses with their headers
-``opening``           blobs that are opened in place, and what says what they are
+``opening``           blobs that are opened in place, and what states what they are
 ====================  ========================================================================================
 
 Pure, as all of ``groups.wire``. Bytes never make it raise: what cannot be read is a ``Problem`` on its field.

@@ -1,7 +1,7 @@
 """What somebody who knows only an older version makes of bytes: a leader that was not restarted yet, an old broker.
 
 Blobs that members hand to each other may only grow at their end, so that an old client reads the front and ignores
-the rest; what follows for the group is told by ``groups.wire.embedded.older_clients``. Values of records are refused where
+the rest; what follows for the group is notified by ``groups.wire.embedded.older_clients``. Values of records are refused where
 their version is not known.
 """
 
@@ -30,7 +30,7 @@ def seen_by(
          "fields": [{"name": "topics", "read": true}, {"name": "ownedPartitions", "read": false}],
          "consequences": ["It takes the member to hold nothing: …"]}
 
-    The consequences of a subscription are those of a leader with ``assignor``; where that is not told it is the one
+    The consequences of a subscription are those of a leader with ``assignor``; where that is not reported it is the one
     whose user data the subscription has, else cooperative-sticky, which asks for most. ``RecordError`` if there is
     no such kind. ``whole`` is the inspection of the bytes, where it was made before.
     """

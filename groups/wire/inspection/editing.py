@@ -1,4 +1,4 @@
-"""Bytes with one field changed: lengths and counts of everything around it are made anew.
+"""Bytes with one field changed: lengths and counts of everything around it are made again.
 
 A path names the field as the listing does, ``members.0.subscription.ownedPartitions.0.partitions``, through blobs
 that are opened in place. What newer versions appended stays behind the fields that are known. A changed ``version``

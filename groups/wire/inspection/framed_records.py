@@ -1,4 +1,4 @@
-"""One record as it stands in a batch: its fields one by one, and written again.
+"""One record as it is in a batch: its fields one by one, and written again.
 
 Lengths, deltas and counts are zigzag varints. Layout: ``groups.wire.logs.record_batch``.
 """
@@ -124,7 +124,7 @@ def _headers(walk: Walk, into: list[Node], at: int) -> int:
 
 
 def write_record(out: bytearray, value: Value) -> None:
-    """The inverse of ``list_record``; lengths are made anew. ``UnencodableError`` names the field."""
+    """The inverse of ``list_record``; lengths are made again. ``UnencodableError`` names the field."""
     if not isinstance(value, dict):
         raise UnencodableError(f"{value!r:.60} is not an object with fields")
     inner = bytearray(pack(value, "attributes", "b"))

@@ -1,7 +1,7 @@
 """What each field means, in a few words: a note at the side of a listing.
 
 ``BY_FIELD`` is asked first (message and field, numbers of elements left out), then ``BY_NAME``. A meaning is words,
-or a function of the node and of the fields beside and around it. Trivial ones are left out.
+or a function of the node and of the fields next to and around it. Trivial ones are left out.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ WITHOUT_MEMBER_ID: Final = {
     "TxnOffsetCommitRequest": "none: not of a member",
     "OffsetFetchRequest": "none: not of a member",
 }
-"""What a member id says that is null or empty, by message."""
+"""What a member id states that is null or empty, by message."""
 
 
 def _leader(node: Node, around: Sequence[Sequence[Node]]) -> str:
@@ -247,7 +247,7 @@ def _unless_given(node: Node, _: Sequence[Sequence[Node]]) -> str:
 
 
 HEARTBEAT: Final = ("GroupHeartbeatRequest", "GroupHeartbeatResponse")
-"""The newer protocols' heartbeats leave out what they said before; the classic one says nothing of all this."""
+"""The newer protocols' heartbeats leave out what they said before; the classic one has nothing of all this."""
 
 UNCHANGED: Final = "none, or as told before"
 

@@ -6,9 +6,9 @@ The JSON form of a node::
 
 ``length`` is the whole extent, ``prefix`` the bytes of it that are a length, a count, a mark of null, or a tag
 (left out where there are none). A leaf and a list of integers have a ``value`` in Kafka's JSON form; a container has
-``fields``. Bytes that were opened in place have both, and ``kind`` (with ``guessed`` where nothing around them says
+``fields``. Bytes that were opened in place have both, and ``kind`` (with ``guessed`` where nothing around them states
 what they are). ``text`` is there for an integer that a double
-cannot hold. Everything else is left out where there is nothing to tell.
+cannot hold. Everything else is left out where there is nothing to report.
 """
 
 from __future__ import annotations
@@ -75,18 +75,18 @@ class Node:
     until: int = NEVER
     tag: int | None = None
     guessed: bool = False
-    """Whether ``kind`` is what the bytes look like, where nothing around them says what they are."""
+    """Whether ``kind`` is what the bytes look like, where nothing around them states what they are."""
     space: str | None = None
-    """What the offsets of ``fields`` count in, where that is not what the node itself stands in."""
+    """What the offsets of ``fields`` count in, where that is not what the node itself is in."""
     is_message: bool = False
     """Whether ``fields`` are a message of their own, though the node is no blob: the body of a request."""
     meaning: str = ""
     called: str = ""
-    """The name of what an id stands for, where whoever asks knows it, the bytes do not; and what a record of a batch
-    or a batch of a segment is told apart by."""
+    """The name of what an id means, where anyone who asks knows it, the bytes do not; and what a record of a batch
+    or a batch of a segment is distinguished by."""
     problem: Problem | None = None
     message: str = field(default="", repr=False)
-    """The message that declares the field, for whoever looks up what it means."""
+    """The message that declares the field, for anyone who looks up what it means."""
 
     @property
     def end(self) -> int:
@@ -94,7 +94,7 @@ class Node:
 
     @property
     def begins_paths(self) -> bool:
-        """Whether what is inside is told apart by its path from here on."""
+        """Whether what is inside is distinguished by its path from here on."""
         return self.kind is not None or self.is_message
 
     @property
@@ -152,7 +152,7 @@ def each_node(nodes: list[Node], path: str = "") -> Iterator[tuple[str, Node]]:
 
 
 def call_topics(nodes: list[Node], names: Mapping[str, str]) -> None:
-    """Says of each topic id what ``names`` (by id) calls it."""
+    """States of each topic id what ``names`` (by id) calls it."""
     for _, node in each_node(nodes):
         if node.name == "topicId" and isinstance(node.value, str):
             node.called = names.get(node.value, "")

@@ -1,8 +1,8 @@
-"""Blobs that are opened in place: bytes fields whose content is known from what stands around them.
+"""Blobs that are opened in place: bytes fields whose content is known from what is around them.
 
 The broker never looks into these bytes. What they are is said by the group's protocol type (``consumer`` means the
-consumer protocol of ``groups.wire.embedded.consumer_protocol``, ``connect`` that of ``connect_protocol``), and user data inside them belongs to the assignor whose name stands
-with the protocol. Where neither is told (old versions of a request leave it out), the bytes are tried, and what
+consumer protocol of ``groups.wire.embedded.consumer_protocol``, ``connect`` that of ``connect_protocol``), and user data inside them belongs to the assignor whose name is
+with the protocol. Where neither is reported (old versions of a request leave it out), the bytes are tried, and what
 reads to the last byte is said to look like it.
 """
 
@@ -32,12 +32,12 @@ DEEPEST: Final = 4
 """Blobs within blobs: a record's subscription's user data is the third."""
 
 Ancestors = Sequence[Sequence[Node]]
-"""The fields around a node: those beside it first, the outermost last."""
+"""The fields around a node: those next to it first, the outermost last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What stands around a blob says of it: which kinds it can be, whether that is certain, whose user data it has."""
+    """What is around a blob states of it: which kinds it can be, whether that is certain, whose user data it has."""
 
     kinds: tuple[str, ...]
     certain: bool
@@ -117,7 +117,7 @@ def _in_record(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
 
 
 def _in_member(around: Ancestors, _: str | None) -> Said | None:
-    # Only members of consumer groups can be of the classic protocol there, so the type need not be told.
+    # Only members of consumer groups can be of the classic protocol there, so the type need not be reported.
     return _embedded("subscription", CONSUMER, _text(around[0], "name"))
 
 
@@ -134,7 +134,7 @@ def _in_sync(around: Ancestors, _: str | None) -> Said | None:
 
 
 def _in_described(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
-    # Beside the bytes: the member, the list of members, the group.
+    # Next to the bytes: the member, the list of members, the group.
     def say(around: Ancestors, _: str | None) -> Said | None:
         group = around[2]
         return _embedded(kind, _text(group, "protocolType"), _text(group, "protocolData"))

@@ -1,4 +1,4 @@
-"""Requests and responses with what stands before their fields: a length, a header."""
+"""Requests and responses with what is before their fields: a length, a header."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from groups.wire.rpc import (
 
 @dataclass(frozen=True)
 class Request(Framed):
-    """A request as it stands on a connection, with or without the length in front."""
+    """A request as it is on a connection, with or without the length in front."""
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         listing.message = "Request"
@@ -54,7 +54,7 @@ class Request(Framed):
 
 @dataclass(frozen=True)
 class Response(Framed):
-    """The answer of one API; whether its header is there is told by which way can be read to the last byte."""
+    """The answer of one API; whether its header is there is reported by which way can be read to the last byte."""
 
     api: Api
 

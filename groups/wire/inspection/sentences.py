@@ -1,7 +1,7 @@
-"""One sentence or two on top of a listing: what the bytes say, each clause with the field that it stands on.
+"""One sentence or two on top of a listing: what the bytes say, each clause with the field that it is on.
 
 ``sentence_of(inspection)`` gives parts, ``{"text": "generation 7", "path": "generation"}``; a part without a path is glue.
-A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others are told by title, version and length.
+A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others are notified by title, version and length.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _plainly(_: list[Node]) -> Parts:
 
 def _record(fields: list[Node]) -> Parts:
     key = find(fields, "key")
-    # Of what could not be read to its end nothing is told: half of it could say the opposite of the whole.
+    # Of what could not be read to its end nothing is reported: half of it could say the opposite of the whole.
     if key is not None and key.kind == "key" and key.problem is None:
         yield from _within("key", key_parts(key.fields or []))
     else:

@@ -29,7 +29,7 @@ NAMING_FIELDS: Final = (
 def differences(a: Inspection, b: Inspection) -> list[Fields]:
     """A row for each field of either: ``{"path", "a", "b", "same", "meaning"}``.
 
-    ``a`` or ``b`` is left out where that side does not have the field; ``path_b`` is there where the field stands
+    ``a`` or ``b`` is left out where that side does not have the field; ``path_b`` is there where the field is
     elsewhere in ``b``.
     """
     return list(_rows(a.fields, b.fields, "", "", (a.version, b.version)))

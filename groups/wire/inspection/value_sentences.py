@@ -1,4 +1,4 @@
-"""What each blob and each record value says, as a sentence in parts: see ``groups.wire.inspection.sentences``."""
+"""What each blob and each record value states, as a sentence in parts: see ``groups.wire.inspection.sentences``."""
 
 from __future__ import annotations
 
@@ -365,4 +365,4 @@ VALUE_PARTS: Final[dict[str, PartsOf]] = {
     "share-group-state-partition-metadata-value": _topics_of,
     "consumer-group-regular-expression-value": _regular_expression,
 }
-"""By kind: who tells it."""
+"""By kind: who reports it."""

@@ -1,7 +1,7 @@
 """The listing of a message's fields, walked along the same declaration that its reader is compiled from.
 
 A walk takes the same decisions as ``groups.wire.codecs.struct_readers`` and reads each leaf by the compiled reader itself;
-what it adds is where everything stands. It ends at the first fault: what was read stays, and the node that failed
+what it adds is where everything is. It ends at the first fault: what was read stays, and the node that failed
 takes all bytes that are left around it.
 """
 
@@ -37,14 +37,14 @@ from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node, Pro
 
 MOST_NODES: Final = 50_000
 """Fields in one listing, about 8 MB of JSON: a classic group of 2,000 members. Where a listing comes to that many,
-the elements of a list that are left are told as one value."""
+the elements of a list that are left are shown as one value."""
 
 MOST_BYTES: Final = 2 * 1024 * 1024
-"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless told otherwise; a longer segment
+"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless reported otherwise; a longer segment
 is read batch by batch. Made of nothing but empty elements, as many take a few seconds."""
 
 MOST_TRIED_BYTES: Final = 64 * 1024
-"""Up to here the versions of a request are tried one after the other where none is told; above it is the newest. With
+"""Up to here the versions of a request are tried one after the other where none is reported; above it is the newest. With
 all versions of all of them, bytes that hold nothing but small numbers would cost seconds."""
 
 MOST_TAGS: Final = 1_000
@@ -85,7 +85,7 @@ class Walk:
         return Stopped(node.problem)
 
     def refuse(self, into: list[Node], node: Node, error: RecordError) -> Stopped:
-        """The node was read and what it says is the fault; the bytes behind it, of which nothing is known, stay bytes."""
+        """The node was read and what it contains is the fault; the bytes behind it, of which nothing is known, stay bytes."""
         node.problem = Problem(sentence=error.sentence, offset=node.offset)
         end = node.end - self.base
         if end < len(self.data):
@@ -122,7 +122,7 @@ class Walk:
     def fill(
         self, node: Node, type_: FieldType, form: Form, at: int, *, nullable: bool, start: int = -1
     ) -> int:
-        """Reads what stands at ``at`` into the node, which may have begun at ``start`` already."""
+        """Reads what is at ``at`` into the node, which may have begun at ``start`` already."""
         begin = at if start < 0 else start
         try:
             match type_:

@@ -1,7 +1,7 @@
 """A whole log segment: every batch that can be read, and a word on everything that cannot.
 
-``read_batches`` goes from batch to batch and never stops at the first fault: damage is told as a ``BatchProblem``,
-and reading goes on at the next batch that can be recognised. Three endings are normal and told so: a batch that is
+``read_batches`` goes from batch to batch and never stops at the first fault: damage is shown as a ``BatchProblem``,
+and reading goes on at the next batch that can be recognised. Three endings are normal and reported so: a batch that is
 cut short (the segment was still being written when it was copied), zeros to the end (a preallocated segment), and
 nothing at all. ``.checkpoint`` files of ``__cluster_metadata`` have the same form.
 
@@ -99,7 +99,7 @@ class BatchProblem:
     """Bytes of a segment that are no batch which can be read.
 
     ``position`` is the first of ``length`` bytes that were left out, ``offset`` the base offset that the batch claims
-    (``None`` where not even that can be told).
+    (``None`` where not even that can be reported).
     """
 
     kind: ProblemKind
@@ -164,7 +164,7 @@ class Walk:
             at = after
 
     def step(self, at: int, unpack: Unpack | None = None) -> tuple[RecordBatch | BatchProblem, int]:
-        """What stands at ``at``, and where to go on; ``unpack`` in place of the walk's own allowance."""
+        """What is at ``at``, and where to go on; ``unpack`` in place of the walk's own allowance."""
         left = self.end - at
         if left <= MAGIC_AT:
             return self.ending(at)
@@ -175,7 +175,7 @@ class Walk:
             return self.no_header(at)
         after = at + LENGTH_END + length
         if after > self.end:
-            # Either the end of a segment in use, or a damaged length: then a whole batch stands further on.
+            # Either the end of a segment in use, or a damaged length: then a whole batch is further on.
             found = self.search(at + 1)
             if found == self.end and self.search_bytes_left > 0:
                 return self.ending(at)
@@ -227,7 +227,7 @@ class Walk:
         return problem, self.end
 
     def no_header(self, at: int) -> tuple[BatchProblem, int]:
-        """What stands at ``at`` is no header of a batch."""
+        """What is at ``at`` is no header of a batch."""
         if self.is_zeros(at):
             return self.zeros(at)
         return self.no_batch(at, self.search(at + 1))
@@ -255,7 +255,7 @@ class Walk:
         )
 
     def old_messages(self, start: int, at: int) -> tuple[BatchProblem, int]:
-        """A row of messages of magic 0 or 1, the first of which ends at ``at``, told as one problem."""
+        """A row of messages of magic 0 or 1, the first of which ends at ``at``, shown as one problem."""
         count = 1
         while after := self.after_old_message(at):
             count += 1
@@ -270,7 +270,7 @@ class Walk:
         return problem, at
 
     def after_old_message(self, at: int) -> int | None:
-        """Where a whole message of magic 0 or 1 ends; ``None`` if none stands at ``at``.
+        """Where a whole message of magic 0 or 1 ends; ``None`` if none is at ``at``.
 
         Its own checksum (CRC-32 of what follows it) decides: in an index file, too, there are zeros where the magic
         would be.

@@ -42,7 +42,7 @@ class ControlRecord:
 def decode_control(key: bytes | None, value: bytes | None) -> ControlRecord:
     """The control record of a control batch; ``RecordError`` for damaged bytes.
 
-    Later versions may only append, so what stands behind the known fields is left alone, as Kafka does.
+    Later versions may only append, so what is behind the known fields is left alone, as Kafka does.
     """
     if key is None:
         raise MalformedError("a control record has no key")

@@ -1,11 +1,11 @@
-"""The broker's request log: what clients asked and what they were answered, told by the broker itself.
+"""The broker's request log: what clients asked and what they were answered, reported by the broker itself.
 
 With ``kafka.request.logger`` at DEBUG a broker writes a line for each request that it has answered (Kafka's
 ``RequestChannel`` and ``RequestConvertToJson``)::
 
     [2026-11-21 21:50:28,796] DEBUG Completed request:{"requestHeader": {…}, "request": {…}, "response": {…}, …} (…)
 
-What stands in front is the logging layout's affair: a date as above (the shipped layout, in the broker's own zone),
+What is in front is the logging layout's affair: a date as above (the shipped layout, in the broker's own zone),
 ISO 8601, or milliseconds since 1970. The same in a form that anybody can write, JSON Lines::
 
     {"done_ms": 1795297828796, "total_ms": 126.68, "api": "CONSUMER_GROUP_HEARTBEAT", "version": 1, "client": "a",

@@ -2,7 +2,7 @@
 
 ``APIS`` has the APIs by key; ``api.request`` and ``api.response`` are ``Message``s for every version that ever was,
 to be used with ``groups.wire.codecs.codec``. Whole requests and responses, with their headers, are read by
-``decode_request`` and ``decode_response``. A request tells itself what it is: ``request_frame``.
+``decode_request`` and ``decode_response``. A request reports itself what it is: ``request_frame``.
 
 ================  ======================================================================
 module            what it is for

@@ -113,7 +113,7 @@ def _type(annotation: _Declared, kafka_type: str) -> tuple[FieldType, bool]:
     if NoneType in parts:
         [annotation] = [part for part in parts if part is not NoneType]
         type_, _ = _type(annotation, kafka_type)
-        # kio tells the id of all zeros as none; on the wire there is no null for an id.
+        # kio reports the id of all zeros as none; on the wire there is no null for an id.
         return type_, type_ is not Primitive.UUID
     return (_struct(annotation) if is_dataclass(annotation) else _PRIMITIVES[kafka_type]), False
 

@@ -1,7 +1,7 @@
-"""What stands before the fields of a request or a response, and whole ones with their headers.
+"""What is before the fields of a request or a response, and whole ones with their headers.
 
-A request says itself what it is: its header begins with the API key and the version. A response has no more than the
-request's correlation id, so that whoever reads one must know what was asked.
+A request states itself what it is: its header begins with the API key and the version. A response has no more than the
+request's correlation id, so that anyone who reads one must know what was asked.
 
 On the wire each begins with an int32, the bytes that follow. Before a request that length may be there or not, since
 some tools copy it and some do not. A response is read without it: a correlation id may well look like a length.
@@ -64,16 +64,16 @@ class RequestFrame:
     version: int
     header_version: int
     missing: int = 0
-    """How many bytes of the request the length tells that are not here: it was cut off."""
+    """How many bytes of the request the length reports that are not here: it was cut off."""
 
 
 def request_header_version(api: Api, version: int) -> int:
-    """Which ``REQUEST_HEADER`` stands before this request."""
+    """Which ``REQUEST_HEADER`` is before this request."""
     return 2 if api.request.form(version).flexible else 1
 
 
 def response_header_version(api: Api, version: int) -> int:
-    """Which ``RESPONSE_HEADER`` stands before this response."""
+    """Which ``RESPONSE_HEADER`` is before this response."""
     return 1 if api.response.form(version).flexible and api.key != API_VERSIONS else 0
 
 
@@ -102,7 +102,7 @@ def request_frame(data: bytes, apis: Mapping[int, Api] = APIS) -> RequestFrame:
 
 
 def _cut_off(data: bytes, apis: Mapping[int, Api]) -> RequestFrame | None:
-    """A request of which less is here than the length in front says; ``None`` for what may begin with its key."""
+    """A request of which less is here than the length in front states; ``None`` for what may begin with its key."""
     size = _LENGTH.size + _KEY_AND_VERSION.size
     if len(data) < size or _KEY_AND_VERSION.unpack_from(data)[0] in apis:
         return None
@@ -127,7 +127,7 @@ def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> Fields:
 
 
 def encode_request(value: Mapping[str, Value], apis: Mapping[int, Api] = APIS) -> bytes:
-    """The inverse of ``decode_request``, without the length; the header says which API and version it is."""
+    """The inverse of ``decode_request``, without the length; the header states which API and version it is."""
     header = value.get("header")
     key, version = (
         (header.get("requestApiKey"), header.get("requestApiVersion"))

@@ -1,7 +1,7 @@
 """One declaration for all versions out of one for each version, and the way back.
 
 kio declares every version of a message on its own. Put side by side they say since when a field exists, until when,
-and since when it may be null: what a ``Message`` says in one place, and what a reader of bytes wants to be told.
+and since when it may be null: what a ``Message`` states in one place, and what a reader of bytes wants to be reported.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _type_in(type_: FieldType, version: int) -> FieldType:
 def merged(name: str, bodies: Mapping[int, Struct]) -> Struct:
     """The one struct that has in each version the fields of that version's body.
 
-    ``bodies`` has every version from the first to the last. ``ValueError`` says which field of ``name`` cannot be
-    told so: it was away for a while, changed its type, its tag or its place, or ceased to be nullable.
+    ``bodies`` has every version from the first to the last. ``ValueError`` states which field of ``name`` cannot be
+    reported so: it was away for a while, changed its type, its tag or its place, or ceased to be nullable.
     """
     versions = range(min(bodies), max(bodies) + 1)
     return Struct(

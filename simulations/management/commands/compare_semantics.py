@@ -58,7 +58,7 @@ def _listed(difference: Difference) -> dict[str, Any]:
 
 
 def _compared(difference: Difference) -> list[dict[str, Any]]:
-    """A line for each operation with what both did, and one with what tells them apart."""
+    """A line for each operation with what both did, and one with what distinguishes them."""
     case = difference.case
     if case is None:
         raise usage(f"{difference.id} has no case: {difference.unshown}")

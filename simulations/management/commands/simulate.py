@@ -98,7 +98,7 @@ class Command(TerminalCommand):
         except RunTooLong as error:
             raise usage(str(error)) from None
         except BrokenPipeError:
-            # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
+            # Anyone who read has read enough (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise usage(f"cannot write {options['out'] or 'standard output'}: {error.strerror}") from None
@@ -188,7 +188,7 @@ def summary_lines(
 
 
 def noting(entries: Iterable[Entry], broken: list[Entry], costs: Costs | None = None) -> Iterator[Entry]:
-    """The entries as they are; those that tell a violation are kept as well, and ``costs`` sees all."""
+    """The entries as they are; those that report a violation are kept as well, and ``costs`` sees all."""
     from simulations.invariants import INVARIANT_FAULT
 
     for entry in entries:
@@ -200,7 +200,7 @@ def noting(entries: Iterable[Entry], broken: list[Entry], costs: Costs | None = 
 
 
 def has_rates(scenario: Scenario) -> bool:
-    """Whether it is told how fast some topic grows."""
+    """Whether it receives how fast some topic grows."""
     created = any(action.rate is not None for action in scenario.script)
     return created or any(topic.rate is not None for topic in scenario.topics.values())
 
@@ -215,7 +215,7 @@ class Costs:
         self._begin_ms, self._end_ms = scenario.start_ms, scenario.start_ms + scenario.until_ms
 
     def see(self, entry: Entry) -> None:
-        """Notes tell who reads what, records where who comes next begins; nothing else counts."""
+        """Notes show who reads what, records where who comes next begins; nothing else counts."""
         from groups.history.entries import Kind
         from groups.history.replay.fold import replay
 

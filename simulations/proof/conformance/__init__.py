@@ -13,11 +13,11 @@ module               what it is for
 ``candidates``       what may have come next, and ``differing`` what to go on with where nothing agrees
 ``releasing``        answers that had to wait
 ``excuses``          what is believed where the recording cannot show it
-``steps``            one step, and what it tells
+``steps``            one step, and what it reports
 ``variants``         the ways in which one request may have been handled
 ``internal_events``  what a coordinator does without a request
 ``timeouts``         timers that run out, most of a classic group's without a record
-``position``         where the walk stands
+``position``         where the walk is
 ``timers``           which timers must have been running
 ``comparing``        answers field by field, records one by one
 ``score``            what is equal is counted, what is not is worded

@@ -1,4 +1,4 @@
-"""Broker settings as people write them, and the settings of a group as the metadata log tells them."""
+"""Broker settings as people write them, and the settings of a group as the metadata log reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is believed where a recording cannot show it: each excuse has a name, and is counted beside the verdict."""
+"""What is believed where a recording cannot show it: each excuse has a name, and is counted next to the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a walk along a group's log stands: what is used up, what is known, and how exact the log's times are."""
+"""Where a walk along a group's log is: what is used up, what is known, and how exact the log's times are."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ LOG_DELAY_MS: Final = 250
 than it was handled. The first guess is that it was not."""
 
 LOG_DELAY_MOST_MS: Final = 5_000
-"""As late is believed where nothing else explains what was recorded: a machine that stands still for seconds was seen."""
+"""As late is believed where nothing else explains what was recorded: a machine that does not move for seconds was seen."""
 
 IMAGE_LAG_LEAST_MS: Final = 20_000
-"""How long after a change of the metadata the coordinator may not have heard of it, as far as nothing is slow. A broker at
+"""How long after a change of the metadata the coordinator may not have seen it, as far as nothing is slow. A broker at
 rest hears of it in milliseconds; one that makes a hundred topics hears of them one after another, up to fifteen seconds
 late, and answers requests at once meanwhile."""
 
@@ -41,14 +41,14 @@ IMAGE_SHOWN_LAG_MS: Final = 2_000
 """The same once a record of the group has shown that its broker had the image."""
 
 IMAGE_LAG_SLOWEST: Final = 20
-"""As many times the slowest request of the recording may it be where something is: a machine that stands still again and
+"""As many times the slowest request of the recording may it be where something is: a machine that does not move again and
 again lets requests wait for it, too."""
 
 IMAGE_LAG_MOST_MS: Final = 60_000
 """Later than this is believed of no machine."""
 
 LATE_IMAGE_MS: Final = 1_000
-"""What is heard of later than this is excused, and counted."""
+"""What is seen later than this is excused, and counted."""
 
 UNIT_RECORDS_MOST: Final = 20_000
 """As far as one operation's records are looked for: each member of the largest group once, and some."""
@@ -61,7 +61,7 @@ READ_LAG_STATES: Final = 64
 
 
 class Log:
-    """What was recorded, as the walk looks at it. It stays the same; a ``Position`` says what of it is used up."""
+    """What was recorded, as the walk looks at it. It stays the same; a ``Position`` states what of it is used up."""
 
     def __init__(self, recording: Recording) -> None:
         self.group = recording.group
@@ -90,7 +90,7 @@ class Log:
         return read > 0 and self._heartbeats_done[read - 1] >= at_ms - CLOCK_SLACK_MS
 
     def state_times(self, at: int) -> Iterator[int]:
-        """When a classic group came to the state that its record tells, of each such record from this one on."""
+        """When a classic group came to the state that its record reports, of each such record from this one on."""
         first = bisect_left(self._group_states, (at, -INFINITE_MS))
         return (known for _, known in islice(self._group_states, first, None))
 
@@ -122,7 +122,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One point of the walk. ``shard`` is never changed: whoever asks it something asks a copy.
+    """One point of the walk. ``shard`` is never changed: anyone who asks it something asks a copy.
 
     Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``heard``, other
     coordinators' loads up to ``loads``. ``tasks`` were started (and when) and have no result yet; offsets of ``deleted``
@@ -173,7 +173,7 @@ class Position:
                 yield number, self.log.asked[number]
 
     def coming_images(self) -> Iterator[ImageChange]:
-        """Changes that the group has not heard of."""
+        """Changes that the group has not seen."""
         return (self.log.images[number] for number in range(self.images_seen, len(self.log.images)))
 
     def coming_written(self, count: int) -> Sequence[Written]:
@@ -204,7 +204,7 @@ class Position:
         return replace(self, ahead=ahead, taken=taken)
 
     def knowing(self, images: int) -> Position:
-        """So many further changes have been heard of; their deleted topics' offsets are to go."""
+        """So many further changes have been seen; their deleted topics' offsets are to go."""
         if not images:
             return self
         gone = [topic for change in islice(self.coming_images(), images) for topic in change.deleted]
@@ -219,7 +219,7 @@ class Position:
         return replace(self, parked=waiting, answered=self.answered + len(self.parked) - len(waiting))
 
     def become(self, shard: Shard, until_ms: int) -> Position:
-        """The state is another; whoever asks after ``until_ms`` has to know of it."""
+        """The state is another; anyone who asks after ``until_ms`` has to know of it."""
         earlier = (*self.earlier[-READ_LAG_STATES + 1 :], (until_ms, self.shard))
         return replace(self, shard=shard, earlier=earlier)
 
@@ -235,7 +235,7 @@ def _subscribed(metadata: str) -> Sequence[str]:
 def _known_ms(recording: Recording) -> tuple[int, ...]:
     """By change of the metadata the time from which on the group's coordinator knew of it.
 
-    What the recording shows bounds it: the slowest request tells how slow the machine was, and a result of expressions
+    What the recording shows bounds it: the slowest request shows how slow the machine was, and a result of expressions
     of how new an image the broker had.
     """
     own_ms = (asked.done_ms - asked.arrived_ms for asked in recording.asked)

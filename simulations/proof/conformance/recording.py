@@ -40,7 +40,7 @@ class RecordedRequest:
 
     @property
     def member(self) -> str:
-        """The member that asks, empty where it has no id yet. A LeaveGroup may tell one in a list."""
+        """The member that asks, empty where it has no id yet. A LeaveGroup may report one in a list."""
         if known := self.request.get("memberId"):
             return str(known)
         leaving: Sequence[Fields] = self.request.get("members") or ()
@@ -48,13 +48,13 @@ class RecordedRequest:
 
     @property
     def sender(self) -> tuple[str, str]:
-        """Whoever asks one thing after another: the client and its member."""
+        """Anyone who asks one thing after another: the client and its member."""
         return self.client, self.member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One record as it stands in the log, or the end of a transaction with records of the group. ``at_ms`` is its timestamp: the broker's clock a moment after the handling."""
+    """One record as it is in the log, or the end of a transaction with records of the group. ``at_ms`` is its timestamp: the broker's clock a moment after the handling."""
 
     partition: int
     offset: int

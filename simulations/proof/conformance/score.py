@@ -66,7 +66,7 @@ class Score:
     def records(
         self, group: str, now_ms: int, recorded: Sequence[Written], simulated: Sequence[Record]
     ) -> list[Difference]:
-        """One for each record that differs or stands on one side alone."""
+        """One for each record that differs or is on one side alone."""
         found: list[Difference] = []
         places = {id(written.payload): written for written in recorded}
         for left, right in aligned([written.payload for written in recorded], simulated):

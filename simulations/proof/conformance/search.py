@@ -1,6 +1,6 @@
 """One group's recorded requests through a simulated coordinator, in the order in which the broker handled them.
 
-Theory of operation. A request log tells when each request had been read and when its answer had been sent; the
+Theory of operation. A request log shows when each request had been read and when its answer had been sent; the
 coordinator handled it in between. Requests that overlap may have been handled in any order, but each wrote its records at
 once, and those stand in the log in that order. So the walk goes along the log: of the requests that may be next, it takes
 the first that a copy of the shard answers as recorded and that writes exactly the records that come next. What the
@@ -9,12 +9,12 @@ deleted topic. It is tried where no request explains the next records, and must 
 task was started).
 
 In the classic protocol a JoinGroup and a SyncGroup wait for other members. Such a request is used up when it was handled, and its answer
-when something lets it go: another member's request, or a timer. Which of them it was, and when, the answers tell that come at once.
+when something lets it go: another member's request, or a timer. Which of them it was, and when, the answers report that come at once.
 
 Where nothing fits, an earlier step may have been the wrong one: of two requests that overlap the other one came first, or the
-change of a topic had been heard of already. So the walk goes back and tries what else agreed there, and stays with a way that
-leads further. A difference is what no order explains that the times allow: it is told, and the walk goes on from the
-recorded records, so that one difference is told once.
+change of a topic had been seen already. So the walk goes back and tries what else agreed there, and stays with a way that
+leads further. A difference is what no order explains that the times allow: it is reported, and the walk goes on from the
+recorded records, so that one difference is reported once.
 
 Taken from the recording: the time inside records (``assignmentTimestamp``, ``commitTimestamp``), within what the
 request's own times allow; a result's start and metadata version; the moment of an image change, from its own time on.
@@ -123,7 +123,7 @@ class Judge:
         return step.after
 
     def _score(self, count: int) -> None:
-        """The first steps of the trail stand, and are told."""
+        """The first steps of the trail stand, and are reported."""
         for _ in range(count):
             self._trail.popleft().score(self.tally, self.story)
 

@@ -1,4 +1,4 @@
-"""One step of the walk: from one position to the next, and what it tells of the way."""
+"""One step of the walk: from one position to the next, and what it reports the way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Refused = tuple[Written, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """``records``, and the request that was ``asked``, are used up by it; changes of the image that lie between the positions were heard of at ``now_ms``."""
+    """``records``, and the request that was ``asked``, are used up by it; changes of the image that lie between the positions were seen at ``now_ms``."""
 
     before: Position
     after: Position
@@ -35,14 +35,14 @@ class SearchStep:
         return self.before.log.written[self.before.at : self.after.at]
 
     def _could_have_shown(self, change: ImageChange) -> bool:
-        """Whether something that concerns the group was handled between the change and when it was heard of."""
+        """Whether something that concerns the group was handled between the change and when it was seen."""
         log = self.before.log
         return log.concerned_by(change) and log.heartbeat_at(
             change.at_ms + LATE_IMAGE_MS // 2, LATE_IMAGE_MS // 2
         )
 
     def score(self, tally: Score, story: Story) -> None:
-        """Counts and tells the step; steps are told in their order."""
+        """Counts and reports the step; steps are reported in their order."""
         tally.excuses.update(self.excuses)
         for change in self.before.log.images[self.before.images_seen : self.after.images_seen]:
             story.image(change, self.now_ms)
@@ -52,7 +52,7 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loading(SearchStep):
-    """Another coordinator has loaded the log: memory is what the records give, and timers begin anew."""
+    """Another coordinator has loaded the log: memory is what the records give, and timers restart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

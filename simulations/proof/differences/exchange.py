@@ -1,7 +1,7 @@
 """A scripted exchange with one group's coordinator, which runs by either rules: what a difference is shown with.
 
-Members are not clients here: each tells the epoch that it was told last, everything at epoch 0, and owns what the
-script says, or what it was told last. Time moves by ``after_ms`` before each operation.
+Members are not clients here: each reports the epoch that it was sent last, everything at epoch 0, and owns what the
+script states, or what it was sent last. Time moves by ``after_ms`` before each operation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from simulations.protocol.messages.groups import (
 GROUP: Final = "orders"
 START_MS: Final = 1_000_000
 HEARTBEAT_MS: Final = 5_000
-"""Between two operations unless one says otherwise: longer than the release's assignment interval."""
+"""Between two operations unless one differs: longer than the release's assignment interval."""
 
 TOPIC_IDS: Final = {
     "foo": "AAAAAAAAAAAAAAAAAAAAAQ",
@@ -46,7 +46,7 @@ TOPIC_IDS: Final = {
 }
 
 AS_ASSIGNED: Final = "as told"
-"""What a member says that it owns: what the last answer with an assignment told it."""
+"""What a member states that it owns: what the last answer with an assignment reported it."""
 
 
 class Answer(TypedDict, total=False):
@@ -96,7 +96,7 @@ class Step(TypedDict):
 
 
 class HeartbeatFields(TypedDict, total=False):
-    """What a heartbeat may tell beside its epoch and what its member owns."""
+    """What a heartbeat may report next to its epoch and what its member owns."""
 
     instance_id: str
     rebalance_timeout_ms: int
@@ -170,7 +170,7 @@ def beat(
     owned: Partitions | str | None = None,
     **fields: Unpack[HeartbeatFields],
 ) -> Operation:
-    """``epoch``: in the place of its own; with 0 the member tells everything that it joined with."""
+    """``epoch``: in the place of its own; with 0 the member reports everything that it joined with."""
 
     def act(exchange: Exchange) -> Outcome[HeartbeatAnswer]:
         at = exchange.epochs.get(who, JOIN_EPOCH) if epoch is None else epoch
@@ -210,7 +210,7 @@ def static_leave(who: str, instance_id: str) -> Operation:
 
 
 def commit(who: str, partition: int, *, behind: int = 0) -> Operation:
-    """``behind``: how many epochs older than its own the member says that it is."""
+    """``behind``: how many epochs older than its own the member states that it is."""
     offset = CommittedOffset(topic="foo", topic_id=TOPIC_IDS["foo"], partition=partition, offset=5)
 
     def act(exchange: Exchange) -> Outcome[CommitAnswer]:
@@ -280,7 +280,7 @@ SETTLE: Final = (target(), beat("A"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """``look`` takes from the steps what is told apart; ``kip`` and ``kafka`` are what is found, as JSON values."""
+    """``look`` takes from the steps what is distinguished; ``kip`` and ``kafka`` are what is found, as JSON values."""
 
     operations: tuple[Operation, ...]
     look: Callable[[list[Step]], object]
@@ -307,7 +307,7 @@ def frames(case: Case, semantics: Semantics) -> list[Frame]:
 
 
 class Exchange:
-    """A coordinator, and what members were told; ``joined`` has what each joined with."""
+    """A coordinator, and what members were notified; ``joined`` has what each joined with."""
 
     def __init__(self, semantics: Semantics, settings: Settings) -> None:
         topics = {

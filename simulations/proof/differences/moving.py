@@ -21,7 +21,7 @@ from simulations.proof.differences.exchange import (
 from simulations.proof.differences.table import Difference, Seen
 
 ASSIGNED: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
-"""A has all, B joins, and A is told to give a partition up."""
+"""A has all, B joins, and A is asked to give a partition up."""
 
 MOVING: Final = (
     Difference(

@@ -1,4 +1,4 @@
-"""Walks every interleaving of a small scenario: an untimed world, its states told apart by what decides their future.
+"""Walks every interleaving of a small scenario: an untimed world, its states distinguished by what decides their future.
 
 ``explore`` is the way in. What is walked, what is left out and why nothing is missed by it:
 ``docs/explanation/exploration.md``.
@@ -13,9 +13,9 @@ module                   what it is for
 ``search``               breadth first, to the shortest way to a violation; ``partitioned_search`` by several processes
 ``world``                what can happen next in a world, and how its parts are put together
 ``processes``            a client, what is on its way, and the checker's account of it
-``coordinators``         the coordinator and its steps; ``coordinator_entries`` tells them
-``plan``, ``script``     what a scenario says, and what its lines do
-``interning``            each part once, by what ``canonical`` says of it
+``coordinators``         the coordinator and its steps; ``coordinator_entries`` reports them
+``plan``, ``script``     what a scenario states, and what its lines do
+``interning``            each part once, by what ``canonical`` states of it
 ``state_layout``         a world as a tuple of numbers; ``actions`` its steps and budgets
 ``findings``, ``trace``  what was found, and the way there as a timeline
 =======================  ==============================================================

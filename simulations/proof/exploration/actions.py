@@ -7,7 +7,7 @@ from enum import IntEnum, unique
 from typing import Final
 
 SLOTS_MAX: Final = 64
-"""Processes of a scenario, restarts included: a step is told by its kind and one of these. Nobody walks that many."""
+"""Processes of a scenario, restarts included: a step is reported by its kind and one of these. Nobody walks that many."""
 
 Step = int
 """A kind and the process that it happens to, packed: ``kind * SLOTS_MAX + slot``."""
@@ -58,7 +58,7 @@ class Budgets:
     ``losses``: a connection breaks, with all that is on its way on it. ``duplicates``: the connection
     breaks when a request has arrived, so that it is handled, and its client asks again in its own way.
     ``timers``: the session or the rebalance timeout of a process that lives and is not paused runs out.
-    ``fail_overs``: another broker takes the group over. What the script says is not counted.
+    ``fail_overs``: another broker takes the group over. What the script states is not counted.
     """
 
     losses: int = 0

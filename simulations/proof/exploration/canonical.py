@@ -1,8 +1,8 @@
-"""What decides the future of a value, with epochs that are told apart by their order alone.
+"""What decides the future of a value, with epochs that are distinguished by their order alone.
 
 Epochs are compared with each other, and the next one is greater than all there are; nothing else is done with them.
 So they may be replaced by their ranks among all epochs of a world: two worlds that differ by more than that take the
-same steps. -2, -1 and 0 have meanings of their own and stay. The clock stands still, so times decide nothing.
+same steps. -2, -1 and 0 have meanings of their own and stay. The clock does not move, so times decide nothing.
 
 ``FIELDS`` judges each field of each type that is part of a world. A field that it does not know is an error and no
 guess: an epoch that were left as it is would make unlike worlds look alike.
@@ -46,7 +46,7 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "assignment_epoch": _E,
         "metadata_hash": _P,
         "target_epoch_recorded": _N,  # What a frame may say of it; a coordinator's own log always has it.
-        "assignment_timestamp_ms": _N,  # The clock stands still, and the interval between targets is 0.
+        "assignment_timestamp_ms": _N,  # The clock does not move, and the interval between targets is 0.
         "members": _I,
         "target": _P,
         "partition_epochs": _M,

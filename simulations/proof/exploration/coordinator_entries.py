@@ -1,4 +1,4 @@
-"""Tells the coordinator's steps as entries, for the checker and for the timeline of a trace.
+"""Reports the coordinator's steps as entries, for the checker and for the timeline of a trace.
 
 A request may be answered by a later one's step.
 """
@@ -21,12 +21,12 @@ from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.requests import APIS
 
 NOW_MS: Final = 1_000_000
-"""The time at which the clock stands: any, but not 0, which stands for "never" in records."""
+"""The time at which the clock is: any, but not 0, which means "never" in records."""
 
 Timer = tuple[str, str | None]
 
 Answer = HeartbeatAnswer | CommitAnswer | JoinAnswer | SyncAnswer | ClassicHeartbeatAnswer | LeaveAnswer
-"""Whatever a group's coordinator answers where clients ask nothing beside their membership."""
+"""Whatever a group's coordinator answers where clients ask nothing next to their membership."""
 
 Answers = tuple[tuple[int, Answer], ...]
 """Whom a step answers, by the ticket of the request."""

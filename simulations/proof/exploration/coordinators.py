@@ -1,4 +1,4 @@
-"""The coordinator's side of a world: a shard, its timers and tasks, what it has not answered, and the checkers beside it.
+"""The coordinator's side of a world: a shard, its timers and tasks, what it has not answered, and the checkers next to it.
 
 A step of the coordinator depends on nothing else, so each is taken and checked once for each state it is taken in,
 however many worlds share that state.
@@ -52,7 +52,7 @@ MEMORY: Final[Mapping[str, Callable[[VolatileState, ConsumerGroup], Hashable]]] 
     "refresh": lambda memory, group: memory.refresh.expired(NOW_MS, group.group_epoch),
     "resolving": lambda memory, _: memory.resolving,
     "new_topics_version": lambda memory, _: memory.new_topics_version,
-    "rebalancing": lambda *_: None,  # The timers that run tell it.
+    "rebalancing": lambda *_: None,  # The timers that run report it.
     "joining": lambda *_: None,  # Of classic members alone, whose coordinator has it in its own key.
     "member_slots": lambda memory, _: memory.member_slots,
     "offset_slots": lambda *_: (
@@ -129,7 +129,7 @@ class Coordinator(ABC):
             state.protocol,
             state.deleted,
             canonical(group, rename),
-            # Two orders outlive the set that they are of: keys of one slot of a hash table, and names as first told.
+            # Two orders outlive the set that they are of: keys of one slot of a hash table, and names as first reported.
             tuple(timeline_order(group, memory.member_slots)),
             all_names(group, group.members),
             tuple(judge(memory, group) for judge in MEMORY.values()),
@@ -145,7 +145,7 @@ C = TypeVar("C", bound=Coordinator)
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorStep(Generic[C]):
-    """What a step led to: whom it answers, what it broke, and the entries that tell it.
+    """What a step led to: whom it answers, what it broke, and the entries that report it.
 
     These are numbered behind the ``last`` of the coordinator that took it.
     """
@@ -187,7 +187,7 @@ class CoordinatorRuntime(ABC, Generic[C]):
         timers: tuple[TimerCommand, ...] = (),
         group: Group | None = None,
     ) -> CoordinatorStep[C]:
-        """The coordinator of a group that the records tell of, if there are any; ``group`` is a classic one as it is in memory."""
+        """The coordinator of a group that the records report, if there are any; ``group`` is a classic one as it is in memory."""
         known = Topics()
         known.there_are(topics_note(shard.image, names, {})["topics"])
         node = self.fresh(shard, GroupChecks(Violations(), known, self._semantics))
@@ -282,7 +282,7 @@ class CoordinatorRuntime(ABC, Generic[C]):
         cause: int | None,
         answers: Answers = (),
     ) -> CoordinatorStep[C]:
-        """The coordinator after an operation, and what the checkers find in the entries that tell it."""
+        """The coordinator after an operation, and what the checkers find in the entries that report it."""
         known: Answers = (*((each.ticket, each.answer) for each in outcome.parked_answers), *answers)
         teller.effect(cause, outcome, known)
         after = replace(
@@ -303,7 +303,7 @@ class CoordinatorRuntime(ABC, Generic[C]):
 
 
 def teller_of(node: Coordinator) -> Teller:
-    """Tells the coordinator's next step."""
+    """Reports the coordinator's next step."""
     return Teller(node.shard.state, node.timers, node.last, node.waiting)
 
 
@@ -314,6 +314,6 @@ def _durable(shard: Shard) -> Hashable:
 
 
 def compacted(log: list[Record]) -> list[Record]:
-    """The last record of each key, where it stands; tombstones stay, as they do for a while."""
+    """The last record of each key, where it is; tombstones stay, as they do for a while."""
     last = {(record["type"], tuple(sorted(record["key"].items()))): at for at, record in enumerate(log)}
     return [log[at] for at in sorted(last.values())]

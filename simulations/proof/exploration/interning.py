@@ -10,7 +10,7 @@ from simulations.proof.exploration.state_layout import UNBORN
 
 
 class Keyed(Protocol):
-    """What can be told apart by what decides its future."""
+    """What can be distinguished by what decides its future."""
 
     def key(self, rename: Rename, /) -> Hashable: ...
 

@@ -36,7 +36,7 @@ class SearchPartition:
         self.rests: list[int] = []
         self.found = Findings(rests=self.rests)
         self.mine = array("I")
-        """The numbers of the worlds that ``found.parents`` and ``found.steps`` tell of."""
+        """The numbers of the worlds that ``found.parents`` and ``found.steps`` report."""
         self.states = 1
         self._index = index
         self._count = count
@@ -149,7 +149,7 @@ class SearchPartition:
 
 
 def together(shares: Sequence[tuple[array[int], Findings]]) -> Findings:
-    """What all shares have found, each told by its ``mine`` and its ``found``."""
+    """What all shares have found, each reported by its ``mine`` and its ``found``."""
     count = sum(len(mine) for mine, _ in shares)
     rests: list[int] = []
     whole = Findings(parents=array("I", bytes(4 * count)), steps=array("H", bytes(2 * count)), rests=rests)

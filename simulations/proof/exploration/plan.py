@@ -1,4 +1,4 @@
-"""What a scenario says that an exploration needs: its script without times, its processes, and how it begins."""
+"""What a scenario states that an exploration needs: its script without times, its processes, and how it begins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulations.world.scenario.actions import Action
 from simulations.world.scenario.classic_members import CLASSIC
 
 WITHOUT_EFFECT: Final = frozenset({Verb.HEARTBEAT, Verb.SLOW_REVOKE, Verb.POLL_LATE, Verb.NETWORK})
-"""What only says when something happens: here it may happen at any time anyway."""
+"""What only states when something happens: here it may happen at any time anyway."""
 
 OF_TOPICS: Final = frozenset({Verb.ADD_PARTITIONS, Verb.CREATE_TOPIC, Verb.DELETE_TOPIC})
 
@@ -37,7 +37,7 @@ OF_CLASSIC: Final = OF_BOTH | {Verb.BOUNCE, Verb.ENFORCE_REBALANCE}
 
 
 class NotExplorable(Exception):
-    """The scenario holds what an exploration cannot walk; the message says what, and what it can."""
+    """The scenario holds what an exploration cannot walk; the message states what, and what it can."""
 
 
 class Plan:
@@ -48,7 +48,7 @@ class Plan:
     """
 
     script_now = 0
-    """How far the script has come where the step that is taken begins: what a client is told of topics depends on it."""
+    """How far the script has come where the step that is taken begins: what a client is notified of topics depends on it."""
 
     def __init__(self, scenario: Scenario, semantics: Semantics | str) -> None:
         semantics = Semantics(semantics)
@@ -62,7 +62,7 @@ class Plan:
         self.scenario = scenario
         self.semantics = semantics
         self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in known)
-        # The clock stands still: a target is due whenever the group epoch is ahead of it.
+        # The clock does not move: a target is due whenever the group epoch is ahead of it.
         self.settings = replace(scenario.settings, assignment_interval_ms=0)
         lives = self._lives()
         self.slots = [(name, life) for name, count in lives.items() for life in range(1, count + 1)]
@@ -111,11 +111,11 @@ class Plan:
         return image.with_partitions(action.who, action.partitions)
 
     def topics_version(self, script: int) -> int:
-        """What of the script's place decides which topics a broker tells a client of."""
+        """What of the script's place decides which topics a broker notifies a client of."""
         return self._topics_after[script]
 
     def topics(self, script: int) -> dict[str, Topic]:
-        """The topics as a broker tells them when the script has come so far."""
+        """The topics as a broker notifies them when the script has come so far."""
         version = self._topics_after[script]
         if version not in self._noted_topics:
             self._noted_topics[version] = topics_as_noted(self._images[script])
@@ -152,7 +152,7 @@ class Plan:
 
 
 class _Metadata:
-    """A broker that tells of the topics as they are in the world whose step is taken."""
+    """A broker that reports the topics as they are in the world whose step is taken."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

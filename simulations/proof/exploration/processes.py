@@ -35,7 +35,7 @@ class Process(ABC):
 
     ``owned`` is the checker's own account, by callbacks; ``said`` what of it the last heartbeat could know of, and
     ``misunderstood`` what the group took it to be rid of because of one that could not. ``unbegun`` is what the group
-    took it to be rid of before it had begun with it, as long as it may: until it has heard of that, and the
+    took it to be rid of before it had begun with it, as long as it may: until it has seen that, and the
     reconciliation that is in progress by then is over.
     """
 
@@ -94,7 +94,7 @@ class Process(ABC):
 
     @abstractmethod
     def own_part(self, rename: Rename) -> tuple[Hashable, ...]:
-        """What decides its future beside the fields of every process."""
+        """What decides its future next to the fields of every process."""
 
     def key(self, rename: Rename) -> Hashable:
         requests = tuple((of_message(request, rename), wanted, who) for request, wanted, who in self.requests)
@@ -166,7 +166,7 @@ class Processes(ABC, Generic[P]):
         return []
 
     def takes_no_time(self, _process: P, _call: Call) -> bool:
-        """Whether nobody can tell how long this callback runs."""
+        """Whether nobody can show how long this callback runs."""
         return False
 
     # What a process does.
@@ -187,7 +187,7 @@ class Processes(ABC, Generic[P]):
         client = process.consumer.copy()
         effects = client.receive(request, answer, NOW_MS)
         if process.unbegun and isinstance(answer, HeartbeatAnswer) and answer.assigned is not None:
-            # Now it has heard. What it is about to begin with it does begin with.
+            # Now it has seen. What it is about to begin with it does begin with.
             process = replace(process, unbegun=process.unbegun & self._under_way(client))
         return self.after(process, client, effects)
 
@@ -237,7 +237,7 @@ class Processes(ABC, Generic[P]):
         First what it owns and could not say; then what it may yet begin with.
         """
         gone = before & ~held if isinstance(request, Heartbeat) else 0
-        # Only who says what it owns can leave out what it has not begun with.
+        # Only who states what it owns can leave out what it has not begun with.
         unnamed = gone if isinstance(request, Heartbeat) and request.owned is not None else 0
         unbegun = self.may_begin(process, unnamed | process.unbegun & ~held)
         return gone & process.owned & ~process.said, unbegun
@@ -309,7 +309,7 @@ class Processes(ABC, Generic[P]):
 
 
 def changes_nothing(process: Process, request: Request, answer: Answer) -> bool:
-    """Whether the answer to a heartbeat of the consumer protocol tells its process nothing but that it came."""
+    """Whether the answer to a heartbeat of the consumer protocol notifies its process nothing but that it came."""
     client = process.consumer
     if not isinstance(answer, HeartbeatAnswer) or not isinstance(client, Consumer):
         return False

@@ -1,4 +1,4 @@
-"""What stands where in a world: a tuple of numbers, the same for every world of one plan."""
+"""What is where in a world: a tuple of numbers, the same for every world of one plan."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 World = tuple[int, ...]
 
 Form = bytes
-"""What tells worlds apart, packed: two worlds of one form have the same future."""
+"""What distinguishes worlds, packed: two worlds of one form have the same future."""
 
 COORDINATOR, SCRIPT, LOSSES, DUPLICATES, TIMERS, FAIL_OVERS, PROCESSES = range(7)
-"""Where what stands in a world; from ``PROCESSES`` on the processes."""
+"""Where what is in a world; from ``PROCESSES`` on the processes."""
 
 UNBORN: Final = -1
 """A process that has not started."""

@@ -1,6 +1,6 @@
 """The timeline of a trace: what happened on the way to a violation, as entries that open like those of any run.
 
-The clock of an exploration stands still; here each step is told a tenth of a second after the one before, so that a
+The clock of an exploration does not move; here each step receives a tenth of a second after the one before, so that a
 reader can go from one to the next.
 """
 
@@ -91,7 +91,7 @@ SENTENCES: Final = {
 class _Telling:
     """Writes entries behind each other, with sequences, offsets and batches of their own.
 
-    ``step`` is told right behind the ``take`` of it, which leaves what the step did beside what a world shows.
+    ``step`` is reported right behind the ``take`` of it, which leaves what the step did next to what a world shows.
     """
 
     def __init__(self, worlds: AnyWorlds) -> None:
@@ -216,7 +216,7 @@ class _Telling:
         self._renumber(first)
 
     def _renumber(self, first: int) -> None:
-        """An answer that comes later than its own step names its request, which stands under another number here."""
+        """An answer that comes later than its own step names its request, which is under another number here."""
         for at in range(first, len(self.entries)):
             answer = self.entries[at]
             if "request" not in answer.payload:

@@ -56,7 +56,7 @@ class Calls(NamedTuple):
 
 
 Deed = tuple[Entry, ...] | Calls
-"""What a timeline tells of a step beside what a world shows; the entries are the coordinator's."""
+"""What a timeline reports a step next to what a world shows; the entries are the coordinator's."""
 
 
 class Coordinated(NamedTuple):
@@ -137,7 +137,7 @@ class Worlds(ABC, Generic[C, P]):
         return step, world, wrong
 
     def own_part(self, _world: World) -> Iterable[Next]:
-        """What can happen beside the steps of one process, of the script and of the coordinator."""
+        """What can happen next to the steps of one process, of the script and of the coordinator."""
         return ()
 
     def gains(self, _world: World, _slot: int, _partitions: int) -> Wrongs:
@@ -163,7 +163,7 @@ class Worlds(ABC, Generic[C, P]):
             world, _ = self.done(world, slot, done)
         return world
 
-    # What tells worlds apart.
+    # What distinguishes worlds.
 
     def form(self, world: World) -> Form:
         """The world, packed: two worlds of one form have the same future."""
@@ -214,7 +214,7 @@ class Worlds(ABC, Generic[C, P]):
         yield from self.own_part(world)
 
     def take(self, world: World, step: Step) -> tuple[World, Wrongs]:
-        """The world that a step leads to, one of those that can be taken; ``deeds`` tell what it did."""
+        """The world that a step leads to, one of those that can be taken; ``deeds`` show what it did."""
         journal = self.journal = []
         try:
             for other, after, wrong in self.following(world):
@@ -260,7 +260,7 @@ class Worlds(ABC, Generic[C, P]):
         return known
 
     def note(self, deed: Deed) -> None:
-        """Keeps what a step does, if it is to be told."""
+        """Keeps what a step does, if it is to be reported."""
         if self.journal is not None:
             self.journal.append(deed)
 

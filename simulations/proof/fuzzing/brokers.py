@@ -1,4 +1,4 @@
-"""Draws what happens to brokers beside a script that is drawn already: rolls, and the level of ``group.version``.
+"""Draws what happens to brokers next to a script that is drawn already: rolls, and the level of ``group.version``.
 
 Its chances are its own, so the script is what it is without. Only what the controller accepts is drawn: brokers go down one by
 one, a level is raised when all of them support it, and a broker of an older release comes when the level is 0.

@@ -1,4 +1,4 @@
-"""Counts what runs reached: a fuzzer that never gets a member fenced says nothing about fencing.
+"""Counts what runs reached: a fuzzer that never gets a member fenced has nothing about fencing.
 
 ``Coverage`` counts it from scenarios and entries alone.
 """
@@ -118,7 +118,7 @@ class Coverage:
         if value["memberEpoch"] == -2:
             self._away.add(who)
         elif self._away:
-            # Whoever writes next of those that are away, or in their place.
+            # Anyone who writes next of those that are away, or in their place.
             self.counts["static return"] += value["memberEpoch"] > 0 and value["previousMemberEpoch"] == 0
 
     def _changes(self, number: int, entry: Entry, ended: bool) -> None:

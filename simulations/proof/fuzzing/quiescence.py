@@ -11,7 +11,7 @@ from simulations.world.scenario import Scenario, Verb
 from simulations.world.scenario.actions import EVERYTHING
 
 DISTURBANCES: Final = 3
-"""The script's end may still throw members out, one after another, and each begins the bound anew."""
+"""The script's end may still throw members out, one after another, and each begins the bound again."""
 
 
 ROUNDS: Final = 4
@@ -38,9 +38,9 @@ def quiescence_ms(bounds: Bounds, rebalance_timeout_ms: int) -> int:
 
 
 def rounds_ms(bounds: Bounds, rebalance_timeout_ms: int, members: Iterable[ClassicTimes]) -> int:
-    """What members of the classic protocol may take beside the bound of the others.
+    """What members of the classic protocol may take next to the bound of the others.
 
-    The leader sees a topic grow when its metadata are too old; each round of a rebalance is heard of at a heartbeat, and
+    The leader sees a topic grow when its metadata are too old; each round of a rebalance is seen at a heartbeat, and
     joined within the rebalance timeout.
     """
     known = list(members)

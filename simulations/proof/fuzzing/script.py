@@ -1,4 +1,4 @@
-"""Draws a script line by line: only what can be done at its time, and all that stands still goes on at the end."""
+"""Draws a script line by line: only what can be done at its time, and all that does not move goes on at the end."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _rebalances(script: Script) -> None:
 
 
 def dies_before_it_assigns(script: Script) -> None:
-    """Somebody, who may lead, dies or stands still between join and sync; the others wait for the assignment."""
+    """Somebody, who may lead, dies or does not move between join and sync; the others wait for the assignment."""
     _rebalances(script)
     _waits(script, (*SOON_MS, *PHASE_MS))
     who = _does(script, script.random.choice((Verb.KILL, Verb.PAUSE, Verb.LEAVE)))
@@ -100,7 +100,7 @@ def fails_over_while_joining(script: Script) -> None:
 
 
 def straggles(script: Script) -> None:
-    """A member stands still through a whole rebalance, and then goes on with what it knew, and commits."""
+    """A member does not move through a whole rebalance, and then goes on with what it knew, and commits."""
     who = _does(script, Verb.PAUSE, script.is_static) or _does(script, Verb.PAUSE)
     _waits(script, SOON_MS)
     _rebalances(script)

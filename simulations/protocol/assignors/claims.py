@@ -15,8 +15,8 @@ from simulations.protocol.assignors.interface import GroupSpec, MemberSpec, Owne
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """``partitions`` as ``(topic, partitions)`` in the order told, a topic perhaps twice; ``generation`` is ``None``
-    if nothing says so, ``NO_GENERATION`` if something says that there is none."""
+    """``partitions`` as ``(topic, partitions)`` in the order reported, a topic perhaps twice; ``generation`` is ``None``
+    if nothing states this, ``NO_GENERATION`` if something states that there is none."""
 
     partitions: Iterable[tuple[str, Sequence[int]]]
     generation: int | None = None
@@ -78,7 +78,7 @@ _COUNT_AND_FIRST: Final = Struct(">ii")
 def _read_at_once(data: bytes, names: dict[bytes, str]) -> Claims | None:
     """User data of version 1 without anything odd in them, as most are; ``None`` for the others.
 
-    The reader of ``groups.wire`` tells what is wrong and where; here are a hundred thousand partitions in a call.
+    The reader of ``groups.wire`` shows what is wrong and where; here are a hundred thousand partitions in a call.
     """
     runs: list[tuple[str, list[int]]] = []
     try:

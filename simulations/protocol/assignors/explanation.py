@@ -1,6 +1,6 @@
 """The steps of an algorithm, in words and data, collected while it runs.
 
-An assignor is handed an ``Explanation`` or none, and asks ``if explain:`` before it says anything, so that the answer
+An assignor is handed an ``Explanation`` or none, and asks ``if explain:`` before it states anything, so that the answer
 alone costs nothing more.
 """
 
@@ -13,11 +13,11 @@ STEPS_MAX: Final = 10_000
 """More is not read by anybody: after so many steps the explanation counts those that it leaves out."""
 
 LISTED_MAX: Final = 20
-"""Partitions named in one sentence; of more the number is told."""
+"""Partitions named in one sentence; of more the number is reported."""
 
 
 Step = Mapping[str, object]
-"""``{"step": kind, "says": sentence, …data}``: which data there are, the kind says."""
+"""``{"step": kind, "says": sentence, …data}``: which data there are, the kind states."""
 
 
 class Explanation:
@@ -37,7 +37,7 @@ class Explanation:
             self.left_out += 1
 
     def to_json(self) -> list[Step]:
-        """The steps; a last one tells how many are left out."""
+        """The steps; a last one shows how many are left out."""
         if not self.left_out:
             return self.steps
         text = f"{self.left_out} more steps are left out"
@@ -62,7 +62,7 @@ def explain_quota(explain: Explanation, partitions: int, members: int, least: in
 def explain_drop(
     explain: Explanation, member_id: str, partitions: Iterable[tuple[str, int]], because: str
 ) -> None:
-    """Partitions that a member had and is not considered for; says nothing if there are none."""
+    """Partitions that a member had and is not considered for; has nothing if there are none."""
     names = named(partitions)
     if names:
         explain.say(

@@ -44,7 +44,7 @@ class Topic:
 class MemberSpec:
     """One member.
 
-    ``topics`` is what it subscribes to, in order. ``owned`` is what it says to own (classic), or its current
+    ``topics`` is what it subscribes to, in order. ``owned`` is what it asks to own (classic), or its current
     *target*, which is not what it holds (consumer); the order of partitions counts. ``generation`` and
     ``user_data`` are those of a classic member's subscription; without user data ``sticky`` takes what is owned.
     """
@@ -112,7 +112,7 @@ class GroupSpec:
         return self._owned_sizes
 
     def owned_by_member(self) -> dict[str, Owned]:
-        """What each member owns, to be changed by whoever asks."""
+        """What each member owns, to be changed by anyone who asks."""
         self.unassigned()
         return self._owned.copy()
 
@@ -151,7 +151,7 @@ class GroupAssignment:
     """An assignor's answer. A member that is left out has nothing.
 
     ``intended`` is the plan of ``cooperative-sticky`` before partitions in transfer are withheld; ``faults`` the
-    names of those faults of Kafka's own that this answer shows (``simulations.protocol.assignors.faults``). ``changes`` tells
+    names of those faults of Kafka's own that this answer shows (``simulations.protocol.assignors.faults``). ``changes`` reports
     of each member among whom ``uniform`` moved something that was given before how it came to what it has, as a hash
     table's order depends on that. ``user_data`` is what a custom assignor adds to a member's assignment, in bytes of its own.
     """

@@ -28,7 +28,7 @@ from simulations.protocol.assignors.explanation import counted
 from simulations.protocol.assignors.interface import GroupAssignment, GroupSpec, Owned
 
 Claims = Mapping[str, Owned]
-"""Member id → topic → partitions that the member says to own, or its target under the consumer protocol."""
+"""Member id → topic → partitions that the member asks to own, or its target under the consumer protocol."""
 
 
 class RebalanceProtocol(StrEnum):

@@ -1,4 +1,4 @@
-"""A group as ConsumerGroupDescribe and ListGroups tell it.
+"""A group as ConsumerGroupDescribe and ListGroups report it.
 
 Kafka: ``ConsumerGroup.asDescribedGroup`` and ``asListedGroup``. A driver that wants what a broker answers asks a shard
 that has replayed the committed records only.
@@ -37,7 +37,7 @@ class DescribedAssignment(TypedDict):
 
 
 class DescribedMember(TypedDict):
-    """A member as ConsumerGroupDescribe tells it."""
+    """A member as ConsumerGroupDescribe reports it."""
 
     memberId: str
     instanceId: str | None
@@ -54,7 +54,7 @@ class DescribedMember(TypedDict):
 
 
 class DescribedGroup(TypedDict):
-    """A group as ConsumerGroupDescribe (version 1) tells it."""
+    """A group as ConsumerGroupDescribe (version 1) reports it."""
 
     errorCode: int
     errorMessage: str | None
@@ -127,7 +127,7 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> DescribedGr
 
 
 def _member(context: Context, member: ConsumerMember) -> DescribedMember:
-    """What it has and what it is still to give up stand together, as the release tells them."""
+    """What it has and what it is still to give up stand together, as the release reports them."""
     known: dict[str, list[int]] = {}
     order: HashOrder[str] = HashOrder(uuid_hash)
     for held in (member.assigned, member.pending_revocation):

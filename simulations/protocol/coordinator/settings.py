@@ -33,7 +33,7 @@ class MigrationPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Each field names the broker setting that it stands for; durations are in milliseconds."""
+    """Each field names the broker setting that it means; durations are in milliseconds."""
 
     session_timeout_ms: int = 45_000
     """``group.consumer.session.timeout.ms``"""
@@ -54,13 +54,13 @@ class Settings:
     max_assignment_interval_ms: int = 15_000
     """``group.consumer.max.assignment.interval.ms``"""
     assignor_time_ms: int = 100
-    """How long after a new group epoch the target stands (``kip`` only: the proposal gives no number)."""
+    """How long after a new group epoch the target is (``kip`` only: the proposal gives no number)."""
     max_size: int = MAX_INT
     """``group.consumer.max.size``"""
     assignors: tuple[str, ...] = ("uniform", "range")
     """``group.consumer.assignors``: the first is the default"""
     scripted: ScriptedAssignor | None = field(default=None, compare=False)
-    """What stands behind the name ``scripted`` among them: an assignor that the broker loads beside its own."""
+    """What is behind the name ``scripted`` among them: an assignor that the broker loads next to its own."""
     regex_refresh_interval_ms: int = 600_000
     """``group.consumer.regex.refresh.interval.ms``"""
     append_linger_ms: int = -1

@@ -1,7 +1,7 @@
 """One group at its coordinator: operations go in one at a time, and its state is what its records give.
 
 Kafka: ``GroupCoordinatorShard`` with the part of ``GroupMetadataManager`` that holds one group. It knows no clock, no
-network and no log: who drives it (a simulated world, the exploration, a recorded request log) tells the time, appends
+network and no log: who drives it (a simulated world, the exploration, a recorded request log) reports the time, appends
 the records, runs the timers and the tasks, and hands their results back.
 """
 
@@ -114,7 +114,7 @@ class Shard:
         )
 
     def matched(self) -> dict[str, tuple[str, ...]]:
-        """By expression of the group's members, the topics that it matches now; none in ``kafka``, where records tell."""
+        """By expression of the group's members, the topics that it matches now; none in ``kafka``, where records report."""
         return self._rules.matched(self.context(0))
 
     def configure(self, config: GroupConfig) -> None:
@@ -137,7 +137,7 @@ class Shard:
         )
 
     def _settings(self) -> Settings:
-        """The broker's settings with the group's in place; made anew only when either is another."""
+        """The broker's settings with the group's in place; made again only when either is another."""
         of_broker, of_group, effective = self._effective
         if of_broker is not self.settings or of_group is not self.group_config:
             effective = group_config.effective(self.group_config, self.settings)
@@ -230,7 +230,7 @@ class Shard:
         return self._rules.unloaded(self.context(0))
 
     def describe_classic(self) -> DescribedGroup:
-        """The group as DescribeGroups tells it, in its newest version."""
+        """The group as DescribeGroups reports it, in its newest version."""
         return classic_describing.describe(self.context(0))
 
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
@@ -301,7 +301,7 @@ class Shard:
         return self._done(deletion.expire_offsets(self.context(now_ms)))
 
     def describe(self) -> describing.DescribedGroup:
-        """The group as ConsumerGroupDescribe tells it: as it is in the log, also where its coordinator forgot it."""
+        """The group as ConsumerGroupDescribe reports it: as it is in the log, also where its coordinator forgot it."""
         return describing.describe(replace(self.context(0), state=self.state))
 
     def listed(self) -> ListedGroup | None:
@@ -359,7 +359,7 @@ class Shard:
             self.state = without_group(self.state)
             self.memory = replace(self.memory, forgotten=False)
         before = self.state
-        # Anomalies are those of one record; the fold adds to what stands there.
+        # Anomalies are those of one record; the fold adds to what is there.
         self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)
         changed = record["key"].get("memberId") if record["type"] == CONSUMER_GROUP_MEMBER_METADATA else None
         self._counts.follow(before.consumer.members, self.state.consumer.members, changed)

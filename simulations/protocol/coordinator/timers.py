@@ -1,4 +1,4 @@
-"""What a coordinator says to its timers: start, start anew, cancel."""
+"""What a coordinator sends to its timers: start, start again, cancel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerStart:
-    """Starts a timer, or starts it anew. ``bound_epoch``: it does nothing if the member has left that epoch."""
+    """Starts a timer, or starts it again. ``bound_epoch``: it does nothing if the member has left that epoch."""
 
     timer: str
     member_id: str | None

@@ -1,7 +1,7 @@
 """What several APIs of the classic protocol share: who has no id or generation yet, and the bytes of members.
 
 Bytes that members and their leader say to each other (subscriptions, assignments) are ``bytes`` in messages and base64 in
-their ``body``, as everywhere that a request is told as JSON. The coordinator looks into them only to find out which topics
+their ``body``, as everywhere that a request is shown as JSON. The coordinator looks into them only to find out which topics
 a group subscribes to, and when it converts a group between the protocols.
 """
 

@@ -41,7 +41,7 @@ class PrepareAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareAnswer:
-    """``group`` is ``None`` beside an error."""
+    """``group`` is ``None`` next to an error."""
 
     error_code: int = 0
     error_message: str | None = None
@@ -145,7 +145,7 @@ def offer_of(row: ClientAssignorRow) -> Offer:
 
 
 def note_of(metadata: Metadata, error: int) -> AssignorNote:
-    """What a member is told beside its partitions."""
+    """What a member is notified next to its partitions."""
     return AssignorNote(error=error, version=metadata.version, data=b64encode(metadata.data).decode())
 
 

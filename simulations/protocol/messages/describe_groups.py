@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class DescribedMember(TypedDict):
-    """A member as DescribeGroups tells it; metadata and assignment in base64."""
+    """A member as DescribeGroups reports it; metadata and assignment in base64."""
 
     memberId: str
     groupInstanceId: str | None
@@ -17,7 +17,7 @@ class DescribedMember(TypedDict):
 
 
 class DescribedGroup(TypedDict):
-    """A group as DescribeGroups (version 6) tells it; ``protocolData`` is "" while no generation is stable."""
+    """A group as DescribeGroups (version 6) reports it; ``protocolData`` is "" while no generation is stable."""
 
     errorCode: int
     errorMessage: str | None

@@ -203,9 +203,9 @@ class Acting:
         self._start(name)
 
     def _bounce(self, action: Action, process: Process | None) -> None:
-        """Closed and started anew, perhaps set otherwise; who can close nothing any more just ends.
+        """Closed and started again, perhaps set otherwise; who can close nothing any more just ends.
 
-        Bounced again while it is down it starts once, when the later one says so.
+        Bounced again while it is down it starts once, when the later one states this.
         """
         name, down_ms = action.who, action.length_ms or 0
         self.members[name] = changed(self.members[name], action.changes)
@@ -234,7 +234,7 @@ class Acting:
         """The member's process joins: its first one, one that left before, or a new one."""
         self._starts[name] = self._starts.get(name, 0) + 1
         process = self.processes.get(name)
-        # Who joins while its last process is still closing is a new process beside it.
+        # Who joins while its last process is still closing is a new process next to it.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
         member = self.members[name]
@@ -242,13 +242,13 @@ class Acting:
         process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
 
     def _asks_for(self, process: Process, names: tuple[str, ...], regex: str | None) -> None:
-        """The checker hears of it from the application itself: no entry tells what nobody has sent."""
+        """The checker hears of it from the application itself: no entry shows what nobody has sent."""
         log = self._world.log
         if log.checker is not None:
             log.checker.asks_for(process.member_id, names, regex, self._world.queue.now_ms)
 
     def new_process(self, name: str) -> Process:
-        """A process for the member; from its second life on its id tells which life it is."""
+        """A process for the member; from its second life on its id shows which life it is."""
         world = self._world
         member, member_id = self.members[name], self._next_id(name)
         if member.classic is not None:
@@ -289,7 +289,7 @@ class Acting:
         return self._follows(name, process)
 
     def _follows(self, name: str, process: Process) -> Process:
-        """The member's newest process; where topics have rates it tells what it reads."""
+        """The member's newest process; where topics have rates it shows what it reads."""
         world = self._world
         if world.rates:
             process.reaches = lambda: world.reaches_brokers(process.host)
@@ -315,7 +315,7 @@ class Acting:
     def _offsets(
         self, process: Process, owned: Partitions, offset: int | None
     ) -> tuple[CommittedOffset, ...]:
-        """``offset``, or where the process stands; without a rate, ten records a second from the beginning on."""
+        """``offset``, or where the process is; without a rate, ten records a second from the beginning on."""
         world = self._world
         now_ms, read = world.queue.now_ms, world.log.state.consumption
         usual = (now_ms - world.scenario.start_ms) * RECORDS_A_SECOND // SECOND_MS
@@ -350,7 +350,7 @@ _CLOSES: Final = {
 
 
 def _closes_first(process: Process) -> bool:
-    """Whether a restart is a clean one: a static member's, whose instance is held until it says that it leaves."""
+    """Whether a restart is a clean one: a static member's, whose instance is held until it states that it leaves."""
     consumer = process.consumer
     static = consumer.config.instance_id is not None
     return static and not process.paused and (consumer.can_leave or process.followed)

@@ -23,7 +23,7 @@ from simulations.world.scenario.values import ClassicStart
 def begun_group(
     scenario: Scenario, start: ClassicStart, clients: Mapping[str, ClassicConsumer], now_ms: int
 ) -> Group:
-    """The group as its coordinator knows it: every member joined anew in the generation that the run begins with."""
+    """The group as its coordinator knows it: every member joined again in the generation that the run begins with."""
     leader = clients[start.leader].config.release
     group = Group(
         state=STABLE,

@@ -40,7 +40,7 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
 def classic_config_of(
     scenario: Scenario, member: Member, member_id: str, metadata: Metadata
 ) -> ClassicConfig:
-    """What a member of the classic protocol is set to; ``metadata`` is what a broker tells it of topics."""
+    """What a member of the classic protocol is set to; ``metadata`` is what a broker notifies it of topics."""
     classic = member.classic
     assert classic is not None
     return ClassicConfig(
@@ -74,7 +74,7 @@ def topics_as_noted(image: Image) -> dict[str, Topic]:
 
 
 def changed(member: Member, changes: Mapping[str, object]) -> Member:
-    """The member as a bounce starts it anew; ``changes`` are an action's."""
+    """The member as a bounce starts it again; ``changes`` are an action's."""
     topics = dict(changes)
     protocol = topics.pop("protocol", None)
     if protocol == CONSUMER and "assignors" in topics:

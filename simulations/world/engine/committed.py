@@ -20,7 +20,7 @@ def key_of(record: Record) -> Key:
 
 
 def compacted(records: Sequence[Record], *, tombstones: bool = True) -> list[Record]:
-    """The newest record of each key, where it stands; ``tombstones`` as long as the cleaner keeps them.
+    """The newest record of each key, where it is; ``tombstones`` as long as the cleaner keeps them.
 
     Nothing is cleaned from the first record of a transaction on that has not ended.
     """
@@ -34,7 +34,7 @@ def compacted(records: Sequence[Record], *, tombstones: bool = True) -> list[Rec
 
 
 def without_transactions(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
-    """The records up to the first of an open transaction, those of ended ones as they count; and the rest as it stands."""
+    """The records up to the first of an open transaction, those of ended ones as they count; and the rest as it is."""
     open_from: dict[int, int] = {}
     for place, record in enumerate(records):
         producer = record.get("producer")

@@ -1,6 +1,6 @@
-"""How requests of processes get to brokers, and answers back; what a client is told where none comes.
+"""How requests of processes get to brokers, and answers back; what a client receives where none comes.
 
-A client that has no answer when its request timeout is over closes the connection. One whose broker goes away is told
+A client that has no answer when its request timeout is over closes the connection. One whose broker goes away is reported
 so at once, or is answered that it is not the coordinator any more. Asking who is has no entry in the log.
 """
 
@@ -79,7 +79,7 @@ class Messaging:
             self._queue.plan(self._deadline_ms(exchange), Priority.CLIENT, lambda: self._gives_up(exchange))
 
     def abandon(self, broker: Broker, unanswered: list[InFlightRequest]) -> None:
-        """The broker is not the coordinator any more: its connections break if it crashed, else it says so."""
+        """The broker is not the coordinator any more: its connections break if it crashed, else it states this."""
         for exchange in unanswered:
             if not exchange.open:
                 continue

@@ -1,7 +1,7 @@
-"""Finds the moments at which the rows of a proposal's table end, and says so in the log.
+"""Finds the moments at which the rows of a proposal's table end, and states this in the log.
 
 Rows stand in order. Each waits for one event (``simulations.world.scenario.Event``). One moment can end several rows, as a
-released join does what the proposal tells in three; and a row whose event came out of order, yet in the same group
+released join does what the proposal reports in three; and a row whose event came out of order, yet in the same group
 epoch, ends together with the row before it. Heartbeats and the like are no such events: they must come after it.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["Narration", "Seen", "shown"]
 
 
 class Narration:
-    """Told of every settled moment; writes a ``step`` note for each row that ends there."""
+    """Reported of every settled moment; writes a ``step`` note for each row that ends there."""
 
     def __init__(self, steps: tuple[NarratedStep, ...], log: Log) -> None:
         self._steps = steps
@@ -70,7 +70,7 @@ class Narration:
     def _watch(self, entry: Entry) -> None:
         self._watched += seen_in_entry(entry)
         if entry.kind in MOMENTS and entry.payload.get("fault") != INVARIANT_FAULT:
-            # What the checker finds stands within an operation; everything else of these is a moment by itself.
+            # What the checker finds is within an operation; everything else of these is a moment by itself.
             self.settled(entry.at_ms, ())
 
 

@@ -6,8 +6,8 @@ mean, since TCP itself loses nothing:
 * lost: the connection stalls with the message in it. Nobody gets it; who waits for an answer gives up when its
   request timeout is over.
 * duplicated: the connection breaks when the request has arrived. It is handled, no answer comes back, and the client,
-  which is told at once, sends it again in its own way. (No copy is made of the bytes: TCP hands them over once, and
-  a consumer tells everything anew after a failure; without that it would never hear of what the first answer said.)
+  which is reported at once, sends it again in its own way. (No copy is made of the bytes: TCP hands them over once, and
+  a consumer reports everything again after a failure; without that it would never hear of what the first answer said.)
 * reordered: the message is held up, and messages of other connections overtake it.
 
 A cut takes every message between two ends, those under way among them, until it is mended. Each connection draws from
@@ -36,7 +36,7 @@ ANYONE: Final = "*"
 LOST, DUPLICATED = "lost_message", "duplicated_message"
 
 FaultFacts = Mapping[str, object]
-"""What an entry says of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
+"""What an entry states of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
 
 
 def longest_ms(rates: NetworkRates) -> int:
@@ -146,7 +146,7 @@ class Network:
         facts: Callable[[], FaultFacts],
         cause: int | None,
     ) -> bool:
-        """Whether a message is lost as it is sent, which is told then."""
+        """Whether a message is lost as it is sent, which is reported then."""
         if not self.stopped(client, broker, facts, cause):
             if not (self.rates.loss > 0 and connection.chances() < self.rates.loss):
                 return False
@@ -196,7 +196,7 @@ class Network:
         self._queue.plan(self._arrival_ms(self.rates, connection), _ARRIVAL, arrive)
 
     def stopped(self, client: str, broker: str, facts: Callable[[], FaultFacts], cause: int | None) -> bool:
-        """Whether a message that would arrive now is stopped by a cut, which is told then."""
+        """Whether a message that would arrive now is stopped by a cut, which is reported then."""
         if not self._cuts or not self.is_cut(client, broker):
             return False
         self._note_fault(LOST, facts(), cause)

@@ -41,17 +41,17 @@ class RuntimeEnvironment(Protocol):
 
 @dataclass(slots=True)
 class Operation:
-    """What is to be told of an operation once it takes effect.
+    """What is to be reported of an operation once it takes effect.
 
     ``begins`` writes the entry that it is the effect of, where that has to stand in the order of effects.
     """
 
     outcome: Outcome[Any]
-    """``Any``: of an operation with an exchange its ``Answer``, else whatever nobody is told."""
+    """``Any``: of an operation with an exchange its ``Answer``, else whatever nobody is notified."""
     notices: list[Notice]
     cause: int | None = None
     begins: Callable[[], int] | None = None
     exchange: InFlightRequest | None = None
     seen: tuple[Seen, ...] = ()
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What expressions match after it, where no record tells."""
+    """What expressions match after it, where no record reports."""

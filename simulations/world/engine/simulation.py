@@ -1,4 +1,4 @@
-"""A run: the script happens, requests travel, the coordinator answers, and everything stands in one log.
+"""A run: the script happens, requests travel, the coordinator answers, and everything is in one log.
 
 The same scenario, semantics and seed give the same entries, byte for byte: time is the queue's, chance is the
 seed's, and nothing is walked in an order that the interpreter draws.
@@ -178,7 +178,7 @@ class Simulation:
         self.cluster.committed.append(records)
 
     def note_topics(self, cause: int) -> None:
-        """Who reads a topic of this name says so anew, where another one has it now, or has partitions that it read already."""
+        """Who reads a topic of this name states this again, where another one has it now, or has partitions that it read already."""
         if self.rates:
             self.acting.note_reading(cause)
 

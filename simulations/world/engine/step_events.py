@@ -46,7 +46,7 @@ _FAULTS: Final[Mapping[str, Event]] = {
     "invariant": Event.VIOLATES,
     "poll_throws": Event.THROWS,
 }
-"""Faults that the world tells; those that a script makes are told by who does them."""
+"""Faults that the world reports; those that a script makes are reported by who does them."""
 
 
 def seen_in_entry(entry: Entry) -> Iterator[Seen]:

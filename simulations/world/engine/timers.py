@@ -1,4 +1,4 @@
-"""The coordinator's timers: by name and member. What starts, stops and runs out is told when its operation is."""
+"""The coordinator's timers: by name and member. What starts, stops and runs out is reported when its operation is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, str | None]
 
 @dataclass(slots=True)
 class Running:
-    """A timer; ``started`` is the sequence of the entry that told its start, 0 before it was told."""
+    """A timer; ``started`` is the sequence of the entry that reported its start, 0 before it was reported."""
 
     deadline_ms: int
     bound_epoch: int | None
@@ -58,7 +58,7 @@ class Timers:
         return Notice(key, "started", running.deadline_ms, running)
 
     def restart_quietly(self, command: TimerStart, sequence: int) -> None:
-        """For steady heartbeats, whose own entry tells that the session starts anew."""
+        """For steady heartbeats, whose own entry reports that the session restarts."""
         self._start((command.timer, command.member_id), command).started = sequence
 
     def runs(self, timer: str, member_id: str | None) -> bool:

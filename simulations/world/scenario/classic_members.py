@@ -32,17 +32,17 @@ CLASSIC_KEYS: Final = (
     "upgrade_from",
     "revoke_commits",
 )
-"""What only a member of the classic protocol is told."""
+"""What only a member of the classic protocol is reported."""
 
 MILLISECONDS_MAX: Final = 2_147_483_647
-"""Kafka's durations are 32 bits wide where a request tells them."""
+"""Kafka's durations are 32 bits wide where a request reports them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classic:
     """``assignors`` is ``partition.assignment.strategy``; ``client`` the release, of ``releases.RELEASES``.
 
-    ``upgrade_from``: Streams' setting of that name, which keeps its client eager for as long as it stands.
+    ``upgrade_from``: Streams' setting of that name, which keeps its client eager for as long as it is.
     ``revoke_commits``: the application commits in ``on_partitions_revoked``. Defaults are those of Kafka's client.
     """
 
@@ -70,7 +70,7 @@ def _read_release(node: Node) -> str:
 
 
 def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Classic:
-    """The settings that ``keys`` tell, on top of those from ``before``; refused where no client would start."""
+    """The settings that ``keys`` report, on top of those from ``before``; refused where no client would start."""
     client = before
     if "client" in keys:
         client = replace(client, client=_read_release(keys["client"]))
@@ -125,7 +125,7 @@ CHANGE_KEYS: Final = ("protocol", *CLASSIC_KEYS)
 
 
 def read_changes(node: Node, classic: Classic | None, *, static: bool) -> dict[str, object]:
-    """What a bounce changes of a member whose settings are ``classic``; ``protocol`` stands beside the fields."""
+    """What a bounce changes of a member whose settings are ``classic``; ``protocol`` is next to the fields."""
     keys = node.mapping(CHANGE_KEYS)
     if not keys:
         raise node.wrong(f"with names what the new process is started with: {', '.join(CHANGE_KEYS)}")

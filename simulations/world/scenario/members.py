@@ -46,7 +46,7 @@ def read_members(
 ) -> dict[str, Member]:
     """Member by name; at least one. ``topics`` are all that there may be at some time.
 
-    ``protocol`` is that of members that tell none, ``classic`` what those of the classic protocol begin from.
+    ``protocol`` is that of members that have none, ``classic`` what those of the classic protocol begin from.
     """
     found = node.mapping()
     if not found:

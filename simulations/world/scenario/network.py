@@ -20,7 +20,7 @@ SHARE_MAX: Final = 0.9
 
 
 def read_network(node: Node | None, usual: NetworkRates | None = None) -> NetworkRates:
-    """What the mapping says, and ``usual`` for what it does not."""
+    """What the mapping states, and ``usual`` for what it does not."""
     usual = usual or NetworkRates()
     return replace(usual, **read_rates(node)) if node is not None else usual
 

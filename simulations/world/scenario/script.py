@@ -23,7 +23,7 @@ def read_script(
     until_ms: int | None,
     denied: Iterable[Denial] = (),
 ) -> tuple[Action, ...]:
-    """``there``: members that are there from the start, ``denied`` what they may not do then. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
+    """``there``: members that are there from the start, ``denied`` what they may not do then. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is reported."""
     lines = node.items()
     if len(lines) > SCRIPT_MAX:
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")
@@ -40,7 +40,7 @@ def read_script(
 
 
 def topics_to_come(node: Node) -> Iterable[str]:
-    """Names of the topics that the script creates; a mistake in a line is told when the line is read."""
+    """Names of the topics that the script creates; a mistake in a line is reported when the line is read."""
     if node.kind != "a list":
         return
     for line in node.items():

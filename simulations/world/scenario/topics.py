@@ -94,7 +94,7 @@ def read_racks(node: Node, partitions: int = PARTITIONS_MAX) -> dict[int, tuple[
 
 
 def read_partition(key: str, node: Node, partitions: int) -> int:
-    """The key of a mapping as a partition; ``node`` is what stands under it."""
+    """The key of a mapping as a partition; ``node`` is what is under it."""
     if not key.isascii() or not key.isdecimal() or len(key) > 5 or int(key) >= partitions:
         raise node.wrong(f"expected a partition, 0 to {partitions - 1}, as the key, found {key!r}")
     return int(key)

@@ -1,5 +1,5 @@
 /**
- * What stands over the columns of the matrix: each partition, and over narrow columns its topic once.
+ * What is over the columns of the matrix: each partition, and over narrow columns its topic once.
  *
  * @typedef {import('../types').Column} Column
  * @typedef {import('../frame/labels.js').Labels} Labels
@@ -63,7 +63,7 @@ export function foldText({ topic, folded = [] }, labels) {
 }
 
 /**
- * Names are left out where a column is too narrow for them; the topic then stands over its columns.
+ * Names are left out where a column is too narrow for them; the topic then is over its columns.
  *
  * @param {HTMLElement} root @param {Column[]} columns @param {Labels} labels
  */

@@ -111,7 +111,7 @@ export class Lanes {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
       row.classList.remove('act');
       if (moment?.actor === member) {
-        // The pulse starts anew only when the class is seen to have been away.
+        // The pulse restarts only when the class is seen to have been away.
         void row.offsetWidth;
         row.classList.add('act');
       }
@@ -323,7 +323,7 @@ export class Lanes {
           ? `shared by ${view.holders.length}`
           : '';
       const cell = this.cellOf(lane.key, column.key);
-      // Of several readers without a lane one stands for all.
+      // Of several readers without a lane one means all.
       if (cell && !cell.querySelector('.chip'))
         cell.prepend(node, ...(sentence ? [h('div.cap.reader', sentence)] : []));
     }

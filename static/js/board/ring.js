@@ -12,7 +12,7 @@ import { duration } from '../frame/words.js';
 const SESSION = 18;
 const REBALANCE = 22;
 
-/** A session begins anew with each heartbeat; where none is known, Kafka's default length is meant. */
+/** A session restarts with each heartbeat; where none is known, Kafka's default length is meant. */
 const SESSION_TIMEOUT_MS = 45_000;
 const REBALANCE_TIMEOUT_MS = 300_000;
 

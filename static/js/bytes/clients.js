@@ -9,7 +9,7 @@ import { h, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
 import { counted, nameOf, valueText } from './words.js';
 
-/** Topics of a field that stand beside its name; more are counted. */
+/** Topics of a field that stand next to its name; more are counted. */
 const NAMED_MOST = 12;
 
 export class Clients {
@@ -80,7 +80,7 @@ export class Clients {
     this.onChoose(chosen);
   }
 
-  /** What stands in the blob, struck out where it is not read. @param {SeenBy} seen */
+  /** What is in the blob, struck out where it is not read. @param {SeenBy} seen */
   #fields({ fields }) {
     return fields
       .filter(({ name }) => name !== 'version')

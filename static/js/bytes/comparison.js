@@ -219,7 +219,7 @@ function inFull(row, node) {
   ];
 }
 
-/** Where the field stands in the second. @param {Difference} row */
+/** Where the field is in the second. @param {Difference} row */
 const pathB = (row) => row.path_b ?? row.path;
 
 /** The bytes of the fields that differ. @param {FieldTree} tree @param {Difference[]} rows @param {number} side */

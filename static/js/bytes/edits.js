@@ -11,13 +11,13 @@ import { itemExtent, itemSize } from './tree.js';
 /** Edits that can be taken back; each keeps an answer of the server. */
 const STEPS_MOST = 50;
 
-/** Bytes that are shown as hex in a field to be edited; more are changed by pasting them anew. */
+/** Bytes that are shown as hex in a field to be edited; more are changed by pasting them again. */
 const EDITED_BYTES_MOST = 256;
 
 /** @param {FieldNode} node */
 export const isNullable = (node) => node.type.endsWith('?');
 
-/** Whether no letter, byte or element is a value of its own beside null. @param {FieldNode} node */
+/** Whether no letter, byte or element is a value of its own next to null. @param {FieldNode} node */
 export const canBeEmpty = (node) => /^(string|bytes|array)/.test(node.type);
 
 const isInteger = (/** @type {string} */ type) => /^u?int(8|16|32|64)\??$/.test(type);
@@ -30,7 +30,7 @@ export function isEditable(node) {
   return isInteger(type) || itemSize(node) > 0 || ['bool', 'string', 'uuid', 'float64'].includes(type);
 }
 
-/** How many bytes base64 text stands for. @param {unknown} value */
+/** How many bytes base64 text means. @param {unknown} value */
 export function byteCount(value) {
   if (typeof value !== 'string') return 0;
   return Math.floor((value.replace(/=+$/, '').length * 3) / 4);

@@ -45,7 +45,7 @@ export function fieldEditor(place, { commit, stop }) {
     event.stopPropagation();
     if (event.key === 'Enter') {
       event.preventDefault();
-      // Nothing typed into a field that is null is no edit; to be empty is chosen by the button beside it.
+      // Nothing typed into a field that is null is no edit; to be empty is chosen by the button next to it.
       if (node.value === null && field.value === '') stop();
       else wish(field.value);
     }

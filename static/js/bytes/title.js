@@ -1,4 +1,4 @@
-/** What stands over the fields: the title and size of what is open, and the sentence about it. */
+/** What is over the fields: the title and size of what is open, and the sentence about it. */
 
 import { part } from '../shared/dom.js';
 import { basisOf, sentence, titleOfTwo } from './paste.js';

@@ -35,7 +35,7 @@
  * @typedef {{rules: Rule[], alerts: Alert[], deliveries: Delivery[], waiting: number}} Overview
  */
 
-/** The fields of each kind, with what stands in them at first. @type {{[kind: string]: {[field: string]: number | string}}} */
+/** The fields of each kind, with what is in them at first. @type {{[kind: string]: {[field: string]: number | string}}} */
 export const FIELDS = {
   unassigned: { for_s: 30 },
   stuck: { for_s: 120 },

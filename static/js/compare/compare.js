@@ -1,7 +1,7 @@
 /**
  * What a run costs: who read which partition when, and when nobody did. Pure.
  *
- * Who reads is what clients own, where the run tells (a simulated one does); of records alone it is what is assigned,
+ * Who reads is what clients own, where the run reports (a simulated one does); of records alone it is what is assigned,
  * as the coordinator saw it.
  *
  * @typedef {import('../types').Frame} Frame
@@ -36,7 +36,7 @@ export function readersOf(frame) {
 
 /**
  * How far the group has read at each entry of a chunk that changes it, and at its beginning: nobody need say anything of it, so
- * that it is none of the moments. Empty where no rate is told.
+ * that it is none of the moments. Empty where no rate is reported.
  *
  * @param {{frame: Frame, changes: {sequence: number, path: string[], new?: any}[]}} chunk
  * @returns {Consumed[]}
@@ -67,7 +67,7 @@ const figuresOf = ({ waiting, waiting_rate, read_twice, skipped }) => ({ waiting
 /** Records that are written and that nobody has read, of all partitions. @param {Consumed} known @param {number} at_ms its time, or later and before the next one's */
 const lagOf = (known, at_ms) => Math.floor((known.waiting + known.waiting_rate * at_ms) / 1000);
 
-/** The same at any time; null before a rate is told. @param {Consumed[]} consumed @param {number} at_ms */
+/** The same at any time; null before a rate is reported. @param {Consumed[]} consumed @param {number} at_ms */
 export function lagAt(consumed, at_ms) {
   const known = consumed.filter((change) => change.at_ms <= at_ms).pop();
   return known ? lagOf(known, at_ms) : null;

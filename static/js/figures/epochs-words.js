@@ -1,5 +1,5 @@
 /**
- * What stands beside the figure of epochs, whoever draws it: which line is whose, and the same as a table.
+ * What is next to the figure of epochs, anyone who draws it: which line is whose, and the same as a table.
  *
  * @typedef {import('../frame/cast.js').Cast} Cast
  * @typedef {{x: number[], y: (number | null)[], customdata: number[], name: string, meta?: {line: string, member?: string}}} Trace

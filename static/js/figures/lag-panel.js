@@ -15,7 +15,7 @@ import { when } from '../frame/words.js';
 import { hueAt, lagDrawing, lagLegend } from './lag-drawing.js';
 import { REASONS, costCells, lagText, lineName, nearestLook, reasonsOf, skewText } from './lag-words.js';
 
-/** Lines of the drawing and columns of the table: more are not told apart. They are those with the greatest lag. */
+/** Lines of the drawing and columns of the table: more are not distinguished. They are those with the greatest lag. */
 const LINES_MOST = 8;
 const ROWS_MOST = 200;
 const RESIZED_MS = 80;

@@ -12,7 +12,7 @@
 import { disc } from '../frame/disc.js';
 import { h } from '../shared/dom.js';
 
-/** Columns of consumers: more do not fit beside each other; the picker of events chooses nothing here. */
+/** Columns of consumers: more do not fit next to each other; the picker of events chooses nothing here. */
 export const COLUMNS_MOST = 8;
 /** While the playhead moves nothing is asked; this long after it rests, it is. */
 const REST_MS = 180;
@@ -40,7 +40,7 @@ export function proposedAs({ name, about, kip_429: proposed }) {
 }
 
 /**
- * A row for each metric that any of the consumers has: classic ones have joins and syncs beside.
+ * A row for each metric that any of the consumers has: classic ones have joins and syncs next to.
  *
  * @param {{metrics: Measured[]}[]} clients
  * @returns {{metric: Measured, values: (number | null | undefined)[]}[]} a value is undefined where a consumer has no such metric

@@ -106,7 +106,7 @@ export function doesWhat(frame, member, counted) {
   }
 }
 
-/** What stands at the end of a member's lane: whom it waits for or holds up, and why it joined. @param {Frame} frame @param {string} member */
+/** What is at the end of a member's lane: whom it waits for or holds up, and why it joined. @param {Frame} frame @param {string} member */
 export function waitsAtBarrier(frame, member) {
   const place = placeOf(frame, member);
   const missing = missingOf(frame);

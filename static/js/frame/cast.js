@@ -6,13 +6,13 @@
  * @typedef {import('../types').Frame} Frame
  */
 
-/** As many members have a colour of their own; the seventh and later are grey and told apart by their letters. */
+/** As many members have a colour of their own; the seventh and later are grey and distinguished by their letters. */
 const HUES = 6;
 
 /** A disc has room for as many letters. */
 const BADGE_MOST = 3;
 
-/** A restart or a static replacement (`A~2`) stays in the lane of the one it stands for. @param {string} name */
+/** A restart or a static replacement (`A~2`) stays in the lane of the one it means. @param {string} name */
 const laneKey = (name) => name.replace(/~\d+$/, '');
 
 /**
@@ -27,7 +27,7 @@ export function badgeOf(name) {
   return last.length <= BADGE_MOST ? last : last.slice(-2);
 }
 
-/** Letters that tell a lane from others, the best first. @param {string} name @param {string} badge */
+/** Letters that distinguish a lane from others, the best first. @param {string} name @param {string} badge */
 function* badgesOf(name, badge) {
   yield badge;
   const letters = name.replace(/[^\p{L}\p{N}]/gu, '');
@@ -37,7 +37,7 @@ function* badgesOf(name, badge) {
     yield `${badge.slice(0, BADGE_MOST - String(number).length)}${number}`;
 }
 
-/** A process that restarted beside the one before it: its letters with a mark. */
+/** A process that restarted next to the one before it: its letters with a mark. */
 const AGAIN = '′';
 
 export class Cast {

@@ -1,7 +1,7 @@
 /**
  * What brought a moment about, where its entries do not say so themselves. It follows from the protocol's own rules,
  * by the frames: a target is worked out because the group epoch rose, members move because of the target, a member
- * acknowledges because it was told to give something up, and gains what another released. Pure.
+ * acknowledges because it was asked to give something up, and gains what another released. Pure.
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {import('../types').Moment} Moment

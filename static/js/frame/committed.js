@@ -88,7 +88,7 @@ export function rises(points, x, from, to) {
 }
 
 /**
- * What the line says, in words.
+ * What the line states, in words.
  *
  * @param {Line} line
  * @param {number} start_ms

@@ -1,5 +1,5 @@
 /**
- * What goes wrong around the group, in words: a member that stands still, is cut off or was fenced, a client that
+ * What goes wrong around the group, in words: a member that does not move, is cut off or was fenced, a client that
  * does not know of its removal, a coordinator that loads, an invariant that is broken. Pure.
  *
  * @typedef {import('../types').Frame} Frame
@@ -56,7 +56,7 @@ export function hardshipsOf(frame, member) {
 
 /**
  * Clients that are no members and yet have something to do with the group: they still read what others may have by
- * now, or were told that they are out.
+ * now, or were notified that they are out.
  *
  * @param {Frame} frame
  * @returns {string[]}
@@ -181,7 +181,7 @@ export function violationsOf(summary) {
 }
 
 /**
- * Why members are gone whose removal a moment tells, where no record says it and it is inferred.
+ * Why members are gone whose removal a moment reports, where no record states it and it is inferred.
  *
  * @param {Summary} summary
  * @param {{first: number, sequence: number}} moment
@@ -202,7 +202,7 @@ export function looksLike(summary, { first, sequence }) {
  *
  * @param {Frame} frame
  * @param {string} member
- * @returns {{regex: string, topics: string[] | null} | null} `topics` is null where no record tells
+ * @returns {{regex: string, topics: string[] | null} | null} `topics` is null where no record reports
  */
 export function expressionOf(frame, member) {
   const regex = frame.members[member]?.subscribed_regex;

@@ -2,11 +2,11 @@
  * Which members have a hue of their own, where there are more members than hues: those that a text names. Pure.
  */
 
-/** As many members have a hue at once: more would not be told apart. */
+/** As many members have a hue at once: more would not be distinguished. */
 export const HUES = 6;
 
 /**
- * Beyond six members a hue belongs to those that a finding names, and to those that the reader pins; whoever has one
+ * Beyond six members a hue belongs to those that a finding names, and to those that the reader pins; anyone who has one
  * keeps it as long as it is one of them.
  */
 export class Hues {

@@ -76,7 +76,7 @@ export class Labels {
     return shape ? `${shape} ${name}` : name;
   }
 
-  /** What stands before a partition's number: `foo-`, and `0_` before a task's. @param {string} topic */
+  /** What is before a partition's number: `foo-`, and `0_` before a task's. @param {string} topic */
   prefix(topic) {
     return `${this.topic(topic)}${this.#tasks ? '_' : '-'}`;
   }

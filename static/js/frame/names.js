@@ -1,6 +1,6 @@
 /**
  * Names of the world: up to 249 characters, from right to left, of emoji. A name is never shortened as long as it
- * fits, and where it does not, its middle goes: what tells members apart stands at the end. Pure.
+ * fits, and where it does not, its middle goes: what distinguishes members is at the end. Pure.
  */
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

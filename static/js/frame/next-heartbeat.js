@@ -10,7 +10,7 @@
 import { epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown } from './view.js';
 
 /**
- * What stands between a member and its next partitions; null if nothing does.
+ * What is between a member and its next partitions; null if nothing does.
  *
  * @param {Frame} frame
  * @param {string} member
@@ -49,7 +49,7 @@ export function toRevoke(frame, member) {
 }
 
 /**
- * Until when what is meant for a member stays unassigned; the member's name stands before it: `B heartbeats`. Of who is no
+ * Until when what is meant for a member stays unassigned; the member's name is before it: `B heartbeats`. Of who is no
  * member any more see `untilNamed`: a target may name it until the next one is computed.
  *
  * @param {Frame} frame

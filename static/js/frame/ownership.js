@@ -1,6 +1,6 @@
 /**
  * Who holds and should hold each partition at the playhead, kept change by change: what a step costs follows what it
- * changed, never the size of the group. It says what `partitionsOf`, `unowned` and `distance` (view.js) say of the whole frame.
+ * changed, never the size of the group. It states what `partitionsOf`, `unowned` and `distance` (view.js) say of the whole frame.
  *
  * @typedef {import('../types').Change} Change
  * @typedef {import('../types').Frame} Frame
@@ -16,7 +16,7 @@ const PENDING = 2;
 const CLIENT = 4;
 const GIVING_UP = PENDING | CLIENT;
 
-/** Where more members than this have changed, and a third of all: to begin anew costs less than to compare. */
+/** Where more members than this have changed, and a third of all: to restart costs less than to compare. */
 const MANY = 50;
 
 const NONE = /** @type {Partitions} */ ({});

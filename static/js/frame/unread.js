@@ -1,5 +1,5 @@
 /**
- * Partitions that are assigned and that nobody reads: their owner's process was killed or is paused (a simulated run tells that),
+ * Partitions that are assigned and that nobody reads: their owner's process was killed or is paused (a simulated run reports that),
  * or it is silent: its commits have stopped (inferred from a log). The coordinator notices when a session expires; until then the
  * group may be Stable. Pure.
  *

@@ -73,7 +73,7 @@ export const targetIsKnown = (frame) =>
   !isClassic(frame) && (frame.group_epoch ?? 0) > 0 && frame.assignment_epoch === frame.group_epoch;
 
 /**
- * What a member has been told to give up and has not yet: by the records, or by what its client was answered
+ * What a member has been asked to give up and has not yet: by the records, or by what its client was answered
  * (the proposal's own machine has no such state in its records).
  *
  * @param {Frame} frame
@@ -142,7 +142,7 @@ export function partitionsOf(frame) {
 }
 
 /**
- * How many partitions each topic has that this group reads: from the source where it tells, and at least what
+ * How many partitions each topic has that this group reads: from the source where it reports, and at least what
  * is mentioned. A topic that nobody subscribes to, holds or should own has no place on the board.
  *
  * @param {Frame} frame

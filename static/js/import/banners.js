@@ -1,5 +1,5 @@
 /**
- * What stands above an import: that it failed, that Spark is fetched, how it relates to an earlier one.
+ * What is above an import: that it failed, that Spark is fetched, how it relates to an earlier one.
  *
  * @typedef {import('./types').Detail} Detail
  */

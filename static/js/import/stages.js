@@ -9,7 +9,7 @@ import { plural } from '../frame/words.js';
 import { bytes, count } from './rows.js';
 import { ended, SPARK } from './states.js';
 
-/** What a screen reader was told last. */
+/** What a screen reader was reported last. */
 let announced = '';
 
 /** @param {Detail} detail */

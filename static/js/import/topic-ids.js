@@ -10,7 +10,7 @@ import { h, part } from '../shared/dom.js';
 import { toast } from '../shared/toast.js';
 import { plural } from '../frame/words.js';
 
-/** @typedef {() => Promise<void>} Refresh fetches the import anew */
+/** @typedef {() => Promise<void>} Refresh fetches the import again */
 
 /** @param {Detail} detail @param {Refresh} refresh */
 export function topicIds(detail, refresh) {

@@ -16,7 +16,7 @@ import { hueOf, labelOf, markOf, numbered } from './people.js';
 
 /** What a cell is, the worse the higher: of columns that stand together the worst is shown. */
 const STATES = ['keep', 'own', 'want', 'go'];
-/** Moves that the picture's name tells one by one. */
+/** Moves that the picture's name reports one by one. */
 const SHOWN_MOST = 30;
 /** More frames than this are a pattern, not a place to look at. */
 const FRAMES_MOST = 12;
@@ -82,7 +82,7 @@ function framesOf(sheet, layout, framed) {
   );
 }
 
-/** Letters of a topic's name that fit beside its mark. @param {number} width */
+/** Letters of a topic's name that fit next to its mark. @param {number} width */
 const lettersIn = (width) => Math.floor((width - 14) / 6.8);
 
 /** @param {Sheet} sheet @param {Layout} layout */
@@ -243,7 +243,7 @@ function cutCorner(x, y, width, height, cut) {
 }
 
 /**
- * Blocks have no tethers but that of the column under the pointer, which also says its name.
+ * Blocks have no tethers but that of the column under the pointer, which also states its name.
  *
  * @param {SVGElement} root @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout
  */

@@ -77,7 +77,7 @@ export function layoutOf(sheet, answer, width) {
   };
 }
 
-/** Width of the pill that a member's name stands in. @param {string} name */
+/** Width of the pill that a member's name is in. @param {string} name */
 export const pillOf = (name) => Math.max(15, 8 + 7 * labelOf(name).length);
 
 /** Room between topics; of very many none is left. @param {number} topics */

@@ -3,7 +3,7 @@
  * Python; nothing in this file exists at run time.
  */
 
-/** Everything that the laboratory says of a case. */
+/** Everything that the laboratory states of a case. */
 export interface Sheet {
   query: string;
   title: string;
@@ -52,7 +52,7 @@ export interface TopicDocument {
   name: string | null;
 }
 
-/** Where the case stands along the laboratory's choices; `null` where it is none of them. */
+/** Where the case is along the laboratory's choices; `null` where it is none of them. */
 export interface AxesSheet {
   sizes: string | null;
   subscriptions: string | null;

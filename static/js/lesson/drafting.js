@@ -1,5 +1,5 @@
 /**
- * Beats written from moments: where a moment stands, as a lesson names it, and a beat of it to go on from.
+ * Beats written from moments: where a moment is, as a lesson names it, and a beat of it to go on from.
  *
  * @typedef {import('../types').Moment} Moment
  * @typedef {import('../types').Chunk} Chunk
@@ -112,11 +112,11 @@ const GONE = new Set(['remove', 'leave', 'fence']);
 const BEAT = /^ {2}- at:/;
 
 /**
- * The lesson's text with a beat more: before the first of its beats that stands later in the run, else at its end.
+ * The lesson's text with a beat more: before the first of its beats that is later in the run, else at its end.
  *
  * @param {string} text
  * @param {string} beat
- * @param {number} sequence of the moment at which the new beat stands
+ * @param {number} sequence of the moment at which the new beat is
  * @param {number[]} sequences of the beats that the text has, where it could be played
  */
 export function withBeat(text, beat, sequence = Infinity, sequences = []) {
@@ -129,7 +129,7 @@ export function withBeat(text, beat, sequence = Infinity, sequences = []) {
 }
 
 /**
- * What a lesson's author left to the run: each `"?"` of a fact or an expected answer becomes what the check says of it.
+ * What a lesson's author left to the run: each `"?"` of a fact or an expected answer becomes what the check states of it.
  *
  * @param {string} text
  * @param {{line: number, message: string}[]} problems
@@ -140,7 +140,7 @@ export function filledIn(text, problems) {
     const [, reference, value] = /^the run says that (\S+) is (.*), not \?$/s.exec(message) ?? [];
     const [, answer] = /^the run answers (.*), not \?$/s.exec(message) ?? [];
     const asked = reference === undefined ? 'expect: "?"' : `${reference}: "?"`;
-    // A fact stands in its own line, an expected answer some lines below the question that it belongs to.
+    // A fact is in its own line, an expected answer some lines below the question that it belongs to.
     const at = lines.findIndex((one, place) => place >= line - 1 && one.includes(asked));
     const known = value ?? answer;
     if (known !== undefined && at >= 0) lines[at] = lines[at].replace('"?"', () => JSON.stringify(known));

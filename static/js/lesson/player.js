@@ -87,7 +87,7 @@ export class LessonPlayer {
   /** @param {number} index @param {boolean} [animate] */
   show(index, animate = false) {
     const { beats } = this.sheet;
-    // Nobody is led past a question that was not answered, whatever the address says.
+    // Nobody is led past a question that was not answered, whatever the address states.
     const open = beats.findIndex((beat, at) => beat.ask !== null && !this.answered(at));
     const most = open < 0 ? beats.length - 1 : open;
     this.#beat = Math.max(0, Math.min(index, most, beats.length - 1));
@@ -115,7 +115,7 @@ export class LessonPlayer {
       return;
     }
     if (to >= this.sheet.beats.length) {
-      // What comes next stands below the board, out of sight of who has read to here.
+      // What comes next is below the board, out of sight of who has read to here.
       part('done').scrollIntoView({ block: 'nearest' });
       part('done').querySelector('a')?.focus({ preventScroll: true });
       return;
@@ -187,7 +187,7 @@ export class LessonPlayer {
     if (beat.ask?.kind !== 'places') this.ask?.show(/** @type {import('./types').Ask} */ (beat.ask), chosen, true);
     this.#stand(beat.ask?.at ?? beat.sequence, !calm());
     this.#buttons();
-    // Who sees nothing is told the answer, and what has happened on the board.
+    // Who sees nothing receives the answer, and what has happened on the board.
     const shown = beat.ask?.at && this.stage ? ` On the board: ${part('now').textContent}` : '';
     part('said').textContent = `${plain(beat.ask?.answer)}${shown}`;
     this.onBeat(this.#beat);

@@ -11,9 +11,9 @@ import { sentence, who } from './sentence.js';
 /**
  * @param {HTMLElement} root
  * @param {Table} table
- * @param {number} sequence where the board stands
+ * @param {number} sequence where the board is
  * @param {Cast} cast
- * @param {boolean} done nothing is left to foretell: all rows are shown, and the slip of the text is told
+ * @param {boolean} done nothing is left to predict: all rows are shown, and the slip of the text is reported
  */
 export function showTable(root, table, sequence, cast, done) {
   const reached = table.rows.filter((row) => row.sequence <= sequence).length;

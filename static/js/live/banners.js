@@ -41,7 +41,7 @@ export class Banners {
   }
 
   /**
-   * How the run or import behind the timeline stands.
+   * How the run or import behind the timeline is.
    *
    * @param {Meta} meta
    * @param {number} entries
@@ -62,7 +62,7 @@ export class Banners {
       );
     } else if (meta.status === 'running') {
       const sentence = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
-      // The count grows several times a second: a button that is made anew each time swallows clicks.
+      // The count grows several times a second: a button that is made again each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
       if (count) {
         count.textContent = sentence;

@@ -1,8 +1,8 @@
 /**
- * Keeps a timeline at its tail: a socket tells what is new, HTTP fills what the socket missed.
+ * Keeps a timeline at its tail: a socket shows what is new, HTTP fills what the socket missed.
  *
  * The channel behind the socket may drop any message, the last one too. So the feed trusts sequences alone:
- * `hello`, `tail` and `changes` all say where the tail stands, and whatever lies between what is here and there
+ * `hello`, `tail` and `changes` all say where the tail is, and whatever lies between what is here and there
  * is fetched. A reload, a lost message and a lost connection are the same path.
  *
  * @typedef {import('../types').Delta} Delta
@@ -106,7 +106,7 @@ export class Feed {
     }
   }
 
-  /** @param {number} sequence where the tail stands */
+  /** @param {number} sequence where the tail is */
   #reach(sequence) {
     this.#wanted = Math.max(this.#wanted, sequence);
     if (this.last() >= this.#wanted) this.onLink('live');

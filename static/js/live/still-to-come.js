@@ -10,7 +10,7 @@ import { Feed } from './feed.js';
 
 /** Chunks that are fetched behind the board, so that steps can be counted and spans drawn to the end. */
 const BACKGROUND_CHUNKS_MOST = 64;
-/** While chunks come one after another, the page is drawn anew at most this often. */
+/** While chunks come one after another, the page is drawn again at most this often. */
 const DIGEST_MS = 500;
 
 /**

@@ -16,7 +16,7 @@ import { paletteOf } from './palette.js';
 /** Heights that a row is given; at the least all rows are in sight. */
 const HEIGHTS = [1, 2, 4, 8, 14, 20];
 const HIGH = 20;
-/** The least at which rows have names beside them. */
+/** The least at which rows have names next to them. */
 export const NAMED = 14;
 /** How much of the page the rows take, in pixels. */
 const HIGH_PX = { least: 200, most: 520, share: 0.4 };
@@ -34,7 +34,7 @@ export class Field {
   #height = null;
   /** `high` is that of the rows at most: few rows take less. */
   #size = { width: 1, high: 300, gutter: GUTTER.wide };
-  /** How far the rows are scrolled: asked of the page only when it says that this has changed. */
+  /** How far the rows are scrolled: asked of the page only when it states that this has changed. */
   #top = 0;
   #drawing = 0;
   #painted = '';

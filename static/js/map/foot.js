@@ -1,5 +1,5 @@
 /**
- * Under the map: what is in sight, what the pointer is over, and each zoom as a button beside its key.
+ * Under the map: what is in sight, what the pointer is over, and each zoom as a button next to its key.
  */
 
 import { h } from '../shared/dom.js';

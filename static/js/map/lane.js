@@ -67,7 +67,7 @@ export class Lane {
    * @param {object} what
    * @param {'members' | 'partitions'} what.kind
    * @param {Entity} what.entity
-   * @param {string | undefined} what.member who stands in the lane now
+   * @param {string | undefined} what.member who is in the lane now
    * @param {RowText} what.text
    * @param {string} what.hue
    */
@@ -152,7 +152,7 @@ export class Lane {
         chips.push({ key: one, mode: scene.ownership.of(one)?.mode === 'twice' ? 'twice' : 'revoking' });
       for (const one of wanted) chips.push({ key: one, mode: 'want' });
     }
-    // What is under way stands first: among ten thousand nobody looks for it.
+    // What is under way is first: among ten thousand nobody looks for it.
     this.#chips = [
       ...chips.filter(({ mode }) => mode !== 'own').sort((a, b) => byName(a.key, b.key)),
       ...chips.filter(({ mode }) => mode === 'own'),

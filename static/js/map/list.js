@@ -10,7 +10,7 @@ import { h } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
 import { parted } from '../frame/names.js';
 
-/** From this height on every row in sight has its name beside it. */
+/** From this height on every row in sight has its name next to it. */
 const NAMED_PX = 13;
 /** Names of thin rows stand so far apart. */
 const LABEL_PX = 26;

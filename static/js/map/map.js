@@ -207,7 +207,7 @@ export class BoardMap {
     );
   }
 
-  /** The list anew. */
+  /** The list again. */
   rows() {
     const { roster, parts } = this;
     const { lines, pins, count, all } = roster.lines({

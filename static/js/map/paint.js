@@ -3,7 +3,7 @@
  * for many rows in one: where they meet in a pixel, the worst mode is seen.
  *
  * The grammar is that of the chips. In rows that are high enough, what is revoked is hatched, what waits is dashed,
- * what has no owner is dotted in red; in rows too thin for a texture the colour alone tells it.
+ * what has no owner is dotted in red; in rows too thin for a texture the colour alone reports it.
  *
  * @typedef {import('./types').Palette} Palette
  * @typedef {import('./types').Track} Track
@@ -108,7 +108,7 @@ export function trace(line, { offsets, start, codeOf, places }, row) {
 }
 
 /**
- * Paints lines from the first that is in sight on, and stops after each so that whoever calls can let others go first.
+ * Paints lines from the first that is in sight on, and stops after each so that anyone who calls can let others go first.
  *
  * @param {object} what
  * @param {Uint32Array} what.words `width` × `height`
@@ -119,7 +119,7 @@ export function trace(line, { offsets, start, codeOf, places }, row) {
  * @param {number} what.rowHeight in device pixels; below 1 lines are merged
  * @param {number} what.first the first line's number
  * @param {number} what.count of all lines
- * @param {(line: number) => readonly number[]} what.rowsOf which rows of the track a line stands for
+ * @param {(line: number) => readonly number[]} what.rowsOf which rows of the track a line means
  * @param {Track} what.track
  * @param {Palette} what.palette
  * @returns {Generator<number, void>} how many lines of pixels are done
@@ -165,7 +165,7 @@ function stamp(words, width, y, line, { words: tiles, period, height, rich }) {
   for (let down = 0; down < height; down += 1) {
     const at = (y + down) * width;
     const of = down * period;
-    // In thin rows a texture goes on from row to row: begun anew in each, slants would be lines.
+    // In thin rows a texture goes on from row to row: begun again in each, slants would be lines.
     for (let across = 0, phase = rich ? 0 : y % period; across < width; across += 1) {
       words[at + across] = tiles[line[across]][of + phase];
       phase += 1;

@@ -43,7 +43,7 @@ export class Roster {
    * @param {object} options
    * @param {Cast} options.cast
    * @param {Labels} options.labels
-   * @param {() => string} options.verdict whoever it names has a hue
+   * @param {() => string} options.verdict anyone who it names has a hue
    */
   constructor({ cast, labels, verdict }) {
     this.cast = cast;
@@ -62,7 +62,7 @@ export class Roster {
   /** @param {MapLane[]} all in their order @param {MapTopic[] | undefined} topics @returns {boolean} whether there are others now */
   meet(all, topics) {
     let fresh = false;
-    // Whoever acts has a lane, members or not; who was a member is known with the first answer.
+    // Anyone who acts has a lane, members or not; who was a member is known with the first answer.
     const lanes = all.some(({ members }) => members.length) ? all.filter(({ members }) => members.length) : all;
     // A lane may be known by its name first, and by its host only with the first answer.
     const known = lanes
@@ -154,10 +154,10 @@ export class Roster {
       (!set || set.has(index)) &&
       (only !== 'changing' || changing(index)) &&
       (only !== 'trouble' || troubled.has(entities[index].key));
-    // Whoever searches or filters wants the rows, and few are left of them.
+    // Anyone who searches or filters wants the rows, and few are left of them.
     const closed = (/** @type {string} */ group) => !set && only === 'all' && !this.#open.has(group);
     const lines = linesOf(entities, { grouping, closed, keep: set || only !== 'all' ? keep : null });
-    // Of what was found, the best stands first.
+    // Of what was found, the best is first.
     if (wanted && grouping === 'none') {
       const rank = new Map(wanted.map((index, place) => [index, place]));
       lines.sort((a, b) => (rank.get(a.index) ?? 0) - (rank.get(b.index) ?? 0));

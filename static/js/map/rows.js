@@ -71,7 +71,7 @@ export function found(haystacks, query) {
   return ranks.flat();
 }
 
-/** What stands where a host or a rack is not known. @type {{[grouping in Grouping]: string}} */
+/** What is where a host or a rack is not known. @type {{[grouping in Grouping]: string}} */
 const UNKNOWN = { none: '', host: 'host not known', rack: 'rack not known', topic: 'topic not known' };
 
 /**

@@ -35,7 +35,7 @@ export class Scale {
     const { first, last, from_ms, to_ms, moments } = columns;
     let place = 0;
     for (let index = 0; index < first.length; index += 1) {
-      // A fail-over may turn the clock back: the axis stands still until it has caught up.
+      // A fail-over may turn the clock back: the axis does not move until it has caught up.
       if (axis === 'time') place = Math.max(place, from_ms[index]);
       this.#sequences.push(first[index]);
       this.#places.push(place);

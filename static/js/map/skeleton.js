@@ -1,5 +1,5 @@
 /**
- * The map's parts, and who tells whom.
+ * The map's parts, and who shows whom.
  */
 
 import { h } from '../shared/dom.js';

@@ -1,5 +1,5 @@
 /**
- * What is so at the playhead, in words: of each row in sight, of whoever is in trouble, of the row that was opened.
+ * What is so at the playhead, in words: of each row in sight, of anyone who is in trouble, of the row that was opened.
  *
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('./types').Kind} Kind
@@ -31,7 +31,7 @@ export class Teller {
     this.names = names;
   }
 
-  /** Looks anew at who is in trouble. @returns {boolean} whether others are than before */
+  /** Looks again at who is in trouble. @returns {boolean} whether others are than before */
   look() {
     if (this.scene) this.#troubles = troublesOf(this.scene, this.names);
     return this.choose();
@@ -72,7 +72,7 @@ export class Teller {
       : memberText(this.scene, this.roster.lane(key), this.names);
   }
 
-  /** How a row looks beside what it says. @param {Line} line */
+  /** How a row looks next to what it contains. @param {Line} line */
   looksOf(line) {
     const { roster, opened } = this;
     const actor = this.scene?.moment?.actor;

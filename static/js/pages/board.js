@@ -1,5 +1,5 @@
 /**
- * The page of a timeline: wires the parts together. Every part is told what to show; only this file knows all.
+ * The page of a timeline: wires the parts together. Every part receives what to show; only this file knows all.
  *
  * @typedef {import('../types').Meta} Meta
  * @typedef {import('../timeline/timeline.js').Rest} Rest
@@ -40,7 +40,7 @@ import { unreadOf } from '../frame/unread.js';
 import { Address, secondsOf } from '../shared/url.js';
 import { followLinks, showVerdict } from '../panels/verdict.js';
 
-/** What is made of a timeline's moments is made anew at most this often while it grows. */
+/** What is made of a timeline's moments is made again at most this often while it grows. */
 const GROW_MS = 250;
 /** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
 const CROWD_CHUNKS = 5;
@@ -64,7 +64,7 @@ const timeline = new Timeline({
 });
 let picked = /** @type {string | null} */ (null);
 let following = false;
-/** Whether the board still stands where an import opened: then Space shows how it came to that. */
+/** Whether the board still is where an import opened: then Space shows how it came to that. */
 let opensAtTrouble = false;
 
 const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
@@ -332,7 +332,7 @@ function follow(from) {
     },
     onLive: (known) => source.hear(known),
     onStatus: hearStatus,
-    // A run tells what it came to at its end; a live group has none, and is told as it goes on.
+    // A run shows what it came to at its end; a live group has none, and is shown as it goes on.
     onSummary: (/** @type {any} */ summary) => {
       if (meta.source === 'live') hearStatus({ type: 'status', summary });
     },
@@ -388,7 +388,7 @@ async function begin() {
   });
   document.documentElement.dataset.alive = 'true';
   performance.mark('alive');
-  // Whoever came to watch looks at the board first, and presses Space: nothing moves before.
+  // Anyone who came to watch looks at the board first, and presses Space: nothing moves before.
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
   if (server) source.watch();

@@ -1,5 +1,5 @@
 /**
- * The list of clusters, and the wizard that adds one: each step of the connection is tested, and says what it found and
+ * The list of clusters, and the wizard that adds one: each step of the connection is tested, and states what it found and
  * what was sent for it.
  *
  * @typedef {{name: string, state: 'ok' | 'warning' | 'failed', says: string, seen: string | null, sent: string[], commands: string[]}} Step
@@ -103,7 +103,7 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('input', (event) => {
   show();
-  // What was tested is not what stands there any more; the name is no part of it.
+  // What was tested is not what is there any more; the name is no part of it.
   if (/** @type {HTMLInputElement} */ (event.target).name !== 'name') keep.disabled = true;
 });
 keep.addEventListener('click', add);

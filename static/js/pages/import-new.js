@@ -1,11 +1,11 @@
 /**
- * The page that begins an import: files and folders, chosen or dropped, with the folders' names kept, since those tell
+ * The page that begins an import: files and folders, chosen or dropped, with the folders' names kept, since those report
  * the partitions. Kafka's companion files (indexes, checkpoints of epochs) stay behind.
  */
 
 import { part } from '../shared/dom.js';
 
-/** Files that stand beside segments and hold nothing that is read. */
+/** Files that stand next to segments and hold nothing that is read. */
 const COMPANION =
   /(\.(index|timeindex|txnindex|snapshot|deleted|cleaned|swap)|leader-epoch-checkpoint|partition\.metadata|quorum-state)$/;
 /** The server takes no more in one upload; a larger log is imported with manage.py. */

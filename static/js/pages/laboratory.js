@@ -119,14 +119,14 @@ function show() {
 function showActs() {
   if (!sheet) return;
   const { play: cannotPlay } = sheet.answers[view.open];
-  // It can be pressed all the same, and says why not.
+  // It can be pressed all the same, and states why not.
   part('play').classList.toggle('off', cannotPlay !== null);
   part('play').title = cannotPlay ?? 'Run the event under the open assignor, step by step';
   const sweep = document.getElementById('sweep');
   if (sweep instanceof HTMLAnchorElement) sweep.href = `${sweep.dataset.sweeps}?${sheet.query}`;
 }
 
-/** The group stands in the address; edits replace it. */
+/** The group is in the address; edits replace it. */
 function follow() {
   if (!sheet) return;
   history.replaceState(history.state, '', `${location.pathname}?${sheet.query}#${view.open + 1}`);

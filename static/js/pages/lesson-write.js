@@ -83,7 +83,7 @@ function showProblems(problems) {
 }
 
 /**
- * Writes what the run says where the author wrote "?"; whether there was any.
+ * Writes what the run states where the author wrote "?"; whether there was any.
  * @param {{line: number, field: string, message: string}[]} problems
  */
 function fill(problems) {
@@ -123,7 +123,7 @@ function list(sheet) {
   );
 }
 
-/** @param {string} beat @param {number} sequence of the moment at which it stands @param {import('../lesson/types').Sheet} sheet */
+/** @param {string} beat @param {number} sequence of the moment at which it is @param {import('../lesson/types').Sheet} sheet */
 function write(beat, sequence, sheet) {
   const sequences = sheet.beats.map((one) => one.sequence);
   editor.value = withBeat(editor.value, beat, sequence, sequences);

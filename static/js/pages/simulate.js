@@ -1,5 +1,5 @@
 /**
- * The form that starts a run: line numbers beside the text, since a mistake is told with its line, and the line with
+ * The form that starts a run: line numbers next to the text, since a mistake is reported with its line, and the line with
  * the mistake in sight. The form works without.
  */
 
@@ -38,7 +38,7 @@ text.addEventListener('input', number);
 text.addEventListener('scroll', follow, { passive: true });
 const original = text.value;
 study.addEventListener('change', () => {
-  // What the reader wrote is not thrown away by a choice in a list; the button says that it is.
+  // What the reader wrote is not thrown away by a choice in a list; the button states that it is.
   if (text.value === original && !wrong) study.form?.requestSubmit();
 });
 number();

@@ -1,6 +1,6 @@
 /**
  * On the card of a partition, above its owners: the line of its committed offset, and what it is flat for. Only a server can
- * tell it; a timeline without commits has none.
+ * report it; a timeline without commits has none.
  *
  * @typedef {import('../types').SilentSpan} SilentSpan
  * @typedef {import('../frame/committed.js').Line} Line
@@ -14,7 +14,7 @@ import { duration } from '../frame/words.js';
 
 /** As many entries as the server reads for one answer. */
 const WITHIN = 200_000;
-/** What is shaded, the longest: more would not be told apart. */
+/** What is shaded, the longest: more would not be distinguished. */
 const SHADES_MOST = 8;
 
 /**

@@ -17,7 +17,7 @@ const BEYOND = 8;
 /** How wide a digit of a time is. */
 const LETTER = 6.7;
 
-/** What a group says, with how long it took. @param {EventGroup} group */
+/** What a group states, with how long it took. @param {EventGroup} group */
 function groupWords({ says: text, count, from_ms, to_ms }) {
   return count > 1 && to_ms > from_ms ? `${text} (${duration(to_ms - from_ms)})` : text;
 }
@@ -35,7 +35,7 @@ export class EventGroups {
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.note says what the list leaves out
+   * @param {HTMLElement} parts.note states what the list leaves out
    * @param {import('../frame/cast.js').Cast} parts.cast
    * @param {(group: EventGroup, after?: number) => Promise<Moment[]>} parts.eventsOf
    * @param {(sequence: number) => void} parts.onSeek
@@ -74,14 +74,14 @@ export class EventGroups {
     this.#lay();
   }
 
-  /** @param {number} sequence where the playhead stands */
+  /** @param {number} sequence where the playhead is */
   move(sequence) {
     this.#sequence = sequence;
     this.lines.reveal(this.#current());
     this.lines.draw();
   }
 
-  /** The line in which the playhead stands: the last one that began. */
+  /** The line in which the playhead is: the last one that began. */
   #current() {
     let low = 0;
     let high = this.#lines.length;

@@ -77,7 +77,7 @@ export class Events {
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.chain says where the chain goes back to
+   * @param {HTMLElement} parts.chain states where the chain goes back to
    * @param {HTMLSelectElement} parts.filter
    * @param {Cast} parts.cast
    * @param {(step: Moment) => number | null} parts.causeOf
@@ -134,7 +134,7 @@ export class Events {
     this.#sift();
   }
 
-  /** Columns as wide as the longest that stands in them, so that all rows stand under each other. */
+  /** Columns as wide as the longest that is in them, so that all rows stand under each other. */
   #columns() {
     const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
     const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
@@ -209,7 +209,7 @@ export class Events {
     const before = this.#steps[index - 1];
     const starts = before && step.epoch !== before.epoch;
     const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
-    // A long name would leave no room for what happened; the disc says who it was.
+    // A long name would leave no room for what happened; the disc states who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const text = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
     const name = [

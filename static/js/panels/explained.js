@@ -1,12 +1,12 @@
 /**
  * Sentences in which the words that a newcomer cannot know explain themselves: each becomes a term of the glossary where it
- * first stands.
+ * first is.
  */
 
 import { term } from '../shared/terms.js';
 
 /**
- * How a word stands in a sentence → what the glossary calls it. Longer ones first: of "session timeout" nothing is cut out.
+ * How a word is in a sentence → what the glossary calls it. Longer ones first: of "session timeout" nothing is cut out.
  *
  * @type {[RegExp, string][]}
  */

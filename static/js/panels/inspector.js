@@ -42,17 +42,17 @@ export class Inspector {
   #timer = /** @type {any} */ (null);
   /** @type {Rest | null} */
   #rest = null;
-  /** What is drawn: the same is not drawn anew, so that a record that was opened stays open. */
+  /** What is drawn: the same is not drawn again, so that a record that was opened stays open. */
   #drawn = '';
 
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.range says which entries are shown
+   * @param {HTMLElement} parts.range states which entries are shown
    * @param {Cast} parts.cast
    * @param {string} parts.timeline its id
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
-   * @param {((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not told
+   * @param {((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not reported
    * @param {boolean} parts.inspects whether there is an inspector that bytes can be opened in
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
@@ -318,7 +318,7 @@ function table(fields) {
 const breakable = (text) => text.split(/(?<=_)/).flatMap((part, at) => (at ? [h('wbr'), part] : [part]));
 
 /**
- * What a broker did, beside what the simulated coordinator would have done.
+ * What a broker did, next to what the simulated coordinator would have done.
  *
  * @param {{[key: string]: any}} payload
  * @param {Frame} frame

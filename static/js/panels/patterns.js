@@ -26,7 +26,7 @@ const ALIKE_MOST = 5;
 const RANK = { critical: 0, other: 200 };
 
 /**
- * Findings that come with advice, as the verdict ranks them, those of one kind and advice as one; and what the log cannot tell, by
+ * Findings that come with advice, as the verdict ranks them, those of one kind and advice as one; and what the log cannot determine, by
  * the sources that it lacks.
  *
  * @param {Summary} summary

@@ -103,7 +103,7 @@ export class Problems {
     );
   }
 
-  /** Marks the problem at which the board stands. */
+  /** Marks the problem at which the board is. */
   move() {
     const { first, last } = this.at();
     for (const link of this.list.querySelectorAll('[data-at]')) {

@@ -1,6 +1,6 @@
 /**
- * Reader or Investigator: a calm page that tells a story, or one that shows every request. The choice is remembered for
- * boards of its kind, and stands in the address so that a link keeps it.
+ * Reader or Investigator: a calm page that reports a story, or one that shows every request. The choice is remembered for
+ * boards of its kind, and is in the address so that a link keeps it.
  *
  * While a case plays, the sentence of the step is the large line; at its end the verdict is, and what to look at next.
  *
@@ -16,11 +16,11 @@ const NAMES = ['reader', 'investigator'];
 /** @param {string | null | undefined} name @returns {View | null} */
 const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) : null);
 
-/** Case studies tell a story; all else is looked into. @param {string} source of the timeline */
+/** Case studies report a story; all else is looked into. @param {string} source of the timeline */
 export const isStory = (source) => source === 'case-study';
 
 /**
- * What a board opens as: as its address says, else as whoever shared it meant it, else as it was left, else as suits what it shows.
+ * What a board opens as: as its address states, else as anyone who shared it meant it, else as it was left, else as suits what it shows.
  *
  * @param {string} search of the address
  * @param {string} source of the timeline
@@ -93,7 +93,7 @@ export class Reading {
   announce(text, { begins, ends }) {
     if (!isStory(this.source)) return;
     document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
-    // What a case is about stands before its first step.
+    // What a case is about is before its first step.
     const about = part('story').dataset.about;
     if (begins && about) text = about;
     if (part('story').textContent !== text) part('story').replaceChildren(...explained(text));

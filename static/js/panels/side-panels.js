@@ -1,5 +1,5 @@
 /**
- * What stands beside a board and follows its playhead: the figure of the epochs, the measures, the next assignment. Where only
+ * What is next to a board and follows its playhead: the figure of the epochs, the measures, the next assignment. Where only
  * its story is shown there is none of them.
  *
  * @typedef {import('../timeline/timeline.js').Rest} Rest

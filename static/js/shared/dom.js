@@ -60,7 +60,7 @@ export function s(tag, ...parts) {
   return node;
 }
 
-/** How large a drawing stands on the page, in pixels at the usual size of text. @param {SVGElement} svg @param {Attributes} size */
+/** How large a drawing is on the page, in pixels at the usual size of text. @param {SVGElement} svg @param {Attributes} size */
 export function sized(svg, { width, height }) {
   if (typeof width === 'number') svg.setAttribute('width', rem(width));
   if (typeof height === 'number') svg.setAttribute('height', rem(height));

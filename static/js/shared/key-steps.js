@@ -25,7 +25,7 @@ const TEACHING = new Set([
 const APART = 2;
 
 /**
- * The sequences at which a story pauses; the last step is no pause, since the verdict stands there.
+ * The sequences at which a story pauses; the last step is no pause, since the verdict is there.
  *
  * @param {Moment[]} steps
  * @returns {Set<number>}
@@ -47,7 +47,7 @@ export function keySteps(steps) {
 }
 
 /**
- * Whether a moment is a commit of offsets and nothing that anybody tells of. Where a row of a narration ends, more than the commit
+ * Whether a moment is a commit of offsets and nothing that anybody reports. Where a row of a narration ends, more than the commit
  * has happened: a classic client commits as it revokes, for one.
  *
  * @param {Moment} moment

@@ -1,12 +1,12 @@
 /**
- * The chunks of a timeline in order, those that are here and those that are not: where an entry stands, how many steps come
+ * The chunks of a timeline in order, those that are here and those that are not: where an entry is, how many steps come
  * before it, and which chunks are forgotten first. Pure.
  *
  * @typedef {import('../types').Chunk} Chunk
  * @typedef {import('../types').Delta} Delta
  * @typedef {import('../types').Moment} Moment
  * @typedef {{first: number, last: number, moments: number | null, data: Chunk | null, steps: Moment[] | null,
- *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, where that was told
+ *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, where that was reported
  */
 
 /**
@@ -38,7 +38,7 @@ export const slotOf = (first, last, moments = null) => ({
   used: 0,
 });
 
-/** The slot in which an entry stands, or the nearest one; -1 where there is none. @param {Slot[]} slots @param {number} sequence */
+/** The slot in which an entry is, or the nearest one; -1 where there is none. @param {Slot[]} slots @param {number} sequence */
 export function indexOf(slots, sequence) {
   let low = 0;
   let high = slots.length;

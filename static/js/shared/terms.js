@@ -5,7 +5,7 @@
 
 import { h } from './dom.js';
 
-/** How far the tip stands from the word and from the window's edge. */
+/** How far the tip is from the word and from the window's edge. */
 const GAP = 6;
 const EDGE = 8;
 

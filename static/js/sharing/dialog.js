@@ -26,7 +26,7 @@ export class ShareDialog {
   /**
    * @param {object} parts
    * @param {Sharing} parts.sharing
-   * @param {() => {sequence: number, moment: string}} parts.now where the board stands
+   * @param {() => {sequence: number, moment: string}} parts.now where the board is
    * @param {import('./words.js').MomentsOf} parts.moments of the timeline, where all are here
    */
   constructor({ sharing, now, moments }) {

@@ -19,7 +19,7 @@ import { part } from '../shared/dom.js';
  * @property {Chunk | null} first the chunk that the page opens with, where it came with it
  * @property {Answers} api
  * @property {Served | null} server
- * @property {import('./panels.js').Panels | null} panels what stands beside the board; null where only its story is shown
+ * @property {import('./panels.js').Panels | null} panels what is next to the board; null where only its story is shown
  * @property {import('../panels/reading.js').View | null} view what it is shown as, where that is not the reader's choice
  * @property {string[]} changed parts of the page that are not as they were written
  */

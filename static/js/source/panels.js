@@ -1,5 +1,5 @@
 /**
- * What the panels beside a board show, out of the data of its page: Kafka's metrics as of a moment, the bytes of a record.
+ * What the panels next to a board show, out of the data of its page: Kafka's metrics as of a moment, the bytes of a record.
  *
  * @typedef {import('../figures/metrics-panel.js').Metrics} Metrics
  * @typedef {{member: string | null, about: any, at: number[], values: (number | null)[]}} Measure

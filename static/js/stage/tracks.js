@@ -1,7 +1,7 @@
 /**
  * The board of a small group: lanes, a track for each member, and every event in a list. All of it is made of the
  * moments in sight, visited one after another in slices: those of the whole timeline where it is short, else those of the
- * chunk in which the playhead stands.
+ * chunk in which the playhead is.
  *
  * @typedef {import('../types').Meta} Meta
  * @typedef {import('../types').Moment} Moment

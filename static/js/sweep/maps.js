@@ -40,7 +40,7 @@ export class Maps {
     root.addEventListener('keydown', (event) => this.#key(event));
   }
 
-  /** Build anew for so many maps beside each other. @param {Detail} detail @param {number} across */
+  /** Build again for so many maps next to each other. @param {Detail} detail @param {number} across */
   build(detail, across) {
     const { assignors, shapes, events } = detail.axes;
     this.#detail = detail;

@@ -1,6 +1,6 @@
 /**
- * Where a timeline stands: a chunk, how many of its changes are applied, and the frame that this makes. A move applies changes
- * forwards or backwards, or begins anew at the chunk's own frame where that is the shorter way.
+ * Where a timeline is: a chunk, how many of its changes are applied, and the frame that this makes. A move applies changes
+ * forwards or backwards, or restarts at the chunk's own frame where that is the shorter way.
  *
  * @typedef {import('../types').Chunk} Chunk
  * @typedef {import('../types').Frame} Frame
@@ -23,7 +23,7 @@ export class Cursor {
   /**
    * To the end of a moment of a chunk that is here, or before its first.
    *
-   * @param {Slot} slot @param {Moment | null} moment @param {Follower | null} follower is told of the move
+   * @param {Slot} slot @param {Moment | null} moment @param {Follower | null} follower is reported of the move
    */
   move(slot, moment, follower) {
     const data = /** @type {Chunk} */ (slot.data);

@@ -30,7 +30,7 @@ export function epochLines(at, spans, classic, { y1, yText, y2, left, right }) {
     const long = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
     const label = [long, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
     if (x + 5 < free || !label) continue;
-    // The playhead's flag is FLAG wide, and stands at the beginning of an epoch more often than anywhere else.
+    // The playhead's flag is FLAG wide, and is at the beginning of an epoch more often than anywhere else.
     const nearby = x + FLAG / 2 + 3;
     const node = text(nearby + label.length * 6.4 < ends ? nearby : x + 5, yText, label, 'mono');
     node.append(s('title', long));

@@ -1,5 +1,5 @@
 /**
- * The shapes of events: the shape tells the kind, the colour who acted.
+ * The shapes of events: the shape reports the kind, the colour who acted.
  *
  * @typedef {import('../types').Shape} Shape
  */
@@ -29,7 +29,7 @@ const PATHS = {
   gap: 'M-5 -4v8 M5 -4v8 M-2 0h.1 M2 0h.1',
 };
 
-/** What a shape stands for, in the legend's words. @type {{[shape in Shape]: string}} */
+/** What a shape means, in the legend's words. @type {{[shape in Shape]: string}} */
 export const MEANING = {
   join: 'joins',
   leave: 'leaves',

@@ -35,7 +35,7 @@ export class Timeline {
    * @param {{first: number, last: number, moments?: number | null}[]} options.chunks in order, without holes
    * @param {(first: number) => Promise<Chunk>} options.load fetches the chunk that begins at `first`
    * @param {(moment: Moment) => boolean} [options.rests] which moments the board stops at
-   * @param {Follower | null} [options.follower] is told of each move of the cursor, by the changes where they are few
+   * @param {Follower | null} [options.follower] is reported of each move of the cursor, by the changes where they are few
    * @param {number} [options.keep] chunks that stay in memory: the others are fetched again when they are needed
    */
   constructor({ chunks, load, rests = () => true, follower = null, keep = Infinity }) {
@@ -57,7 +57,7 @@ export class Timeline {
     return this.#slots.length ? this.#slots[this.#slots.length - 1].last : 0;
   }
 
-  /** The sequence that stands before the first entry (0, unless retention has cut the log from below). */
+  /** The sequence that is before the first entry (0, unless retention has cut the log from below). */
   get origin() {
     return this.#slots.length ? this.#slots[0].first - 1 : 0;
   }
@@ -153,7 +153,7 @@ export class Timeline {
     return this.seek(target);
   }
 
-  /** The place of the rest among the steps: 0 is the state before the first. Where chunks were not fetched, by what was told of them. */
+  /** The place of the rest among the steps: 0 is the state before the first. Where chunks were not fetched, by what was reported of them. */
   get position() {
     if (!this.rest) return 0;
     if (this.whole) return countUpTo(this.steps, this.rest.sequence);
@@ -173,7 +173,7 @@ export class Timeline {
     return momentsBefore(this.#slots, this.#slots.length);
   }
 
-  /** Whether the board stands on the last known step. */
+  /** Whether the board is on the last known step. */
   get atEnd() {
     if (!this.#slots.length) return true;
     if (!this.rest) return this.whole && !this.steps.length;
@@ -203,7 +203,7 @@ export class Timeline {
   }
 
   /**
-   * The frame after an entry, wherever the cursor stands.
+   * The frame after an entry, wherever the cursor is.
    *
    * @param {number} sequence
    * @returns {Promise<Frame>}
@@ -287,7 +287,7 @@ export class Timeline {
     });
   }
 
-  /** Where the chunk begins in which an entry stands. @param {number} sequence */
+  /** Where the chunk begins in which an entry is. @param {number} sequence */
   chunkOf(sequence) {
     return this.#slots[Math.max(0, this.#indexOf(sequence))]?.first ?? 1;
   }

@@ -25,7 +25,7 @@ import { committedUnder, drawnSpan, partitionHue } from './span.js';
 import { ROWS_MOST, pack } from './tracks.js';
 import { unowned } from './unowned.js';
 
-/** More tracks than this do not fit beside a board; those that change in the window come first. */
+/** More tracks than this do not fit next to a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 /** Below this width tracks have less room for names on their left. */
 const SMALL = 520;

@@ -1,7 +1,7 @@
 """Assignor failure: the coordinator cannot compute a target, and answers every heartbeat with UNKNOWN_SERVER_ERROR.
 
 Needs: records and requests. Claims: since when, how many answers, to whom, while the target stayed behind the group epoch.
-A classic group's assignor runs in its leader: see ``sync_never_sent``. Cannot know: what the assignor threw, which stands in the
+A classic group's assignor runs in its leader: see ``sync_never_sent``. Cannot know: what the assignor threw, which is in the
 broker's log alone.
 """
 

@@ -25,7 +25,7 @@ OLDEST: Final = 0
 
 
 class Claim(NamedTuple):
-    """``generation`` is ``None`` where the subscription does not tell since when, and -1 where it tells that there is none."""
+    """``generation`` is ``None`` where the subscription does not report since when, and -1 where it reports that there is none."""
 
     version: int
     places: tuple[Place, ...]
@@ -44,7 +44,7 @@ class DoubleClaim:
     generations: list[int | None]
     places: list[Place]
     resolved: bool
-    """Whether of each partition one claim is the newest, by the generations that are told."""
+    """Whether of each partition one claim is the newest, by the generations that are reported."""
 
 
 @dataclass(slots=True)
@@ -142,14 +142,14 @@ class Claims(Watch):
 
 
 def _has_newest(generations: list[int | None]) -> bool:
-    """Who tells no generation, or that it has none, is taken for the older one (KIP-792)."""
+    """Who reports no generation, or that it has none, is taken for the older one (KIP-792)."""
     known = [-1 if one is None else one for one in generations]
     return max(known) >= 0 and known.count(max(known)) == 1
 
 
 def _claim(member: ClassicMember, assignor: str) -> Claim | None:
     if not member.subscription or not member.subscribed:
-        # Nothing, or bytes of another protocol than the consumers'; damaged ones are an anomaly that the fold has told.
+        # Nothing, or bytes of another protocol than the consumers'; damaged ones are an anomaly that the fold has reported.
         return None
     try:
         decoded = decode_subscription(base64.b64decode(member.subscription, validate=True))

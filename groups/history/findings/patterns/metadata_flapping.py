@@ -44,7 +44,7 @@ PATTERN: Final = Pattern(
 )
 
 CHANGES_LEAST: Final = 3
-"""A topic that is deleted and made anew is two changes."""
+"""A topic that is deleted and made again is two changes."""
 
 APART_MOST_MS: Final = 5 * 60_000
 

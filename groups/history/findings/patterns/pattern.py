@@ -1,6 +1,6 @@
 """What all patterns have: a name, how bad it is, which sources show it, what usually causes it, where to look.
 
-A pattern is told with its evidence, and where the log lacks the sources that it needs, the summary says so: a log of records holds
+A pattern is reported with its evidence, and where the log lacks the sources that it needs, the summary states this: a log of records holds
 neither requests nor callbacks, so that a zombie is not ruled out by it.
 """
 
@@ -65,7 +65,7 @@ class Pattern:
         }
 
     def lacks(self, present: frozenset[str]) -> tuple[str, ...] | None:
-        """The sources without which nobody can tell; ``None`` where the log has what it takes."""
+        """The sources without which it is unknown; ``None`` where the log has what it takes."""
         missing = [tuple(one for one in each if one not in present) for each in self.sources]
         return None if not all(missing) else min(missing, key=len)
 
@@ -92,7 +92,7 @@ class Pattern:
         explained_by: str = "",
         **data: object,
     ) -> Finding:
-        """A finding of this pattern. ``brief`` says who and how long; the title goes before it. ``advice`` is for this case alone.
+        """A finding of this pattern. ``brief`` states who and how long; the title goes before it. ``advice`` is for this case alone.
 
         ``explained_by``: titles of other patterns that are its cause here, so that it has no causes and no advice of its own.
         """

@@ -1,7 +1,7 @@
 """Stale owned partitions: a member that missed a rebalance claims what others have by now (KIP-341, KAFKA-12984, KIP-792).
 
 Needs: records: a generation's record holds the subscriptions with which its members joined. Claims: who claims what twice, and
-whether a generation tells which claim is the older one: subscriptions of version 2 and user data of sticky of version 1 have it.
+whether a generation shows which claim is the older one: subscriptions of version 2 and user data of sticky of version 1 have it.
 Cannot know: whether the member really reads what it claims.
 """
 

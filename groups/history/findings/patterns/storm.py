@@ -53,7 +53,7 @@ TIMES_LEAST: Final = 3
 """Removals of one process within the stretch: a deployment in two bounces takes each of them twice."""
 
 EXPLAINED_RANK: Final = 145
-"""Of a storm whose processes have a pattern of their own, which says more."""
+"""Of a storm whose processes have a pattern of their own, which has more."""
 
 
 def found_storms(facts: Facts) -> list[Finding]:

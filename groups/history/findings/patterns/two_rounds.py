@@ -45,12 +45,12 @@ APART_MOST_MS: Final = 15_000
 """The second join comes at the next poll after the revocation."""
 
 COOPERATIVE: Final = "cooperative"
-"""In the names of cooperative assignors; of others the reason of the second join alone can tell."""
+"""In the names of cooperative assignors; of others the reason of the second join alone can determine."""
 
 
 @dataclass(slots=True)
 class SecondRounds(Watch):
-    """Generations that are second rounds: when, by which entry, whether a reason says so. ``last_ms``: the one before."""
+    """Generations that are second rounds: when, by which entry, whether a reason states this. ``last_ms``: the one before."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
     sees_moves: ClassVar[bool] = False

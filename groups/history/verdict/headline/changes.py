@@ -140,7 +140,7 @@ class Shown:
 
     @cached_property
     def _parts(self) -> Words:
-        """Its words without the time before them, and without what the headline's end says."""
+        """Its words without the time before them, and without what the headline's end states."""
         parts = self.event.parts
         parts = parts[3:] if parts[0].text == "from " and len(parts) > 3 else parts
         if self.event.kind in EXPLAINED:
@@ -149,7 +149,7 @@ class Shown:
 
 
 def _clauses(parts: Words) -> list[Words]:
-    """At each semicolon, whether it stands between two parts or within one."""
+    """At each semicolon, whether it is between two parts or within one."""
     found: list[Words] = [[]]
     for part in parts:
         texts = part.text.split("; ")

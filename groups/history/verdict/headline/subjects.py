@@ -44,7 +44,7 @@ def subjects(findings: Sequence[Finding], by_kind: ByKind, log: Span) -> list[Su
     found += [_of_event(event, by_kind, log) for event in events(by_kind) if event.kind not in OWN]
     looping = looping_names(by_kind)
     for one in findings:
-        # What another pattern explains is no news beside it.
+        # What another pattern explains is no news next to it.
         if one.get("pattern") and one["severity"] != "harmless" and not one.get("explained_by"):
             names = {str(name) for name in one.get("names") or [one.get("name", "")]}
             level = Level.CRITICAL if one["severity"] == "critical" else Level.WARNING
@@ -130,7 +130,7 @@ def _loop_is_on(one: Loop, harm: Harm | None, log: Span) -> bool | None:
 
 
 def _removals(by_kind: ByKind) -> Iterator[Subject]:
-    """Of each cause all removals of the log as one; what a loop or a rolling restart says is said there."""
+    """Of each cause all removals of the log as one; what a loop or a rolling restart states is said there."""
     looping = {one["lane"] for one in (*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ()))}
     looping |= {lane for one in by_kind.get("short_rebalance_timeout", ()) for lane in one["lanes"]}
     rolled = {step for one in by_kind.get("rolling_restart", ()) for step in one["steps"]}

@@ -2,7 +2,7 @@
 
 The lengths of a batch's records are a chain, which only one behind the other can be followed. So the chains of all
 batches are followed at once, the k-th record of each in one step. Where few batches have so many records, a step
-costs more than a loop over their records, which then takes the rest. What stands in a record is read for all records
+costs more than a loop over their records, which then takes the rest. What is in a record is read for all records
 of all batches at once.
 
 Only what the one reader of batches (``groups.wire.logs.record_batch``) takes passes here; a batch with anything unusual in it
@@ -140,7 +140,7 @@ def _chain(raw: bytes, at: int, last: int, count: int) -> tuple[list[int], list[
 
 
 def _insides(window: Window, start: Int64, after: Int64, batch: Int64) -> tuple[Records, Bools]:
-    """What stands in each record, and which of them are not usual."""
+    """What is in each record, and which of them are not usual."""
     # The attributes of a record are a byte that no version uses.
     timestamp_delta, at, endless = window.zigzags(start + 1, VARLONG_BYTES)
     bad = (timestamp_delta >= _USUAL) | (timestamp_delta <= -_USUAL)

@@ -1,4 +1,4 @@
-"""The walk over a file: chains of batches by columns, and step by step whatever else stands between them."""
+"""The walk over a file: chains of batches by columns, and step by step whatever else is between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from groups.wire.logs.batches import Buffer
 
 STRETCH_BYTES: Final = 4 * 1024 * 1024
-"""Some 40,000 commits: many enough that the calls of numpy cost nothing beside what they do, few enough that their
+"""Some 40,000 commits: many enough that the calls of numpy cost nothing next to what they do, few enough that their
 columns stay in the processor's caches, and 50 MB hold all that is made of them."""
 
 CHAINS_BY_COLUMNS: Final = 64
@@ -47,7 +47,7 @@ def read_stretches(
     A stretch covers about ``stretch_bytes`` of the file, and of what that decompresses to about as many and a batch. ``file_bytes`` is the size of
     the file of which ``data`` is a part: it bounds what all compressed batches may come to
     (``groups.wire.logs.compression.Allowance``). ``memory`` may be shared by calls that follow each other. ``data`` may be a mapped file, of which a stretch is copied at a time.
-    Never raises: what cannot be read is damage, or among the ``others``, of which ``decode_record`` says why.
+    Never raises: what cannot be read is damage, or among the ``others``, of which ``decode_record`` states why.
     """
     with memoryview(data) as view, view.cast("B") as raw:
         yield from _Reader(raw, stretch_bytes, file_bytes, KeyMemory() if memory is None else memory).run()
@@ -88,7 +88,7 @@ class _Reader:
     def run(self) -> Iterator[Stretch]:
         size = len(self.view)
         while self.at < size:
-            # What is damaged everywhere has short chains, which are told here before a whole stretch is copied.
+            # What is damaged everywhere has short chains, which are reported here before a whole stretch is copied.
             short = self.chains >= CHAINS_BY_COLUMNS
             places = follow(self.view, self.at, _SHORT_CHAIN_BYTES if short else 1)
             if len(places) == 1 or (short and places[-1] - places[0] < _SHORT_CHAIN_BYTES):
@@ -230,7 +230,7 @@ def _split(
     commits = records if len(chosen) == len(records) else records.at(chosen)
     keys, key = read_keys(window, commits, memory)
     values = read_values(window, commits)
-    # A transaction without a producer cannot be told from none.
+    # A transaction without a producer cannot be distinguished from none.
     fit = values.fits & (key >= 0) & ~(chain.is_transactional & (chain.producer == -1))[commits.batch]
     kept: Int64 | slice = slice(None)
     if not fit.all():

@@ -1,4 +1,4 @@
-"""What is read of a segment by columns: a stretch of it, its commits, and whatever else stands in it."""
+"""What is read of a segment by columns: a stretch of it, its commits, and whatever else is in it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Commits:
     metadata: Int32
     """Index into ``texts``."""
     topic_id: Int32
-    """Index into ``topic_ids``; -1 where none is told."""
+    """Index into ``topic_ids``; -1 where none is reported."""
     keys: list[CommitKey]
     texts: list[str]
     topic_ids: list[str]

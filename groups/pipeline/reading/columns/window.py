@@ -1,7 +1,7 @@
 """The bytes at hand, and the numbers and names that stand in them at many places at once.
 
 All that is fetched here may lie anywhere: views with a stride of one byte have an item at every place, so that one
-index gives thousands of unaligned numbers. Behind the bytes stand ``PADDING_BYTES`` zeros: whoever keeps to places
+index gives thousands of unaligned numbers. Behind the bytes stand ``PADDING_BYTES`` zeros: anyone who keeps to places
 that are at most so far behind a record's end needs to ask nothing before he reads.
 """
 
@@ -24,7 +24,7 @@ VARINT_BYTES: Final = 5
 VARLONG_BYTES: Final = 10
 
 _ZIGZAG: Final = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
-"""What the one byte of a short zigzag varint says; meaningless from 128 on."""
+"""What the one byte of a short zigzag varint states; meaningless from 128 on."""
 
 
 class Window:
@@ -71,7 +71,7 @@ class Window:
         return value, end, bad
 
     def varints(self, at: Int64) -> tuple[Int64, Int64]:
-        """Unsigned varints: what they say, where they end. One that goes on for too long says -1."""
+        """Unsigned varints: what they say, where they end. One that goes on for too long states -1."""
         first = self.bytes[at]
         value = first.astype(np.int64)
         end = at + 1

@@ -1,4 +1,4 @@
-"""The coordinator of a group with classic members: what it has parked, and the checkers of classic groups beside it."""
+"""The coordinator of a group with classic members: what it has parked, and the checkers of classic groups next to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.protocol.coordinator.shard import Shard
 
 TICKETS_MAX: Final = 16
-"""Requests of one process that may be parked at once, those of broken connections among them: a ticket tells both."""
+"""Requests of one process that may be parked at once, those of broken connections among them: a ticket reports both."""
 
 
 @dataclass(slots=True, kw_only=True)

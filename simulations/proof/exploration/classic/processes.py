@@ -33,7 +33,7 @@ class ClassicProcess(Process):
     """``ids`` counts the ids that were asked for beyond the first, ``asked``: one is asked for now.
 
     Of the checker's own account: ``lapsed`` is what of ``owned`` comes from a membership that is over, ``generation`` what the
-    coordinator told it last, ``out``: it was fenced or has left, and may not know it yet.
+    coordinator reported it last, ``out``: it was fenced or has left, and may not know it yet.
     """
 
     ids: int = 0
@@ -146,7 +146,7 @@ class ClassicProcesses(Processes[ClassicProcess]):
         return Done(process, kept=kept)
 
     def _noted(self, process: ClassicProcess, answer: Answer) -> tuple[ClassicProcess, int]:
-        """The checker's account of what the coordinator has told, from when it says so."""
+        """The checker's account of what the coordinator has reported, from when it states this."""
         code = getattr(answer, "error_code", 0)
         if code in FENCES or isinstance(answer, LeaveAnswer):
             return replace(process, out=True), 0
@@ -221,7 +221,7 @@ def _unparked(process: ClassicProcess, ticket: int) -> tuple[ClassicProcess, Req
 
 
 def _is_quiet(process: ClassicProcess) -> bool:
-    """Whether its only answer tells it nothing but that it may go on."""
+    """Whether its only answer reports it nothing but that it may go on."""
     if len(process.answers) != 1:
         return False
     ((request, answer),) = process.answers

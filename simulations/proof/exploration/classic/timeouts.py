@@ -1,6 +1,6 @@
 """Which of the coordinator's timers may run out in a world, and whether that takes a fault: a process that lives beats them.
 
-Whose process is dead, stands still or goes by another id is waited for in vain: its timers run out of themselves. So does
+Whose process is dead, does not move or goes by another id is waited for in vain: its timers run out of themselves. So does
 the initial delay of a group, at any moment, and a computation of a target.
 """
 

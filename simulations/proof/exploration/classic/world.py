@@ -1,7 +1,7 @@
 """Worlds with classic members: generations and epochs count as they are.
 
 A request that waits for others is answered by whichever step lets it go, so that one step may touch several processes:
-each of them is told its answer then, and takes it when that arrives.
+each of them receives its answer then, and takes it when that arrives.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Facts(NamedTuple):
 
 
 class ClassicWorlds(Worlds[ClassicCoordinator, ClassicProcess]):
-    """``reduced`` leaves out orders that nobody can tell apart."""
+    """``reduced`` leaves out orders that nobody can distinguish."""
 
     acting: ClassicProcesses
     coordinating: ClassicRuntime
@@ -196,7 +196,7 @@ class ClassicWorlds(Worlds[ClassicCoordinator, ClassicProcess]):
     def _handled(
         self, process: ClassicProcess, ticket: int, missed: tuple[int, int] | None, *, breaks: bool
     ) -> OfClassic:
-        """Its oldest request has arrived; ``missed`` as ``Processes.misses`` tells it."""
+        """Its oldest request has arrived; ``missed`` as ``Processes.misses`` reports it."""
         (request, wanted, _), *rest = process.requests
         waits = wanted and process.alive and not breaks
         parked = (*process.parked, (ticket, request)) if waits else process.parked

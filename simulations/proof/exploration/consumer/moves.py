@@ -27,7 +27,7 @@ Taken = tuple[Step, int, int, int, int, Wrongs]
 
 
 class Moves:
-    """Takes the steps of processes. ``reduced`` leaves out orders that nobody can tell apart."""
+    """Takes the steps of processes. ``reduced`` leaves out orders that nobody can distinguish."""
 
     def __init__(self, worlds: ConsumerWorlds, *, reduced: bool) -> None:
         self._worlds = worlds
@@ -103,7 +103,7 @@ class Moves:
     ) -> Taken:
         """The oldest request arrives; of a duplicate the connection breaks then, and its client asks again.
 
-        ``number`` tells the process from all others.
+        ``number`` distinguishes the process from all others.
         """
         breaks = kind is ActionKind.DUPLICATE
         coordinator, before = world[COORDINATOR], self._worlds.coordinators.parts[world[COORDINATOR]]
@@ -163,7 +163,7 @@ class Moves:
         return world[SCRIPT] < len(script) and script[world[SCRIPT]].who == self._worlds.plan.slots[slot][0]
 
     def _is_quiet(self, world: World, slot: int, process: ConsumerProcess) -> bool:
-        """Whether an answer can arrive at once; not if the script may still tell its process something meanwhile."""
+        """Whether an answer can arrive at once; not if the script may still notify its process something meanwhile."""
         return not self._is_said(world, slot, REPORTED_VERBS) and self._acting.is_quiet(process)
 
     def _is_said(self, world: World, slot: int, verbs: frozenset[Verb]) -> bool:
@@ -184,7 +184,7 @@ class Moves:
         return self._worlds.processes.add(process)
 
     def _found_out(self, process: ConsumerProcess) -> ConsumerProcess:
-        """It tries its old coordinator in vain, now instead of later: what matters is that it tells all anew then."""
+        """It tries its old coordinator in vain, now instead of later: what matters is that it reports all again then."""
         if not process.requests:
             process = self._acting.beat(process).after
         return self._acting.moved(process).after if process.requests else process

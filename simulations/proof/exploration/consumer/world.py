@@ -53,7 +53,7 @@ class Facts(NamedTuple):
 
 
 class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
-    """``reduced`` leaves out orders that nobody can tell apart; see the docs for which.
+    """``reduced`` leaves out orders that nobody can distinguish; see the docs for which.
 
     ``ranked``: epochs count by their ranks; without it they count as they are.
     """
@@ -112,7 +112,7 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
             begun.append((slot, Done(ConsumerProcess(consumer=consumer, owned=mask, said=mask))))
         return self.coordinating.first(shard, names, records, sessions), begun
 
-    # What tells worlds apart.
+    # What distinguishes worlds.
 
     def form(self, world: World) -> Form:
         """The world with its epochs as ranks: two worlds of one form have the same future."""
@@ -131,7 +131,7 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
         )
 
     def owner(self, world: World) -> int:
-        """A number that all worlds of one form share; it tells who walks them where an exploration is shared out."""
+        """A number that all worlds of one form share; it shows who walks them where an exploration is shared out."""
         own = self.processes.own
         found = self.coordinators.own[world[COORDINATOR]] + sum(world[SCRIPT:PROCESSES])
         for number in world[PROCESSES:]:
@@ -151,7 +151,7 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
             place = (coordinator, script, number, losses > 0, duplicates > 0)
             steps: Iterable[Taken] | None = known.get(place)
             if self.journal is not None:
-                # Each step is told as it is taken.
+                # Each step is shown as it is taken.
                 steps = self.moves.following(world, slot, number)
             elif steps is None:
                 steps = known[place] = list(self.moves.following(world, slot, number))

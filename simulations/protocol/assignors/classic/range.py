@@ -80,12 +80,12 @@ def _explain(
     helped: Collection[str],
     racks: Sequence[str | None],
 ) -> None:
-    """Says how each topic was cut, racks first where they can help."""
+    """States how each topic was cut, racks first where they can help."""
     if not helped:
         cuts_explained(explain, members, counts, subscribers)
         return
     placed = [f"{member} {rack or 'in none'}" for member, rack in zip(members, racks, strict=True)]
-    # A set of names stands in another order in every process.
+    # A set of names is in another order in every process.
     gaining = [topic for topic in counts if topic in helped]
     explain.say(
         "racks",

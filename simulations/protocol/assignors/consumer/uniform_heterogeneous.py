@@ -65,7 +65,7 @@ class _Builder:
                 f"{listed(self.topics)}",
                 topics=self.topics,
             )
-        # Lists that members had are passed on as they are; one that grows or shrinks is made anew.
+        # Lists that members had are passed on as they are; one that grows or shrinks is made again.
         self.held: list[dict[str, Sequence[int]]] = []
         self.overlaps = False
         # What was given and moved, in order: a topic, its partitions, who takes each, and from whom.

@@ -26,7 +26,7 @@ from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.messages.groups import Partitions
 
 OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
-"""From which version of the subscription on it tells each of these."""
+"""From which version of the subscription on it reports each of these."""
 
 
 def subscription(m: Memory, assignor: str) -> bytes:
@@ -47,7 +47,7 @@ def subscription(m: Memory, assignor: str) -> bytes:
 
 
 def user_data(m: Memory, assignor: str) -> bytes | None:
-    """``subscriptionUserData``: what ``sticky`` had last, whoever has it now; the generation of ``cooperative-sticky``."""
+    """``subscriptionUserData``: what ``sticky`` had last, anyone who has it now; the generation of ``cooperative-sticky``."""
     release = m.config.release
     if assignor == STICKY and m.remembered:
         fields: dict[str, object] = {

@@ -1,6 +1,6 @@
 """What each generation of the Java client knows of the classic protocol: one table, which scenarios name by release.
 
-A row holds from its release on, until the next row. Only what others in the group can notice stands here: versions on
+A row holds from its release on, until the next row. Only what others in the group can notice is here: versions on
 the wire, what the assignors write and read, and mistakes of the client that were mended later.
 
 Source: Kafka's release notes and the client's code of those releases; KIP-341, KIP-345, KIP-394, KIP-429, KIP-559,
@@ -20,7 +20,7 @@ class Release:
     """What a client of this release does.
 
     ``join_version`` is that of JoinGroup: from 4 on a member id is asked for first (KIP-394), from 5 on the instance
-    is told (KIP-345), from 8 on the reason (KIP-800), from 9 on a leader may be told to skip the assignment.
+    is reported (KIP-345), from 8 on the reason (KIP-800), from 9 on a leader may be reported to skip the assignment.
     ``subscription_version``: 0 topics and user data; 1 with owned partitions; 2 with the generation; 3 with the rack.
     ``sticky_version`` is that of the user data of ``sticky``: 0 partitions alone, 1 with the generation (KIP-341);
     a leader that knows only 0 gives a partition that two members claim to both (KAFKA-7026).

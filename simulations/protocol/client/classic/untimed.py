@@ -13,7 +13,7 @@ from simulations.protocol.client.classic.state import Memory
 
 WITHOUT_EFFECT: Final = frozenset(
     {
-        "config",  # The same for the life of the client, which is told apart by its process.
+        "config",  # The same for the life of the client, which is distinguished by its process.
         "revoke_ms",
         "reason",  # For people: no rule reads it.
         "retry_ms",
@@ -29,7 +29,7 @@ WITHOUT_EFFECT: Final = frozenset(
         "draws",
     }
 )
-"""Fields of the memory that decide nothing where the clock stands still; every other one counts as it is."""
+"""Fields of the memory that decide nothing where the clock does not move; every other one counts as it is."""
 
 _JUDGED: Final = tuple(field.name for field in fields(Memory) if field.name not in WITHOUT_EFFECT)
 

@@ -1,4 +1,4 @@
-"""What a consumer is told when it is made: its settings under Kafka's names, and what its world adds."""
+"""What a consumer is notified when it is made: its settings under Kafka's names, and what its world adds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CloseOption(StrEnum):
 class ConsumerConfig:
     """``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``calls_for_nothing``: also with no partition gained.
 
-    ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who stands behind the address
+    ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who is behind the address
     changes by itself, and an answer that it is not there costs one back-off.
     ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
     ``is_proposed``: it is KIP-848's, not a release's: a commit of an older epoch is sent again with the epoch of the next heartbeat's

@@ -1,4 +1,4 @@
-"""One consumer's membership: when it heartbeats, what it tells, and how it gets from one assignment to the next.
+"""One consumer's membership: when it heartbeats, what it reports, and how it gets from one assignment to the next.
 
 Theory of operation. The coordinator's answers bring an epoch and sometimes an assignment, which becomes the
 *target*. While the *current* assignment, the one that was acknowledged, differs from it, the consumer reconciles:
@@ -21,9 +21,9 @@ acknowledged, too. The state changes when a heartbeat is *made*, not when it is 
 Each input does what it is about, then rounds follow until nothing more is to do. A round is one of the client's
 background thread and of a polling application: callbacks, reconciliation, commits, coordinator look-up, heartbeat.
 
-It needs no network of its own and no clock: every call is told the time and returns what is to be done, in order.
+It needs no network of its own and no clock: every call receives the time and returns what is to be done, in order.
 The application polls all the time but for the length of a callback, of a commit that it waits for, and while it is
-told to be late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
+reported to be late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
 (``beat``), expire the poll timer (``expire_poll``) and let the application poll (``poll``) whenever it likes.
 
 Kafka's classes: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
@@ -106,7 +106,7 @@ class Consumer:
 
     @property
     def target(self) -> Partitions:
-        """What it was told last that it is to have."""
+        """What it was sent last that it is to have."""
         return self._m.target.partitions
 
     @property
@@ -149,7 +149,7 @@ class Consumer:
         return self._m.config.request_timeout_ms
 
     def left_by(self, request: object) -> bool:
-        """Whether this was the request that told of its leave, and the leave is over."""
+        """Whether this was the request that reported of its leave, and the leave is over."""
         return isinstance(request, Heartbeat) and self.closed and request.member_epoch == self.epoch
 
     @property
@@ -216,7 +216,7 @@ class Consumer:
         first_beat_ms: int,
         regex: str | None = None,
     ) -> list[Effect]:
-        """Is a member already, with what it owns; its first heartbeat tells everything."""
+        """Is a member already, with what it owns; its first heartbeat reports everything."""
         m = self._m
         m.state = MemberState.STABLE
         m.member_id = m.config.member_id
@@ -235,7 +235,7 @@ class Consumer:
     ) -> list[Effect]:
         """To other topics: by name, by an expression that the coordinator resolves, or by one that the client does.
 
-        The next regular heartbeat tells of them.
+        The next regular heartbeat reports them.
         """
         subscription = self._matched(Subscription(names, regex, pattern))
         if self._m.joins_again is not None:
@@ -279,7 +279,7 @@ class Consumer:
         return self._settle(now_ms, [])
 
     def leave(self, now_ms: int) -> list[Effect]:
-        """Unsubscribes: gives everything up, then says so. A callback that is running is let finish."""
+        """Unsubscribes: gives everything up, then states this. A callback that is running is let finish."""
         m = self._m
         m.joins_again = None
         if m.state is MemberState.UNSUBSCRIBED or m.wish is not None or m.leaving is not None:
@@ -288,7 +288,7 @@ class Consumer:
         return self._settle(now_ms, [])
 
     def close(self, now_ms: int, option: CloseOption = CloseOption.DEFAULT) -> list[Effect]:
-        """Closes: commits if that is automatic, gives everything up, says so, and is over for good."""
+        """Closes: commits if that is automatic, gives everything up, states this, and is over for good."""
         m = self._m
         m.joins_again = None
         if m.closed or m.closes:
@@ -363,7 +363,7 @@ class Consumer:
         return effects
 
     def fast_path_ring(self, now_ms: int) -> Heartbeat | None:
-        """``ring``, where all that comes of it is a heartbeat that tells nothing, and the next alarm, ``alarm_ms``.
+        """``ring``, where all that comes of it is a heartbeat that has no information, and the next alarm, ``alarm_ms``.
 
         ``None``, and nothing was done, where it may be more: then ``ring`` does it.
         """
@@ -381,7 +381,7 @@ class Consumer:
         return rounds.settle(self._m, now_ms, effects)
 
     def _matched(self, subscription: Subscription) -> Subscription:
-        """A client's own expression stands for the topics of its metadata that it matches."""
+        """A client's own expression means the topics of its metadata that it matches."""
         if subscription.pattern is None:
             return subscription
         names = matched(subscription.pattern, self._m.metadata or ())

@@ -25,7 +25,7 @@ class Reaction(Enum):
     RAISE = auto()
     """``poll()`` throws; the member stays, and sends again after a back-off."""
     FENCE = auto()
-    """Everything is lost; the member joins anew under its id."""
+    """Everything is lost; the member joins again under its id."""
     FATAL = auto()
     """``poll()`` throws; nothing is ever sent again."""
 

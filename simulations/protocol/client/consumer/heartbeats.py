@@ -1,4 +1,4 @@
-"""Which heartbeats are sent when, what they tell, and what their answers do (``ConsumerHeartbeatRequestManager``)."""
+"""Which heartbeats are sent when, what they report, and what their answers do (``ConsumerHeartbeatRequestManager``)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def due_ms(m: ClientState) -> int:
 
 
 def send(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
-    """Sends one now. What is told counts as known, and the state changes, before it is answered."""
+    """Sends one now. What is reported counts as known, and the state changes, before it is answered."""
     effects.append(Send(request=_made(m, now_ms)))
 
 
@@ -58,11 +58,11 @@ def _made(m: ClientState, now_ms: int) -> Heartbeat:
     return request
 
 
-# What nearly all heartbeats are: nothing goes on, nothing is told, nothing is answered.
+# What nearly all heartbeats are: nothing goes on, nothing is reported, nothing is answered.
 
 
 def fast_path_send(m: ClientState, now_ms: int) -> Heartbeat | None:
-    """A heartbeat, where the alarm rings for one that tells nothing, and nothing else is due; the next alarm is set.
+    """A heartbeat, where the alarm rings for one that has no information, and nothing else is due; the next alarm is set.
 
     ``None``, and nothing was done, where anything else may be the case.
     """
@@ -84,7 +84,7 @@ def fast_path_send(m: ClientState, now_ms: int) -> Heartbeat | None:
 
 
 def fast_path_answered(m: ClientState, request: object, answer: HeartbeatAnswer, now_ms: int) -> bool:
-    """Takes the answer to the heartbeat in flight if it says nothing and nothing else goes on; whether it did."""
+    """Takes the answer to the heartbeat in flight if it has nothing and nothing else goes on; whether it did."""
     if (
         request is not m.in_flight
         or answer.error_code
@@ -129,7 +129,7 @@ def poll_expired(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
 
 
 def _build(m: ClientState) -> Heartbeat:
-    """The fields that changed since they were told last; all of them when joining."""
+    """The fields that changed since they were reported last; all of them when joining."""
     config, sent, subscription, current = m.config, m.sent, m.subscription, m.current
     version = PROPOSED_VERSION if config.is_proposed else RELEASED_VERSION
     joins = m.state is MemberState.JOINING

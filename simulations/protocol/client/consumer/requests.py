@@ -39,7 +39,7 @@ class FindCoordinatorAnswerBody(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindCoordinator:
-    """FindCoordinator request: any broker tells which one coordinates the group."""
+    """FindCoordinator request: any broker shows which one coordinates the group."""
 
     group_id: str
     version: int = 6

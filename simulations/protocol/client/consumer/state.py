@@ -28,7 +28,7 @@ FOREVER: Final = 1 << 62
 class Subscription:
     """Names, a ``SubscriptionPattern`` (the coordinator's), or a ``java.util.regex.Pattern`` (the client's own).
 
-    ``names`` are those told to the coordinator; of a ``pattern`` they are what it matched last.
+    ``names`` are those reported to the coordinator; of a ``pattern`` they are what it matched last.
     """
 
     names: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ NONE: Final = Assignment(-1, {})
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """``SentFields``: what the coordinator was told last; empty after an error, so that the next one tells all."""
+    """``SentFields``: what the coordinator was reported last; empty after an error, so that the next one reports all."""
 
     subscription: Subscription | None = None
     current: Assignment | None = None
@@ -65,7 +65,7 @@ NOTHING_SENT: Final = Sent()
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """On the way from what is owned to ``target``. One is told from another by being it."""
+    """On the way from what is owned to ``target``. One is reported from another by being it."""
 
     target: Assignment
     added: Partitions

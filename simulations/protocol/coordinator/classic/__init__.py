@@ -1,7 +1,7 @@
 """The coordinator of the classic protocol (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), as a pure machine.
 
 It has the shape of the consumer protocol's coordinator: an operation sees a ``Context`` and leaves an ``Outcome`` behind.
-Two things are its own. Most of a classic group stands in no record, so that it is kept in ``Memory.classic``. And
+Two things are its own. Most of a classic group is in no record, so that it is kept in ``Memory.classic``. And
 requests wait for each other: their answers come with a later operation's outcome (``parking``). Requests and answers
 themselves are of ``simulations.protocol.messages``, a file for each API.
 

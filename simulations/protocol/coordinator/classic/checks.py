@@ -1,4 +1,4 @@
-"""What is asked of a request before anything else: its group, and that its member is who it says it is.
+"""What is asked of a request before anything else: its group, and that its member is who it states it is.
 
 Kafka: ``ClassicGroup.validateMember``, ``GroupCoordinatorService.isGroupIdNotEmpty``.
 """

@@ -211,7 +211,7 @@ def _answered(ticket: int, answer: JoinAnswer | SyncAnswer) -> Outcome[None]:
 
 
 def _sync_refused_at_once(request: SyncGroup) -> ErrorCode:
-    """A request that may tell its protocol has to (``SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent``)."""
+    """A request that may report its protocol has to (``SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent``)."""
     untold = request.protocol_type is None or request.protocol_name is None
     if untold and request.version >= SYNC_PROTOCOL_VERSION:
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL

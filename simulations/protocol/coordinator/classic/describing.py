@@ -1,4 +1,4 @@
-"""A classic group as DescribeGroups and ListGroups tell it.
+"""A classic group as DescribeGroups and ListGroups report it.
 
 Kafka: ``GroupMetadataManager.describeGroups``, ``ClassicGroup.asListedGroup``.
 """
@@ -20,7 +20,7 @@ NOT_ASKED: Final = -2147483648
 
 
 def describe(context: Context) -> DescribedGroup:
-    """The group in version 6. Protocol and metadata are told of a stable group alone, assignments always.
+    """The group in version 6. Protocol and metadata are reported of a stable group alone, assignments always.
 
     A group that is not classic is described as dead, with an error.
     """

@@ -19,7 +19,7 @@ NO_ASSIGNMENT: Final = b""
 
 
 class GroupState(StrEnum):
-    """Kafka: ``ClassicGroupState``, with the names that a description tells."""
+    """Kafka: ``ClassicGroupState``, with the names that a description reports."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"

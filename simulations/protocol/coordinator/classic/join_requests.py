@@ -166,7 +166,7 @@ def _add(operation: Operation, request: JoinGroup, ticket: int, member_id: str) 
 
 
 def update(operation: Operation, request: JoinGroup, ticket: int, member: Member) -> None:
-    """Takes over what the member tells, and parks its request; one that was parked before is never answered."""
+    """Takes over what the member reports, and parks its request; one that was parked before is never answered."""
     operation.group = operation.group.updated(
         replace(
             member,

@@ -22,7 +22,7 @@ from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, L
 
 
 def heartbeat(operation: Operation, request: ClassicHeartbeat) -> ErrorCode:
-    """Restarts the session; while members are to join again it says so."""
+    """Restarts the session; while members are to join again it states this."""
     group = operation.group
     code = check_generation(group, request.member_id, request.instance_id, request.generation)
     if code is not ErrorCode.NONE:
@@ -70,7 +70,7 @@ def session_expired(operation: Operation, member_id: str) -> None:
 def _leave(operation: Operation, entry: LeavingMember) -> ErrorCode:
     group, member_id = operation.group, entry.member_id
     if not member_id:
-        # Removed by whoever administers the group, who knows the instance alone.
+        # Removed by anyone who administers the group, who knows the instance alone.
         holder = group.instances.get(entry.instance_id) if entry.instance_id is not None else None
         if holder is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -89,6 +89,6 @@ def _leave(operation: Operation, entry: LeavingMember) -> ErrorCode:
 
 
 def _remove(operation: Operation, member_id: str) -> None:
-    """Whoever waits in the join phase is told that it is no member; one that waits for an assignment is not answered."""
+    """Anyone who waits in the join phase is notified that it is no member; one that waits for an assignment is not answered."""
     operation.answer_join(member_id, JoinAnswer(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
     operation.group = operation.group.removed(member_id)

@@ -24,9 +24,9 @@ from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 def take_over(operation: Operation, request: JoinGroup, ticket: int, holder: str, member_id: str) -> None:
-    """The instance's holder is fenced, and its copy goes on under the new id with what the request tells.
+    """The instance's holder is fenced, and its copy goes on under the new id with what the request reports.
 
-    While the group is stable and would choose the same protocol, nothing is rebalanced: a record tells the new id.
+    While the group is stable and would choose the same protocol, nothing is rebalanced: a record reports the new id.
     The copy keeps the client id and host of the first.
     """
     leader = operation.group.leader
@@ -56,7 +56,7 @@ def take_over(operation: Operation, request: JoinGroup, ticket: int, holder: str
     elif group.state is STABLE:
         rebalance_or_complete(operation)
     elif group.state is COMPLETING:
-        # The leader may have been told of the old id already, so that its assignment would miss the new one.
+        # The leader may have been notified of the old id already, so that its assignment would miss the new one.
         prepare_rebalance(operation)
     else:
         assert group.state is PREPARING, group.state
@@ -64,9 +64,9 @@ def take_over(operation: Operation, request: JoinGroup, ticket: int, holder: str
 
 
 def appended(operation: Operation, stored: ReplacementAppended) -> None:
-    """Answers the member that came back; a leader of a client that can skip it is told to make no assignment.
+    """Answers the member that came back; a leader of a client that can skip it is reported to make no assignment.
 
-    An older client is told the leader's id of before, so that it does not take itself for the leader.
+    An older client receives the leader's id of before, so that it does not take itself for the leader.
     """
     group = operation.group
     if stored.member_id not in group.members:

@@ -73,7 +73,7 @@ def appended(operation: Operation, stored: AssignmentAppended) -> None:
 
 
 def append_failed(operation: Operation, stored: AssignmentAppended, code: ErrorCode) -> None:
-    """The assignment is lost: who waits is told so, and everybody joins again."""
+    """The assignment is lost: who waits is reported so, and everybody joins again."""
     if not _goes_on(operation.group, stored):
         return
     withdraw_assignments(operation, code)

@@ -79,7 +79,7 @@ def remembered(memory: VolatileState, before: State, record: Record) -> Volatile
 
 
 def _after_member(memory: VolatileState, before: State, record: Record) -> VolatileState:
-    """Each put may double the members' table, whether or not the member was there; subscriptions are counted anew."""
+    """Each put may double the members' table, whether or not the member was there; subscriptions are counted again."""
     members, slots = before.consumer.members, memory.member_slots
     if record["value"] is None and record["key"]["memberId"] not in members:
         return memory

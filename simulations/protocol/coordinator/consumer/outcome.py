@@ -81,7 +81,7 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolatileState:
-    """What a coordinator keeps of a group beside its records. A load forgets it; a failed operation does not undo it."""
+    """What a coordinator keeps of a group next to its records. A load forgets it; a failed operation does not undo it."""
 
     refresh: Refresh = field(default_factory=Refresh)
     resolving: bool = False
@@ -91,7 +91,7 @@ class VolatileState:
     rebalancing: frozenset[str] = frozenset()
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
     joining: frozenset[str] = frozenset()
-    """Classic members of a consumer group that were told to join again; the shard keeps it by the timer commands."""
+    """Classic members of a consumer group that were asked to join again; the shard keeps it by the timer commands."""
     member_slots: int = LEAST_SLOTS
     """Slots of the hash table of members, which grows and never shrinks; the shard keeps it by the records."""
     offset_slots: Mapping[str, int] = field(default_factory=dict)
@@ -104,9 +104,9 @@ class VolatileState:
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
     forgotten: bool = False
-    """The group was dropped and no record tells: a JoinGroup that names a member id does so to an empty consumer group."""
+    """The group was dropped and no record reports: a JoinGroup that names a member id does so to an empty consumer group."""
     classic: Group | None = None
-    """The classic group, if there is one: most of it stands in no record."""
+    """The classic group, if there is one: most of it is in no record."""
     pending_offsets: Pending = ()
     """Offsets of transactions that have not ended; the shard keeps it by the records."""
 

@@ -4,7 +4,7 @@ Kafka: ``CurrentAssignmentBuilder``. The states of a member:
 
 ==========  =========================================================================================
 STABLE      it has what it may have; a newer target makes it move
-UNREVOKED   it was told to give partitions up and is waited for; it ignores newer targets meanwhile
+UNREVOKED   it was asked to give partitions up and is waited for; it ignores newer targets meanwhile
 UNRELEASED  it is at the target's epoch and waits for partitions that others still hold
 ==========  =========================================================================================
 

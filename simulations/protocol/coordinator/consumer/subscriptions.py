@@ -21,7 +21,7 @@ Members = Mapping[str, ConsumerMember]
 
 
 def updated_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
-    """The member with each field that the request tells; client id and host are always taken over."""
+    """The member with each field that the request reports; client id and host are always taken over."""
     return replace(
         old,
         instance_id=request.instance_id if request.instance_id is not None else old.instance_id,
@@ -115,7 +115,7 @@ def subscribed_names(context: Context) -> frozenset[str]:
 
 
 def names_after(context: Context, old: ConsumerMember, new: ConsumerMember) -> frozenset[str]:
-    """The group's names with a member's update in place, which no record tells yet."""
+    """The group's names with a member's update in place, which no record reports yet."""
     by_name = context.counts.changed(old, new).by_name
     gone = abandoned_regex(context, old, new)
     resolved = (

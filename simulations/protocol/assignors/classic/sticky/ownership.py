@@ -73,7 +73,7 @@ def ownership(assignor: str, spec: GroupSpec, max_generation: int) -> Ownership:
 
 
 def explain_claims(explain: Explanation, found: Ownership) -> None:
-    """Says which claims do not count, and why."""
+    """States which claims do not count, and why."""
     for place, (member_id, claims) in enumerate(zip(found.member_ids, found.claims, strict=True)):
         kept = {topic: frozenset(partitions) for topic, partitions in found.owned[place].items()}
         lost = [(t, p) for t, partitions in claims.partitions for p in partitions if p not in kept.get(t, ())]
@@ -172,7 +172,7 @@ def _settle(found: Ownership) -> None:
                     unowned.discard(claimed)
                     found.beyond = found.beyond or not inside
             own[topic] = mine
-        # What a member says to own and nobody disputes is passed on as it is.
+        # What a member asks to own and nobody disputes is passed on as it is.
         owned = found.members[place].owned
         undisputed = len(own) == len(owned) and all(own[topic] is owned.get(topic) for topic in own)
         found.owned.append(owned if undisputed else own)
@@ -191,7 +191,7 @@ def free_partitions(
 ) -> dict[str, Sequence[int]]:
     """Partitions that nobody keeps, by topic in the order of ``topics``; ``kept`` are those that do not exist.
 
-    Kafka steps through all partitions beside the sorted list of what is kept. One of that list which does not exist is
+    Kafka steps through all partitions next to the sorted list of what is kept. One of that list which does not exist is
     never reached, so all that comes behind it counts as free.
     """
     odd: dict[str, list[int]] = {}

@@ -23,7 +23,7 @@ from simulations.protocol.messages.groups import Heartbeat
 
 
 def converted_member(group: Group, member: Member, context: Context) -> ConsumerMember:
-    """The member with its protocols as assignors, and what its leader's assignor told it as a note of version -1."""
+    """The member with its protocols as assignors, and what its leader's assignor reported it as a note of version -1."""
     found = upgrading.member_of(group, member, context.image, keeps_data=True)
     data = decode_assignment(member.assignment)["userData"] if member.assignment else None
     note = AssignorNote(error=0, version=FROM_CLASSIC, data=data) if data else NO_NOTE
@@ -52,7 +52,7 @@ def _user_data(subscription: bytes) -> bytes:
 
 
 def check_reads_classic(context: Context, request: Heartbeat) -> None:
-    """A member of the new protocol that joins beside classic ones: ``INVALID_REQUEST`` if it cannot read their metadata."""
+    """A member of the new protocol that joins next to classic ones: ``INVALID_REQUEST`` if it cannot read their metadata."""
     check_reads(request, [each for each in context.group.members.values() if each.uses_classic])
 
 

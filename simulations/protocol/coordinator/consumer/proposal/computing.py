@@ -86,7 +86,7 @@ def compute(context: Context) -> Outcome[None]:
 def pick(context: Context, wanted: Choice, tried: frozenset[str] = frozenset()) -> Outcome[None]:
     """The first that may and has not been tried; who computes already goes on, for whatever epoch it was handed.
 
-    The proposal leaves the selection open. When all have been tried the round begins anew, with another than the last.
+    The proposal leaves the selection open. When all have been tried the round restarts, with another than the last.
     """
     chosen = context.memory.chosen
     if chosen is not None and chosen.member_id in wanted.computing and not tried:

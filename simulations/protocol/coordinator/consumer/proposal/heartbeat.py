@@ -1,4 +1,4 @@
-"""A member's regular heartbeat: what it tells is taken over, it is moved one step, and it is answered.
+"""A member's regular heartbeat: what it reports is taken over, it is moved one step, and it is answered.
 
 Source: KIP-848, "Request Handling" and "Response Handling" of the heartbeat, "Assignment Reconciliation".
 """
@@ -38,7 +38,7 @@ def fence(request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
 
 
 def with_request(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
-    """The member with what the request tells. To name one kind of assignor takes back the other.
+    """The member with what the request reports. To name one kind of assignor takes back the other.
 
     Which protocol it speaks was decided before: a classic member's JoinGroup is handed here as a heartbeat.
     """
@@ -73,7 +73,7 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
         written.append(noted(current, moved.note))
         timers.append(rebalance_timer(moved))
     timers.append(session_timer(context, member.member_id))
-    # At epoch 0 there is no target yet, so there is nothing to tell, not even that there is nothing.
+    # At epoch 0 there is no target yet, so there is nothing to report, not even that there is nothing.
     carries_assignment = moved.epoch > 0 and (_is_full(request) or was_notified or _news(context, old, moved))
     outcome = Outcome(
         answer=answer_of(
@@ -89,7 +89,7 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
 
 
 def _wants_new_target(old: ConsumerMember, new: ConsumerMember) -> bool:
-    """Whether its subscription changed, or its assignors, or what they tell."""
+    """Whether its subscription changed, or its assignors, or what they report."""
     return (
         names_changed(old, new)
         or (old.subscribed_topic_regex or "") != (new.subscribed_topic_regex or "")
@@ -114,9 +114,9 @@ def _is_full(request: Heartbeat) -> bool:
 
 
 def _news(context: Context, old: ConsumerMember, new: ConsumerMember) -> bool:
-    """Whether the answer has to tell the assignment.
+    """Whether the answer has to report the assignment.
 
-    What it may use or waits for is another, or its assignor is to hear of a new epoch. Who was told to give something
+    What it may use or waits for is another, or its assignor is to hear of a new epoch. Who was asked to give something
     up hears, too, that a newer target lets it keep everything.
     """
     if new.assigned != old.assigned or new.note != old.note:
@@ -173,7 +173,7 @@ def answer_of(
     *,
     joins: bool,
 ) -> HeartbeatAnswer:
-    """``joins``: only then it is told its member id, which the coordinator may have made."""
+    """``joins``: only then it receives its member id, which the coordinator may have made."""
     known: Partitions | None = None
     waits: Partitions | None = None
     if assigned is not None:

@@ -1,4 +1,4 @@
-"""Group epochs and the partition counts beside them: what bumps, and what a changed image or a new coordinator does.
+"""Group epochs and the partition counts next to them: what bumps, and what a changed image or a new coordinator does.
 
 Source: KIP-848, "Group Epoch - Trigger a rebalance", "Records", "Group Coordinator Fail-over".
 """
@@ -23,7 +23,7 @@ from simulations.protocol.coordinator.consumer.subscriptions import Members, all
 
 
 def seen(context: Context) -> Context:
-    """The context whose group has its regular expressions resolved; kept beside the group while the image stays."""
+    """The context whose group has its regular expressions resolved; kept next to the group while the image stays."""
     group, image = context.group, context.image
     known = group.derived("resolved", image, lambda: resolved(group, group.members, image))
     return context if known is group else replace(context, state=replace(context.state, consumer=known))
@@ -47,7 +47,7 @@ def bump(context: Context, members: Members) -> tuple[Record, ...]:
 
 
 def image_changed(context: Context, names: tuple[str, ...]) -> Outcome[None]:
-    """Other partitions of what is subscribed bump the group epoch at once: added, created, deleted, made anew."""
+    """Other partitions of what is subscribed bump the group epoch at once: added, created, deleted, made again."""
     group = context.group
     if group.has_partition_metadata:
         changed = _changed(context)
@@ -57,9 +57,9 @@ def image_changed(context: Context, names: tuple[str, ...]) -> Outcome[None]:
 
 
 def loaded(context: Context) -> Outcome[None]:
-    """A new coordinator: sessions begin anew, then metadata and expressions are compared, then a target is wanted.
+    """A new coordinator: sessions restart, then metadata and expressions are compared, then a target is wanted.
 
-    No rebalance timer runs: nothing tells who had been asked to give partitions up, and the next answer asks again.
+    No rebalance timer runs: nothing shows who had been asked to give partitions up, and the next answer asks again.
     """
     group = context.group
     sessions = tuple(session_timer(context, member_id) for member_id in group.members)
@@ -92,7 +92,7 @@ def _changed(context: Context) -> bool:
 
 
 def _topics(context: Context, members: Members) -> list[TopicMetadata]:
-    """Of the type 4 record; racks are never told here."""
+    """Of the type 4 record; racks are never reported here."""
     group = resolved(context.group, members, context.image)
     return [
         {

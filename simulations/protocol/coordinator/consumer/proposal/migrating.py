@@ -1,8 +1,8 @@
 """A classic group becomes a consumer group and back, and serves members of both protocols meanwhile.
 
 The generation becomes the group epoch, what the leader assigned becomes both target and assignment. Each classic member
-is reconciled on its own: JoinGroup tells what it owns and takes the step that a heartbeat would, SyncGroup fetches what it
-has by then, and Heartbeat says that it has to join again. As in all of the proposal, being told to give partitions up is no
+is reconciled on its own: JoinGroup shows what it owns and takes the step that a heartbeat would, SyncGroup fetches what it
+has by then, and Heartbeat states that it has to join again. As in all of the proposal, being reported to give partitions up is no
 state of the member: it keeps them until a JoinGroup comes without them.
 
 Source: KIP-848, "Supporting Online Consumer Group Upgrade", "Online Migration" (the case study), "Upgrade/Downgrade
@@ -71,7 +71,7 @@ from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 A = TypeVar("A")
 
 EMBEDDED_VERSION_LEAST: Final = 2
-"""Of the members' subscriptions, which tells the generation. The proposal says 3, and means what KIP-792 brought."""
+"""Of the members' subscriptions, which reports the generation. The proposal states 3, and means what KIP-792 brought."""
 
 Answering = Callable[[Context, Heartbeat], Outcome[HeartbeatAnswer]]
 
@@ -134,7 +134,7 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
 
 
 def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHeartbeatAnswer]:
-    """Keeps the session; says to join again where the member has a step to take."""
+    """Keeps the session; asks to join again where the member has a step to take."""
     try:
         member = members.checked(context, request.member_id, request.instance_id, request.generation)
     except RequestRefused as refusal:

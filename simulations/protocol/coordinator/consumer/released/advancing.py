@@ -1,4 +1,4 @@
-"""From what a member tells to where it stands: its record, the group's epoch, the target, and its own next step.
+"""From what a member reports to where it is: its record, the group's epoch, the target, and its own next step.
 
 Both a heartbeat of the consumer protocol and the JoinGroup of a classic member in a consumer group come this way.
 Nothing of it is seen by the later steps through the replayed group: they get it handed over.
@@ -183,10 +183,10 @@ def _target(
 ) -> tuple[list[Record], int, Partitions]:
     """The records of a new target, if one is due, its epoch, and this member's part of it.
 
-    ``looked``: the group's subscriptions were looked at anew.
+    ``looked``: the group's subscriptions were looked at again.
     """
     group = context.group
-    # Nothing is replayed yet: an instance's target stands under the id of its holder.
+    # Nothing is replayed yet: an instance's target is under the id of its holder.
     keeper = group.instances.get(updated.instance_id) if updated.instance_id else updated.member_id
     held: Partitions = group.target.get(keeper or "", {})
     if group.assignment_epoch >= group_epoch or not _target_is_due(context):
@@ -210,7 +210,7 @@ def _target(
 
 
 def _homogeneous(context: Context, old: ConsumerMember, updated: ConsumerMember, *, looked: bool) -> bool:
-    """A group that was not looked at anew keeps the subscription type that it had, without a joiner."""
+    """A group that was not looked at again keeps the subscription type that it had, without a joiner."""
     group = context.group
     if not looked:
         counted = context.memory.regexes_counted
@@ -296,7 +296,7 @@ def _new_target(
         for other, target in targets.items()
         if other not in known or not same_partitions(target, known[other])
     ]
-    # A time of 0 says that there was no target yet; no broker's clock shows it, but a run's may begin there.
+    # A time of 0 states that there was no target yet; no broker's clock shows it, but a run's may begin there.
     written.append(records.target_epoch(group_id, epoch, context.now_ms or 1))
     return written, targets[member_id]
 

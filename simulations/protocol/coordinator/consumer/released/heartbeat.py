@@ -1,6 +1,6 @@
 """One heartbeat with an epoch of 0 or more, step by step.
 
-Theory of operation. A heartbeat may do everything at once: it takes over what the member tells (type 5), bumps the
+Theory of operation. A heartbeat may do everything at once: it takes over what the member reports (type 5), bumps the
 group epoch if that changes what is subscribed or if the metadata changed (type 3), computes a target if one is due
 and the assignment interval allows it (types 7 and 6), and moves this one member towards it (type 8). Nothing of it
 is seen by the later steps through the replayed group: they get it handed over.
@@ -167,7 +167,7 @@ def _answer(
         and request.owned is not None
     )
     carries_assignment = request.member_epoch == JOIN_EPOCH or full or new.assigned != old.assigned
-    # What was not made by this request stands in the order in which replay put it.
+    # What was not made by this request is in the order in which replay put it.
     assigned = in_memory(new.assigned) if new.assigned is old.assigned else new.assigned
     return HeartbeatAnswer(
         member_id=new.member_id,

@@ -1,7 +1,7 @@
 """A classic group with members becomes a consumer group, when the first member of the consumer protocol joins it.
 
-Its generation becomes the group epoch, and what its leader assigned becomes both target and assignment. Whoever waits
-for an answer of the classic group is told to join again; all others find out by their next heartbeat.
+Its generation becomes the group epoch, and what its leader assigned becomes both target and assignment. Anyone who waits
+for an answer of the classic group is asked to join again; all others find out by their next heartbeat.
 
 Kafka: ``GroupMetadataManager.validateOnlineUpgrade`` and ``convertToConsumerGroup``, ``ConsumerGroup.fromClassicGroup``.
 """
@@ -122,7 +122,7 @@ def _not_upgraded(request: Heartbeat, why: str) -> RequestRefused:
 
 
 def send_back(operation: Operation) -> None:
-    """Whoever waits in the join or sync phase is to join again."""
+    """Anyone who waits in the join or sync phase is to join again."""
     code = ErrorCode.REBALANCE_IN_PROGRESS
     for member in tuple(operation.group.in_order()):
         operation.answer_join(member.member_id, JoinAnswer(error_code=code, member_id=member.member_id))
