@@ -74,6 +74,12 @@ def result_of(conformed: Conformed) -> Result:
     return found
 
 
+def groups_of(release: str, judge: Release) -> tuple[str, ...]:
+    """Improvised groups are played where the release is judged by its own rules. By another one's they differ from their
+    beginning on, and the search for an order of their requests that agrees takes hours and finds none."""
+    return (*EXCHANGES, *DRAWN) if judge == release else tuple(EXCHANGES)
+
+
 def kept(release: str, judge: Release) -> Path:
     return KEPT / f"{release} as {judge}.json"
 
@@ -99,7 +105,7 @@ def matrix(results: Mapping[str, Result]) -> str:
 
 def _cell(lines: Sequence[str] | None) -> str:
     if lines is None:
-        return ""
+        return "not run"
     differing = [line for line in lines if not line.startswith(NOT_PLAYED)]
     told = [f"{len(differing)} different"] if differing else []
     if len(differing) < len(lines):
@@ -129,7 +135,7 @@ def main() -> None:
         elif file.exists():
             results[name] = json.loads(file.read_text())
         else:
-            results[name] = play(release, judge, (*EXCHANGES, *DRAWN))
+            results[name] = play(release, judge, groups_of(release, judge))
             KEPT.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(results[name], indent=1))
         for group, lines in results[name].items():

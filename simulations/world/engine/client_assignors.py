@@ -11,7 +11,7 @@ from groups.history.state.plain import from_plain, to_plain
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, FROM_CLASSIC, ClientAssignor
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.assignors.streams_like import OLDEST_VERSION, STREAMS_LIKE, Reason, StreamsLike
-from simulations.protocol.client.classic import RELEASES, ClassicConfig
+from simulations.protocol.client.classic import CLIENTS, ClassicConfig
 from simulations.protocol.client.classic.config import Metadata
 from simulations.protocol.client.consumer import ConsumerConfig
 from simulations.protocol.coordinator.image import Image
@@ -61,7 +61,7 @@ def classic_config_of(
         auto_commit_interval_ms=member.auto_commit_interval_ms,
         revoke_commits=classic.revoke_commits,
         metadata_max_age_ms=classic.metadata_max_age_ms,
-        release=RELEASES[classic.client],
+        release=CLIENTS[classic.client],
     )
 
 

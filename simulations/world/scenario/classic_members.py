@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +15,13 @@ from simulations.protocol.assignors.classic.strategies import (
     SUPPORTS,
     rebalance_protocol,
 )
-from simulations.protocol.client.classic.releases import NEWEST, RELEASES, row_for
+from simulations.protocol.client.classic.releases import (
+    CLIENTS,
+    LIBRDKAFKA,
+    LIBRDKAFKA_ASSIGNORS,
+    NEWEST,
+    row_for,
+)
 from simulations.world.scenario.client_assignors import read_client_assignors
 from simulations.world.scenario.nodes import Keys, Node
 
@@ -66,7 +73,7 @@ def _read_release(node: Node) -> str:
     """The row of the table that holds for a release: '2.8' is as '2.5'."""
     named = node.text()
     row = row_for(tuple(map(int, named.split(".")))) if _RELEASE.fullmatch(named) else None
-    return row or node.choice(tuple(RELEASES), "release")
+    return row or node.choice(tuple(CLIENTS), "client")
 
 
 def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Classic:
@@ -76,6 +83,8 @@ def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Cl
         client = replace(client, client=_read_release(keys["client"]))
         if "assignors" not in keys:
             known = tuple(name for name in client.assignors if _knows(client.client, name))
+            if client.client == LIBRDKAFKA.name and not _one_protocol(known):
+                known = LIBRDKAFKA_ASSIGNORS[:2]
             client = replace(client, assignors=known or ("range",))
     if "assignors" in keys:
         client = replace(client, assignors=_assignors(keys["assignors"], client.client))
@@ -96,23 +105,36 @@ def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Cl
             f"heartbeat_interval_ms ({client.heartbeat_interval_ms}) must be below "
             f"session_timeout_ms ({client.session_timeout_ms})"
         )
-    if static and not RELEASES[client.client].static:
+    if static and not CLIENTS[client.client].static:
         raise node.wrong(f"a client {client.client} knows no instance_id; that begins with 2.3")
     return client
 
 
 def _knows(client: str, name: str) -> bool:
     """Streams had its assignor before it was cooperative; the others came with that."""
-    return RELEASES[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
+    if client == LIBRDKAFKA.name:
+        return name in LIBRDKAFKA_ASSIGNORS
+    return CLIENTS[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
+
+
+def _one_protocol(names: Sequence[str]) -> bool:
+    """Whether they rebalance alike: librdkafka ends at its start where they do not."""
+    return len({COOPERATIVE in SUPPORTS[name] for name in names}) == 1
 
 
 def _assignors(node: Node, client: str) -> tuple[str, ...]:
     chosen = node.choices(tuple(STRATEGIES), "assignor")
     for name, item in zip(chosen, node.items(), strict=True):
         if not _knows(client, name):
+            if client == LIBRDKAFKA.name:
+                raise item.wrong(f"librdkafka does not know {name}: it has {', '.join(LIBRDKAFKA_ASSIGNORS)}")
             raise item.wrong(f"a client {client} does not know {name}; that begins with 2.4")
     if not chosen:
         raise node.wrong("a member lists at least one assignor")
+    if client == LIBRDKAFKA.name and not _one_protocol(chosen):
+        raise node.wrong(
+            f"librdkafka ends at its start with {', '.join(chosen)}: one of them rebalances cooperatively, another eagerly"
+        )
     if rebalance_protocol(chosen) is None:
         raise node.wrong(
             f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.classic.consumer import ClassicConsumer
-from simulations.protocol.client.classic.releases import RELEASES, Release
+from simulations.protocol.client.classic.releases import CLIENTS, RELEASES, Release
 
-__all__ = ["RELEASES", "ClassicConfig", "ClassicConsumer", "Release"]
+__all__ = ["CLIENTS", "RELEASES", "ClassicConfig", "ClassicConsumer", "Release"]

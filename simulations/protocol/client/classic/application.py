@@ -109,7 +109,7 @@ def _leave(m: Memory, wish: Leaving, now_ms: int, effects: list[Effect]) -> bool
         and m.config.positions is not None
         and m.state is JoinState.STABLE
     ):
-        committing.begin(m, CommitKind.ON_CLOSE, m.config.positions(m.owned, now_ms), now_ms, effects)
+        committing.begin(m, CommitKind.ON_CLOSE, committing.automatic(m, now_ms), now_ms, effects)
         committing.step(m, now_ms, effects)
     if not m.owned:
         _say_goodbye(m, wish, effects)

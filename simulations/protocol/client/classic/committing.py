@@ -35,12 +35,21 @@ def before_join(m: Memory, now_ms: int) -> bool:
     config = m.config
     if not config.auto_commit or config.positions is None or m.state is not JoinState.STABLE:
         return False
-    offsets = config.positions(m.owned, now_ms)
+    offsets = automatic(m, now_ms)
     if not offsets:
         return False
     m.awaits_commit = True
     m.commits += (Commit(CommitKind.BEFORE_JOIN, offsets, now_ms + config.rebalance_timeout_ms),)
     return True
+
+
+def automatic(m: Memory, now_ms: int) -> tuple[CommittedOffset, ...]:
+    """What a client commits by itself: all that it has, librdkafka only what moved since it was committed."""
+    assert m.config.positions is not None
+    offsets = m.config.positions(m.owned, now_ms)
+    if not m.config.release.librdkafka:
+        return offsets
+    return tuple(each for each in offsets if m.committed.get((each.topic, each.partition)) != each.offset)
 
 
 def begin(
@@ -73,7 +82,7 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
         and m.polls(now_ms)
     ):
         m.auto_commit_ms = now_ms + config.auto_commit_interval_ms
-        begin(m, CommitKind.INTERVAL, config.positions(m.owned, now_ms), now_ms, effects)
+        begin(m, CommitKind.INTERVAL, automatic(m, now_ms), now_ms, effects)
         done = True
     for commit in m.commits:
         if commit.request is not None:
@@ -112,6 +121,11 @@ def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effec
         again(m, commit, now_ms)
         return
     _forget(m, commit)
+    if not code and m.config.release.librdkafka:
+        m.committed = {
+            **m.committed,
+            **{(each.topic, each.partition): each.offset for each in commit.offsets},
+        }
     if code == ErrorCode.UNKNOWN_MEMBER_ID and current:
         m.reset(f"encountered {error_name(code)} from OFFSET_COMMIT response")
     elif code == ErrorCode.ILLEGAL_GENERATION and current:

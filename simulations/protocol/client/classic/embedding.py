@@ -23,6 +23,7 @@ from groups.wire.embedded.user_data import (
 )
 from simulations.protocol.assignors.interface import MemberSpec, Owned
 from simulations.protocol.client.classic.state import Memory
+from simulations.protocol.messages.classic_fields import NO_GENERATION
 from simulations.protocol.messages.groups import Partitions
 
 OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
@@ -31,7 +32,8 @@ OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
 
 def subscription(m: Memory, assignor: str) -> bytes:
     """The metadata of one assignor in a JoinGroup, in the version that the client writes."""
-    version = m.config.release.subscription_version
+    release = m.config.release
+    version = release.subscription_version
     subscription_fields: dict[str, object] = {"version": version, "topics": list(m.names), "userData": None}
     data = user_data(m, assignor)
     if data is not None:
@@ -40,9 +42,10 @@ def subscription(m: Memory, assignor: str) -> bytes:
         # Members that rebalance eagerly have given everything up by now.
         subscription_fields["ownedPartitions"] = _listed(m.owned)
     if version >= GENERATION_VERSION:
-        subscription_fields["generationId"] = m.generation
+        claims = m.owned or not release.librdkafka
+        subscription_fields["generationId"] = m.generation if claims else NO_GENERATION
     if version >= RACK_VERSION:
-        subscription_fields["rackId"] = m.config.rack_id
+        subscription_fields["rackId"] = m.config.rack_id or ("" if release.librdkafka else None)
     return encode_subscription(as_the_client_writes(subscription_fields))
 
 
@@ -59,6 +62,11 @@ def user_data(m: Memory, assignor: str) -> bytes | None:
         return encode_sticky(fields)
     if assignor == COOPERATIVE_STICKY and release.cooperative_user_data:
         return encode_cooperative_sticky({"generation": m.remembered_generation})
+    if release.librdkafka:
+        if assignor != COOPERATIVE_STICKY or not m.owned:
+            return b""
+        fields = {"version": 1, "previousAssignment": _listed(m.owned), "generation": m.generation}
+        return encode_sticky(fields)
     return None
 
 

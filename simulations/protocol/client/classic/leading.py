@@ -73,8 +73,11 @@ def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> tup
     given = answered.members
     if m.cooperative and (name != COOPERATIVE_STICKY or m.config.release.checks_cooperative_sticky):
         _check_cooperative(members, given, name)
+    version, user_data = newest, answered.user_data
+    if m.config.release.librdkafka:
+        version, user_data = 0, {member_id: member.user_data or b"" for member_id, member in members.items()}
     offered = tuple(
-        (member_id, embedding.assignment(given.get(member_id, {}), newest, answered.user_data.get(member_id)))
+        (member_id, embedding.assignment(given.get(member_id, {}), version, user_data.get(member_id)))
         for member_id in members
     )
     return offered, _withheld(answered.intended or given, given)

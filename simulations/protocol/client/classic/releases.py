@@ -1,10 +1,10 @@
-"""What each generation of the Java client knows of the classic protocol: one table, which scenarios name by release.
+"""What each generation of the Java client knows of the classic protocol, and librdkafka: one table, which scenarios name by release.
 
 A row holds from its release on, until the next row. Only what others in the group can notice is here: versions on
 the wire, what the assignors write and read, and mistakes of the client that were mended later.
 
 Source: Kafka's release notes and the client's code of those releases; KIP-341, KIP-345, KIP-394, KIP-429, KIP-559,
-KIP-792, KIP-800, KIP-881.
+KIP-792, KIP-800, KIP-881. Of librdkafka: version 2.16 on a broker, its requests and callbacks one by one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ class Release:
     claim, and throws (KAFKA-13406).
     ``newest_claims_only``: for ``cooperative-sticky`` only what members of the newest generation claim counts at all.
     ``keeps_id``: ILLEGAL_GENERATION does not cost the member id (KAFKA-13419).
+    ``librdkafka``: it writes an empty rack and empty user data in place of none, its generation only with what it owns, and what
+    it owns as user data of ``cooperative-sticky``; as a leader it gives assignments of version 0 those user data back; it commits
+    only what moved; and it starts only with ``LIBRDKAFKA_ASSIGNORS`` of one rebalance protocol. As a leader it is simulated with
+    the assignors of the Java client.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Release:
     checks_cooperative_sticky: bool
     keeps_id: bool
     newest_claims_only: bool
+    librdkafka: bool = False
 
     @property
     def static(self) -> bool:
@@ -67,6 +72,7 @@ def _release(
     checks: bool = False,
     keeps_id: bool = True,
     newest_only: bool = False,
+    librdkafka: bool = False,
 ) -> Release:
     join, sync, heartbeat, leave, commit = versions
     return Release(
@@ -84,6 +90,7 @@ def _release(
         checks_cooperative_sticky=checks,
         keeps_id=keeps_id,
         newest_claims_only=newest_only,
+        librdkafka=librdkafka,
     )
 
 
@@ -116,3 +123,11 @@ def row_for(client: tuple[int, ...]) -> str | None:
 
 
 NEWEST: Final = RELEASES["4.3"]
+
+LIBRDKAFKA: Final = _release("librdkafka", (5, 3, 3, 1, 9), 3, user_data=False, librdkafka=True)
+
+LIBRDKAFKA_ASSIGNORS: Final = ("range", "roundrobin", "cooperative-sticky")
+"""All that it knows; without a setting it lists the first two."""
+
+CLIENTS: Final[Mapping[str, Release]] = MappingProxyType({**RELEASES, LIBRDKAFKA.name: LIBRDKAFKA})
+"""Every client that a scenario may name."""

@@ -156,6 +156,8 @@ class Memory:
     lookup_ms: int = 0
 
     commits: tuple[Commit, ...] = ()
+    committed: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """Of librdkafka: the offset of each partition that it committed last."""
     auto_commit_ms: int = 0
     wish: Leaving | None = None
     leaving: LeaveGroup | None = None
