@@ -95,6 +95,11 @@ ATTACK_MINUTES ?= 20
 attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINUTES=20, on loopback alone
 	$(VENV)/python -m tests.attack --minutes $(ATTACK_MINUTES)
 
+CHAOS_MINUTES ?= 60
+.PHONY: chaos
+chaos: .venv/all  ## a team under load whose parts are killed, stopped and restarted at random, for CHAOS_MINUTES=60; then an audit
+	$(VENV)/python -m tests.services.chaos --minutes $(CHAOS_MINUTES)
+
 .PHONY: proof
 proof: .venv/all  ## more of the same for as long as you like: twenty times the examples of each property, other ones each time
 	TIER=proof $(VENV)/python -m pytest tests/wire tests/history tests/simulations tests/pipeline tests/archiving

@@ -13,7 +13,8 @@ from groups.history.state.group import Semantics
 from simulations.world.engine import run as simulate
 from simulations.world.scenario import load
 from tests.benchmarks.generated.mixes import typical
-from tests.services.test_team import SCENARIO, TOKEN, Asked, team, until
+from tests.services.asked import TOKEN, Asked, until
+from tests.services.test_team import SCENARIO, team
 
 __all__ = ["team"]
 
