@@ -1,4 +1,4 @@
-"""The APIs whose requests and responses are read and written: all that concerns groups and their offsets."""
+"""The APIs whose requests and responses are read and written: all that concerns groups, their offsets and settings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ APIS: Final[dict[int, ReleasedApi]] = {
         (16, "ListGroups"),
         (API_VERSIONS, "ApiVersions"),
         (28, "TxnOffsetCommit"),
+        (32, "DescribeConfigs"),
         (42, "DeleteGroups"),
+        (44, "IncrementalAlterConfigs"),
         (47, "OffsetDelete"),
         (68, "ConsumerGroupHeartbeat"),
         (69, "ConsumerGroupDescribe"),
@@ -103,7 +105,6 @@ CLUSTER_APIS: Final[dict[int, ClusterApi]] = {
         (2, "ListOffsets"),
         (3, "Metadata"),
         (17, "SaslHandshake"),
-        (32, "DescribeConfigs"),
         (36, "SaslAuthenticate"),
         (60, "DescribeCluster"),
     )

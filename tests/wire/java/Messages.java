@@ -14,7 +14,8 @@ final class Messages {
     static final List<String> APIS = List.of(
         "ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit",
         "OffsetFetch", "ListGroups", "DescribeGroups", "FindCoordinator", "ApiVersions", "ShareGroupHeartbeat", "ShareGroupDescribe",
-        "StreamsGroupHeartbeat", "StreamsGroupDescribe", "DeleteGroups", "OffsetDelete", "TxnOffsetCommit");
+        "StreamsGroupHeartbeat", "StreamsGroupDescribe", "DeleteGroups", "OffsetDelete", "TxnOffsetCommit",
+        "DescribeConfigs", "IncrementalAlterConfigs");
 
     private static final List<String> CLASSES = List.of(
         "org.apache.kafka.common.message.%sData", "org.apache.kafka.common.message.%s",
