@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from itertools import pairwise
 
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.wire.embedded.consumer_protocol import decode_subscription
 from simulations.invariants import INVARIANT_FAULT
 from simulations.world.engine import run
 from simulations.world.scenario import load
@@ -52,6 +54,52 @@ def test_a_groups_own_settings_hold_from_the_next_heartbeat_on(semantics: str) -
     assert all(after - before >= 15_000 for before, after in pairwise(beats))
     session = [at_ms for at_ms, timer in fired(entries) if timer == "session"]
     assert session == [beats[-1] + 60_000]
+
+
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+def test_to_enforce_a_rebalance_in_the_consumer_protocol_is_a_warning_and_no_request(semantics: str) -> None:
+    """KIP-848, "KafkaConsumer": "will be a no-op [...]. A warning will be logged"."""
+    entries = told("{at: 0s, join: A}, {at: 21s, enforce_rebalance: A}", semantics=semantics, until="60s")
+    (warning,) = [e for e in entries if e.kind is Kind.NOTE and e.payload["note"] == "log_line"]
+    assert (warning.actor, warning.at_ms) == ("A", 21_000)
+    assert "no effect in the consumer protocol" in str(warning.payload["says"])
+    without = told("{at: 0s, join: A}", semantics=semantics, until="60s")
+    assert [e.payload for e in without if e.kind is Kind.REQUEST] == [
+        e.payload for e in entries if e.kind is Kind.REQUEST
+    ]
+
+
+DELETED = """\
+group: g
+protocol: classic
+assignor: cooperative-sticky
+topics: {foo: {partitions: 2}, bar: {partitions: 2}}
+members: {A: {subscribe: [foo, bar], metadata_max_age_ms: 4000}, B: {subscribe: [foo, bar]}}
+"""
+
+
+def test_partitions_of_a_topic_that_the_leader_does_not_know_are_in_no_assignment() -> None:
+    """KIP-429 would give them back to the members that claim them; Kafka's assignors, which run in both semantics, do not."""
+    script = "{at: 0s, join: A}, {at: 5s, join: B}, {at: 30s, delete_topic: bar}"
+    entries = told(script, "60s", "kip", DELETED)
+    joins = [
+        e for e in entries if e.kind is Kind.REQUEST and e.payload["api"] == "JoinGroup" and e.at_ms > 30_000
+    ]
+    subscriptions = [b64decode(e.payload["body"]["protocols"][0]["metadata"]) for e in joins]
+    owned = [
+        {each["topic"] for each in decode_subscription(data)["ownedPartitions"]} for data in subscriptions
+    ]
+    assert owned == [{"foo", "bar"}, {"foo", "bar"}, {"foo"}, {"foo"}], (
+        "both claim it, and join again without it"
+    )
+    revoked = [
+        (e.actor, dict(e.payload["partitions"]))
+        for e in entries
+        if e.kind is Kind.CALLBACK
+        and (e.payload["callback"], e.payload["phase"]) == ("on_partitions_revoked", "start")
+        and e.at_ms > 30_000
+    ]
+    assert sorted(revoked) == [("A", {"bar": [0]}), ("B", {"bar": [1]})]
 
 
 def test_a_group_is_deleted_only_without_members() -> None:

@@ -35,6 +35,11 @@ from simulations.world.engine.raw_sending import ScriptedSender, needs_id, own_f
 from simulations.world.scenario import Action, Event, How, Member, Verb
 from simulations.world.scenario.access import Operation
 
+ENFORCED_IN_VAIN: Final = (
+    "enforceRebalance() has no effect in the consumer protocol; the client logs a warning"
+)
+"""KIP-848, "KafkaConsumer", and Kafka as released; no request is sent."""
+
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
 
@@ -118,6 +123,9 @@ class Acting:
                 process.act(subscribed, None)
             case Verb.ENFORCE_REBALANCE if isinstance(consumer, ClassicConsumer):
                 process.act(consumer.enforce_rebalance(action.reason_text, now_ms), None)
+            case Verb.ENFORCE_REBALANCE:
+                note = {"note": "log_line", "says": ENFORCED_IN_VAIN}
+                self._world.log.write(Kind.NOTE, process.member_id, now_ms, note)
             case Verb.REPORT if isinstance(consumer, ComputingConsumer):
                 consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
             case Verb.COMMIT:
