@@ -12,11 +12,20 @@ from typing import Final
 
 from groups.texts.console_consumer import CONSOLE_CONSUMER
 from groups.texts.dump_log import DUMP_LOG
+from groups.texts.exported_entries import EXPORTED_ENTRIES
 from groups.texts.found import Found, Remark, TextFormat
 from groups.texts.group_tables import GROUP_TABLES
 from groups.texts.log_lines import LOG_LINES
+from groups.texts.requests import REQUEST_LOG
 
-FORMATS: Final[tuple[TextFormat, ...]] = (LOG_LINES, GROUP_TABLES, CONSOLE_CONSUMER, DUMP_LOG)
+FORMATS: Final[tuple[TextFormat, ...]] = (
+    REQUEST_LOG,
+    LOG_LINES,
+    GROUP_TABLES,
+    EXPORTED_ENTRIES,
+    CONSOLE_CONSUMER,
+    DUMP_LOG,
+)
 
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -54,7 +63,7 @@ def read_text(lines: Iterable[str], formats: Sequence[TextFormat], *, written_ms
         yield from reader.end()
     if unread:
         # A program logs much else.
-        normal = LOG_LINES in formats
+        normal = LOG_LINES in formats or REQUEST_LOG in formats
         yield Remark(_passed_over(unread, first, " or ".join(each.name for each in formats)), normal)
 
 

@@ -8,81 +8,41 @@ line reports as gone is there; why a member went is what a line states, or unkno
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
 from typing import Final
 
 from groups.history.entries import Kind, Payload, Provenance
 from groups.history.words import listed_partitions
 from groups.texts.found import LogEvent, TextEntry
+from groups.texts.inferred_values import (
+    CALLBACKS,
+    Partitions,
+    Value,
+    classic_group,
+    current_assignment,
+    given_by_leader,
+    given_to_clients,
+    member_metadata,
+    partitions,
+    partitions_by_id,
+)
 from groups.texts.log_lines import BROKER
-from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-
-COORDINATOR: Final = "coordinator"
-LOG_LINE: Final = "log_line"
-"""The note of what a line states beyond what happened to the group."""
-
-Partitions = dict[str, list[int]]
+from groups.texts.one_axis import COORDINATOR, Recorded, note, number, on_one_axis
 
 _UUID: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
-_PART: Final = re.compile(r"([A-Za-z0-9._-]+)-(\d{1,9})(?![\w-])")
-_BY_ID: Final = re.compile(r"([\w.-]+)\([^)]*\)\[(\d{1,9})\]")
-_GIVEN: Final = re.compile(r"([^\s,{}=]+)=Assignment\(partitions=\[([^\]]*)\]")
 _JOINS: Final = frozenset({"joined", "joined_modern"})
-_CALLBACKS: Final = {
-    "assigned_partitions": "gets",
-    "revoked_partitions": "gives up",
-    "lost_partitions": "loses",
-}
-"""What a client logs of its partitions. It is no callback entry: a client that went without a line would be thought to have them still."""
 _SETTLES: Final = ("assigned", "finished", "synced", "joined_generation")
-
-
-@dataclass(slots=True)
-class Recorded:
-    """When records of the same group began its generations and epochs; empty where there is no record."""
-
-    generations: dict[int | None, int] = field(default_factory=dict)
-    epochs: dict[int | None, int] = field(default_factory=dict)
-    any: bool = False
 
 
 def inferred_entries(events: Sequence[LogEvent], recorded: Recorded) -> list[TextEntry]:
     """The entries that lines of one group make, in the order of their times. ``events``: in any order."""
-    moved, notes = _on_one_axis(events, recorded)
+    moved, notes = on_one_axis(events, recorded)
     moved.sort(key=lambda event: event.at_ms)
     if not moved:
         return []
     return [*notes, *_Group(moved, recorded.any).entries()]
-
-
-def _on_one_axis(events: Iterable[LogEvent], recorded: Recorded) -> tuple[list[LogEvent], list[TextEntry]]:
-    """The events with the records' times, and a note of each source that was moved by a second or more."""
-    sources: dict[str, list[LogEvent]] = {}
-    for event in events:
-        sources.setdefault(event.source, []).append(event)
-    moved: list[LogEvent] = []
-    notes: list[TextEntry] = []
-    for source, some in sources.items():
-        skews = [
-            at_ms - event.at_ms
-            for event in some
-            for name, known in (("generation", recorded.generations), ("epoch", recorded.epochs))
-            if event.what in ("assigned", "synced", "bumped")
-            and (at_ms := known.get(_number(event.fields.get(name)))) is not None
-        ]
-        skew = round(median(skews)) if skews else 0
-        moved += [event._replace(at_ms=event.at_ms + skew) for event in some]
-        if abs(skew) >= 1_000:
-            text = f"The clock of the lines of {source} is {abs(skew) / 1000:,.1f} s {'behind' if skew > 0 else 'ahead of'} the records': they are moved by that"
-            notes.append(_note(some[0].group, min(each.at_ms for each in some) + skew, text))
-        elif recorded.any and not skews:
-            text = f"No generation or epoch is both in the lines of {source} and in a record: their clock is taken to be the records'"
-            notes.append(_note(some[0].group, min(each.at_ms for each in some), text))
-    return moved, notes
 
 
 @dataclass(slots=True)
@@ -132,8 +92,7 @@ class _Group:
         self.whole = any(event.what == "bumped" for event in events) and all(
             self.client_of.get(member) in clients for member in named
         )
-        """Whether the coordinator's lines name the members, and each one's own have what it was assigned: a member that has nothing cannot be distinguished
-        from who has no line."""
+        """Whether the lines name all members, with what each has: else one that has nothing is not known from one without a line."""
         if self.modern and not self.whole:
             self.topics = []
 
@@ -141,7 +100,7 @@ class _Group:
         for event in self.events:
             self.at_ms = event.at_ms
             handle = getattr(self, f"_{event.what}", None)
-            if event.what in _CALLBACKS:
+            if event.what in CALLBACKS:
                 self._callback(event)
             elif handle is not None:
                 handle(event)
@@ -154,7 +113,7 @@ class _Group:
         for event in self.events:
             fields = event.fields
             member = fields.get("member", "")
-            generation = _number(fields.get("generation"))
+            generation = number(fields.get("generation"))
             if event.source != BROKER and member:
                 self.client_of.setdefault(member, event.source)
             if event.what == "subscribed" and not self.topics:
@@ -167,15 +126,12 @@ class _Group:
                 if fields.get("leader"):
                     self.leaders[generation] = fields["leader"]
                 if event.what == "finished":
-                    given = {
-                        found[1]: partitions(found[2]) for found in _GIVEN.finditer(fields["assignments"])
-                    }
-                    self.given[generation] = given
+                    self.given[generation] = given_by_leader(fields["assignments"])
                     self.led.add(generation)
                 elif member:
                     self.synced.setdefault(generation, set()).add(member)
                     self.protocols[generation] = fields.get("protocol", "") or self.protocols[generation]
-            # A member that no line asks to have joined was there before the first line.
+            # A member that no line says to have joined was there before the first line.
             if (
                 member
                 and member not in came
@@ -184,35 +140,9 @@ class _Group:
                 self.members[member] = _Member(self._client(member))
             if member and (event.what in _JOINS or event.what in ("joined_generation", "named", "state")):
                 came.add(member)
-        self._given_to_clients()
-
-    def _given_to_clients(self) -> None:
-        """What clients were given in generations of which no leader's line reports. Those of cooperative groups add to what they have."""
-        joined: dict[str, tuple[int, str]] = {}
-        held: dict[str, Partitions] = {}
-        for event in self.events:
-            generation, member = _number(event.fields.get("generation")), event.fields.get("member")
-            if event.what in ("joined_generation", "synced") and generation is not None and member:
-                joined[event.source] = generation, member
-            if event.what not in _CALLBACKS or event.source not in joined:
-                continue
-            given, had = partitions(event.fields.get("partitions", "")), held.get(event.source, {})
-            takes = event.what == "assigned_partitions"
-            held[event.source] = now = {
-                topic: sorted(
-                    {*had.get(topic, ())} | {*given.get(topic, ())}
-                    if takes
-                    else {*had.get(topic, ())} - {*given.get(topic, ())}
-                )
-                for topic in {*had, *given}
-            }
-            if takes:
-                generation, member = joined[event.source]
-                if generation in self.led:
-                    continue
-                self.given.setdefault(generation, {}).setdefault(
-                    member, {topic: some for topic, some in now.items() if some}
-                )
+        for generation, given in given_to_clients(self.events).items():
+            if generation not in self.led:
+                self.given[generation] = given
 
     # -- what both protocols have
 
@@ -221,14 +151,14 @@ class _Group:
 
     def _reason(self, event: LogEvent) -> None:
         text = event.fields["reason"].strip()
-        self.out.append(_note(self.group, self.at_ms, f"{event.source} logs: {text}"))
+        self.out.append(note(self.group, self.at_ms, f"{event.source} logs: {text}"))
 
     def _callback(self, event: LogEvent) -> None:
         given = partitions(event.fields.get("partitions", ""))
         if given:
             names = [f"{topic}-{number}" for topic, numbers in given.items() for number in numbers]
-            text = f"{event.source} {_CALLBACKS[event.what]} {listed_partitions(names)}"
-            self.out.append(_note(self.group, self.at_ms, text))
+            text = f"{event.source} {CALLBACKS[event.what]} {listed_partitions(names)}"
+            self.out.append(note(self.group, self.at_ms, text))
 
     def _failed(self, event: LogEvent) -> None:
         """The coordinator logs it where a session ran out."""
@@ -255,7 +185,7 @@ class _Group:
             if member in event.fields["members"]:
                 del self.members[member]
         self.out.append(
-            _note(
+            note(
                 self.group,
                 self.at_ms,
                 f"The coordinator removed members that had not joined: {event.fields['members'][:400]}",
@@ -265,7 +195,7 @@ class _Group:
     def _preparing(self, event: LogEvent) -> None:
         self._phase("PreparingRebalance")
         self.out.append(
-            _note(self.group, self.at_ms, f"The coordinator prepares a rebalance: {event.fields['reason']}")
+            note(self.group, self.at_ms, f"The coordinator prepares a rebalance: {event.fields['reason']}")
         )
 
     def _stabilized(self, _event: LogEvent) -> None:
@@ -274,7 +204,7 @@ class _Group:
     def _empty(self, event: LogEvent) -> None:
         self.members = {}
         if not self.recorded and not self.modern:
-            self._write(_number(event.fields["generation"]) or 0, {}, [])
+            self._write(number(event.fields["generation"]) or 0, {}, [])
 
     def _phase(self, state: str) -> None:
         """A rebalance under way, with those who are members as far as lines name them."""
@@ -298,7 +228,7 @@ class _Group:
             self.member_of[event.source] = member
 
     def _settle(self, event: LogEvent) -> None:
-        generation = _number(event.fields.get("generation"))
+        generation = number(event.fields.get("generation"))
         if (
             generation is None
             or generation in self.written
@@ -312,14 +242,14 @@ class _Group:
             for member in self._members_of(generation, given)
         }
         # Who gets nothing cannot be distinguished from who has no line, unless all have one.
-        count = _number(event.fields.get("count"))
+        count = number(event.fields.get("count"))
         whole = generation in self.led or (count == len(self.members) and self.members.keys() <= given.keys())
         for member, each in self.members.items():
             each.assigned = given.get(member) if whole else None
         self._write(generation, self.members, self.topics if whole else [])
         if count is not None and count != len(self.members):
             text = f"The coordinator counts {count} members in generation {generation}; the lines name {len(self.members)}"
-            self.out.append(_note(self.group, self.at_ms, text))
+            self.out.append(note(self.group, self.at_ms, text))
 
     def _members_of(self, generation: int, given: Mapping[str, Partitions]) -> Iterable[str]:
         """A leader's line names all members of its generation; else those that are there, and those that say they are."""
@@ -329,29 +259,15 @@ class _Group:
 
     def _write(self, generation: int, members: Mapping[str, _Member], topics: list[str]) -> None:
         self.written.add(generation)
-        fields = {"version": 0, "topics": topics, "userData": None}
-        subscription = _bytes(encode_subscription(fields)) if topics else ""
-        rows = [
-            {
-                "memberId": member,
-                "groupInstanceId": None,
-                "clientId": each.client_id,
-                "clientHost": "",
-                "rebalanceTimeout": -1,
-                "sessionTimeout": -1,
-                "subscription": subscription,
-                "assignment": "" if each.assigned is None else _assignment(each.assigned),
-            }
-            for member, each in sorted(members.items())
-        ]
-        value = {
-            "protocolType": "consumer",
-            "generation": generation,
-            "protocol": self.protocols.get(generation) or None,
-            "leader": self.leaders.get(generation),
-            "currentStateTimestamp": self.at_ms,
-            "members": rows,
-        }
+        rows = {member: (each.client_id, each.assigned) for member, each in members.items()}
+        value = classic_group(
+            generation,
+            self.at_ms,
+            rows,
+            topics,
+            protocol=self.protocols.get(generation, ""),
+            leader=self.leaders.get(generation),
+        )
         self._record({"type": 2, "key": {"group": self.group}, "version": 4, "value": value})
 
     # -- the consumer protocol
@@ -361,7 +277,7 @@ class _Group:
         self.joining.append(event.fields["member"])
 
     def _state(self, event: LogEvent) -> None:
-        member, epoch = event.fields["member"], _number(event.fields["epoch"]) or 0
+        member, epoch = event.fields["member"], number(event.fields["epoch"]) or 0
         self.member_of[event.source] = member
         if event.fields.get("new") == "STABLE" and event.source in self.reconciling:
             self._installed(member, epoch, self.reconciling.pop(event.source))
@@ -373,9 +289,7 @@ class _Group:
 
     def _acknowledged(self, event: LogEvent) -> None:
         if (member := self.member_of.get(event.source)) is not None:
-            given: Partitions = {}
-            for topic, number in _BY_ID.findall(event.fields["assignment"]):
-                given.setdefault(topic, []).append(int(number))
+            given = partitions_by_id(event.fields["assignment"])
             self._installed(member, self.reached.get(member, 0), given)
 
     def _installed(self, member: str, epoch: int, given: Partitions) -> None:
@@ -384,16 +298,28 @@ class _Group:
             return
         if member not in self.members:
             self._come([member], epoch, joins=False)
+        self._give_way(member, given)
         if self.whole:
-            rows: list[dict[str, object]] = [
+            rows: list[Value] = [
                 {"topicId": topic, "partitions": sorted(some)} for topic, some in sorted(given.items())
             ]
             self._of_member(7, member, {"topicPartitions": rows}, settled=False)
-            self._current(member, epoch, self.members[member].epoch, rows)
+            value = current_assignment(epoch, self.members[member].epoch, rows)
+            self._of_member(8, member, value)
         self.members[member].epoch = epoch
+        self.members[member].assigned = given
+
+    def _give_way(self, member: str, given: Partitions) -> None:
+        """A coordinator assigns a partition once: a member that had it, and has no line since, is none any more."""
+        for other, each in list(self.members.items()):
+            had = each.assigned or {}
+            if other != member and any(set(had.get(topic, ())) & set(some) for topic, some in given.items()):
+                text = f"{each.client_id or other} had partitions that {self._client(member) or member} has now: it is no member any more"
+                self.out.append(note(self.group, self.at_ms, text))
+                self._gone(other)
 
     def _bumped(self, event: LogEvent) -> None:
-        epoch = _number(event.fields["epoch"]) or 0
+        epoch = number(event.fields["epoch"]) or 0
         self.epoch = max(self.epoch, epoch)
         if self.recorded:
             return
@@ -403,12 +329,12 @@ class _Group:
 
     def _target(self, event: LogEvent) -> None:
         if not self.recorded:
-            self._of_group(6, {"assignmentEpoch": _number(event.fields["epoch"]) or 0})
+            self._of_group(6, {"assignmentEpoch": number(event.fields["epoch"]) or 0})
 
     def _fenced(self, event: LogEvent) -> None:
         member, reason = event.fields["member"], event.fields["reason"]
         self.out.append(
-            _note(
+            note(
                 self.group, self.at_ms, f"The coordinator removes {self._client(member) or member}: {reason}"
             )
         )
@@ -428,38 +354,18 @@ class _Group:
             if member in self.members:
                 continue
             self.members[member] = _Member(self._client(member), epoch=epoch)
-            value = {
-                "instanceId": None,
-                "rackId": None,
-                "clientId": self._client(member),
-                "clientHost": "",
-                "subscribedTopicNames": self.topics,
-                "subscribedTopicRegex": None,
-                "rebalanceTimeoutMs": -1,
-                "serverAssignor": None,
-                "classicMemberMetadata": None,
-            }
+            value = member_metadata(self._client(member), self.topics)
             self._of_member(5, member, value, settled=not joins)
             if joins:
                 # A member that joins comes from epoch 0.
-                self._current(member, epoch, 0, [])
+                self._of_member(8, member, current_assignment(epoch, 0, []))
 
     def _gone(self, member: str) -> None:
         if self.recorded or self.members.pop(member, None) is None:
             return
         caused = bool(self.out) and self.out[-1].kind in (Kind.TIMER, Kind.REQUEST)
-        for number in (8, 7, 5):
-            self._of_member(number, member, None, settled=number == 5, caused=caused)
-
-    def _current(self, member: str, epoch: int, before: int, rows: list[dict[str, object]]) -> None:
-        value = {
-            "memberEpoch": epoch,
-            "previousMemberEpoch": before,
-            "state": 0,
-            "assignedPartitions": rows,
-            "partitionsPendingRevocation": [],
-        }
-        self._of_member(8, member, value)
+        for kind in (8, 7, 5):
+            self._of_member(kind, member, None, settled=kind == 5, caused=caused)
 
     # -- entries
 
@@ -492,32 +398,3 @@ class _Group:
 
     def _add(self, kind: Kind, actor: str, payload: Payload) -> None:
         self.out.append(TextEntry(self.group, self.at_ms, kind, actor, payload))
-
-
-def _note(group: str, at_ms: int, text: str) -> TextEntry:
-    return TextEntry(group, at_ms, Kind.NOTE, COORDINATOR, {"note": LOG_LINE, "says": text})
-
-
-def partitions(text: str) -> Partitions:
-    """Partitions as clients print them.
-
-    >>> partitions("orders-0, orders-1, a-b-7")
-    {'orders': [0, 1], 'a-b': [7]}
-    """
-    found: Partitions = {}
-    for topic, number in _PART.findall(text):
-        found.setdefault(topic, []).append(int(number))
-    return found
-
-
-def _assignment(given: Partitions) -> str:
-    rows = [{"topic": topic, "partitions": sorted(some)} for topic, some in sorted(given.items())]
-    return _bytes(encode_assignment({"version": 0, "assignedPartitions": rows, "userData": None}))
-
-
-def _bytes(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"-?\d{1,9}", text) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from hypothesis import strategies as st
 
 from groups.texts.formats import FORMATS, formats_of, read_text
 from groups.texts.found import LogEvent
-from groups.texts.inferred import Recorded, inferred_entries
+from groups.texts.inferred import inferred_entries
 from groups.texts.log_lines import LOG_LINES
+from groups.texts.one_axis import Recorded
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from tests.pipeline.folds import Folds, fold_paths
 
@@ -241,6 +243,39 @@ def test_tables_and_records_of_one_group_do_not_mix(tmp_path: Path, recorded: Fo
     folds = fold_text(tmp_path, text_of("tables", "broker"), PASTED / "segments")
 
     assert values(folds, CHECKOUT, 2) == values(recorded, CHECKOUT, 2)
+
+
+@pytest.mark.parametrize("timeline", [CHECKOUT, BILLING])
+def test_an_export_that_is_imported_again_is_the_same_timeline(
+    tmp_path: Path, recorded: Folds, timeline: str
+) -> None:
+    entries = recorded.entries(timeline)
+    folds = fold_text(tmp_path, "".join(f"{json.dumps(entry)}\n" for entry in entries))
+
+    def records(of: Folds) -> list[tuple[Any, ...]]:
+        names = ("at_ms", "partition", "offset", "batch", "settled", "payload")
+        return [
+            tuple(entry[name] for name in names)
+            for entry in of.entries(timeline)
+            if entry["kind"] == "record"
+        ]
+
+    assert records(folds) == records(recorded)
+
+
+def test_a_request_log_has_the_generations_members_and_assignments_of_the_records(
+    tmp_path: Path, recorded: Folds
+) -> None:
+    folds = fold_text(tmp_path, text_of("requests"))
+
+    # Of the last one, which nobody joins, there is no request.
+    assert generations(folds) == [each for each in generations(recorded) if each[1]]
+    assert "cart-b left" in sentence(folds, CHECKOUT)
+    assert "cart-c was removed; the log does not say why" in sentence(folds, CHECKOUT)
+    text = sentence(folds, BILLING)
+    assert "bill-e was removed; the log does not say why" in text
+    assert "bill-d left" in text
+    assert not re.search(r"died|idle|two owners|still had|waited", text), text
 
 
 @given(

@@ -177,9 +177,11 @@ class Finder:
 
     def _notes_source(self, last: Entry) -> None:
         if last.kind is not Kind.RECORD or last.payload.get("type") not in OFFSET_TYPES:
-            self._sources.add(SOURCES[last.kind])
-            if last.kind is Kind.RECORD and last.provenance is Provenance.INFERRED and last.cause is not None:
-                # What is inferred of lines of logs has no poll that it explains.
+            # A coordinator's own lines show a rebalance under way, too; that is no poll.
+            by_line = last.kind is Kind.OBSERVATION and last.actor == "coordinator"
+            self._sources.add(SOURCES[Kind.NOTE if by_line else last.kind])
+            polled = SOURCES[Kind.OBSERVATION] in self._sources
+            if last.kind is Kind.RECORD and last.provenance is Provenance.INFERRED and polled:
                 self._sources.add(POLLS)
         elif last.payload.get("value"):
             self._sources.add(COMMITS)

@@ -10,7 +10,8 @@ from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, SHARE
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.reading.entry_lines import entry_of
 from groups.texts.found import LogEvent, TextEntry
-from groups.texts.inferred import Recorded, inferred_entries
+from groups.texts.inferred import inferred_entries
+from groups.texts.one_axis import Recorded
 
 _EPOCHS = {GROUP_EPOCH} | {number for number in SHARE_TYPES | STREAMS_TYPES if meaning(number) == GROUP_EPOCH}
 
