@@ -23,6 +23,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "restore": "put a backup into an empty database and store",
         "set_role": "give an account a role, everywhere or on a cluster",
         "make_token": "make a token with which a program acts for an account",
+        "mcp": "answer agents by the Model Context Protocol",
         "worker": "work on what waits in Redis: runs, imports and sweeps of a team's servers",
         "watch": "record the groups of a live cluster, read-only, as they rebalance",
         "clusters": "apply a file of live clusters and their alert rules, or print one",
