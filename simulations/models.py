@@ -86,6 +86,7 @@ class RemedySearch(models.Model):
 
     id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="remedy_searches")
+    author = author_field()
     at = models.IntegerField()
     """The entry after which the incident begins."""
 

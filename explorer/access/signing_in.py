@@ -24,6 +24,7 @@ from explorer.access.keys import ADMITTED, BEARER, OPEN, shows_token
 from explorer.access.places import Send
 from explorer.access.refusals import refusal
 from explorer.accounts import audit, tokens
+from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import Scope
 from explorer.accounts.permissions import BY_ADDRESS, NOT_LOGGED, Action
 from explorer.accounts.roles import RIGHTS, Rights, rights_of
@@ -59,6 +60,14 @@ NOT_NAMED: Final = (
 )
 
 INVALID: Final = "This token is wrong, has expired or was revoked, or its account is not active."
+
+REFUSALS_MOST: Final = 60
+"""Refusals of one account within ``REFUSALS_WITHIN_S`` that leave an entry: a program that goes on asking fills no log."""
+
+REFUSALS_WITHIN_S: Final = 600.0
+
+refusals = Guesses(REFUSALS_MOST, REFUSALS_WITHIN_S)
+"""Of this process, by account."""
 
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
@@ -144,9 +153,11 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     if sender is not None:
         scope[SIGNED_IN], scope[RIGHTS], _ = sender
     if credential.kind is Kind.TOKEN and (response := refused_token(path, sender, "" if reads else method)):
+        await _note_refused(sender, method, path, response.status_code)
         return response
     if sender is not None:
         if found is not None and found.refused:
+            await _note_refused(sender, method, path, found.refused[0])
             return refusal(path, *found.refused)
         if found is not None and not reads and found.action not in NOT_LOGGED:
             scope[DOING] = found
@@ -163,6 +174,12 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     response["Location"] = SIGN_IN if asked == "/" else f"{SIGN_IN}?{urlencode({'next': asked})}"
     response["Cache-Control"] = "no-store"
     return response
+
+
+async def _note_refused(sender: Sender | None, method: str, path: str, status: int) -> None:
+    """Adds to the audit log what an account may not do and asked for all the same."""
+    if sender is not None and status == 403 and not refusals.are_too_many(str(sender.user.pk)):
+        await database_sync_to_async(audit.note)(audit.FORBIDDEN, f"{method[:20]} {path}")
 
 
 def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpResponse | None:

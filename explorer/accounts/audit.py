@@ -22,11 +22,15 @@ log = logging.getLogger(__name__)
 SIGN_IN: Final = "sign-in"
 SIGN_OUT: Final = "sign-out"
 REFUSED: Final = "sign-in-refused"
+FORBIDDEN: Final = "forbidden"
 ROLE: Final = "role"
 """Actions that are no address's."""
 
 
 BY_PROXY: Final = "proxy"
+
+ENTRIES_MOST: Final = 1_000_000
+"""Entries that are kept, the newest: half a gigabyte. A program that makes one a second has made as many in twelve days."""
 
 DETAILS: Final = "rebalance.audit"
 """In a request's scope: what ``detail`` has added."""
@@ -73,9 +77,12 @@ def detail(request: HttpRequest, **details: Any) -> None:
 
 
 def forget() -> None:
-    """Deletes entries that are older than ``AUDIT_KEEP_DAYS``."""
+    """Deletes entries that are older than ``AUDIT_KEEP_DAYS``, and those before the newest ``ENTRIES_MOST``."""
     before = timezone.now() - timedelta(days=settings.AUDIT_KEEP_DAYS)
     AuditEntry.objects.filter(at__lt=before).delete()
+    newest = AuditEntry.objects.values_list("pk", flat=True).first()
+    if newest is not None:
+        AuditEntry.objects.filter(pk__lte=newest - ENTRIES_MOST).delete()
 
 
 def shown(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:

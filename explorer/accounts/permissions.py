@@ -78,14 +78,14 @@ TABLE: Final = {
     ),
     Action.RUN: Permission(
         "start runs, forks, upgrades, lessons, sweeps and searches for remedies that are kept", EDITOR, EDITOR,
-        "POST simulate rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-cancel api-remedy-branches",
+        "POST simulate rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-branches",
     ),
     Action.IMPORT: Permission("import a log", EDITOR, EDITOR, "POST api-imports import-new"),
     Action.CHANGE: Permission(
-        "rename, name topics of, cancel, repeat or resume a timeline, an import or a sweep", EDITOR, ADMIN,
+        "rename, name topics of, cancel, repeat or resume a timeline, an import, a sweep or a search for remedies", EDITOR, ADMIN,
         """
         PATCH api-timeline api-topics api-import
-        POST api-cancel api-import-cancel api-import-repeat api-sweep-cancel api-sweep-resume
+        POST api-cancel api-remedy-cancel api-import-cancel api-import-repeat api-sweep-cancel api-sweep-resume
         """,
     ),
     Action.DELETE: Permission(

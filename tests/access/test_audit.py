@@ -13,8 +13,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
+from explorer.access import signing_in
 from explorer.access.clients import client_of
 from explorer.accounts import audit, tokens
+from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import AuditEntry
 from explorer.accounts.permissions import Role
 from explorer.accounts.roles import give
@@ -34,7 +36,7 @@ async def entries(**wanted: Any) -> list[tuple[str, str, str, str]]:
     return [tuple(row) async for row in found.values_list("name", "by", "action", "about")]  # type: ignore[misc]
 
 
-async def test_what_changes_something_leaves_an_entry_and_what_reads_or_is_refused_none(
+async def test_what_changes_something_or_is_forbidden_leaves_an_entry_and_what_reads_none(
     people: dict[str, Any],
 ) -> None:
     await sync_to_async(AuditEntry.objects.all().delete)()
@@ -51,12 +53,13 @@ async def test_what_changes_something_leaves_an_entry_and_what_reads_or_is_refus
     found = [row for row in await entries() if row[2] != "export"]
     assert [row[:3] for row in found] == [
         ("ada", "token test", "run"),
+        ("eve", "token test", "forbidden"),
         ("ada", "token test", "change"),
         ("ada", "token test", "delete"),
         ("ada", "token test", "import"),
         ("root", "token test", "delete"),
     ]
-    assert found[2][3] == f"timeline {made} (outage)", "in words, though it is gone"
+    assert found[3][3] == f"timeline {made} (outage)", "in words, though it is gone"
     details = await sync_to_async(
         lambda: list(AuditEntry.objects.order_by("pk").values_list("details", flat=True))
     )()
@@ -136,6 +139,32 @@ def test_entries_are_kept_as_long_as_the_setting_says(settings: Any) -> None:
         AuditEntry.objects.filter(about=f"{days} days ago").update(at=timezone.now() - timedelta(days=days))
     retention.forget()
     assert list(AuditEntry.objects.values_list("about", flat=True)) == ["29 days ago"]
+
+
+@pytest.mark.django_db
+def test_the_newest_entries_are_kept_up_to_a_number(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.LOGIN = ("password",)
+    monkeypatch.setattr(audit, "ENTRIES_MOST", 3)
+    for number in range(5):
+        audit.note("sign-in", str(number))
+    retention.forget()
+    assert list(AuditEntry.objects.values_list("about", flat=True)) == ["4", "3", "2"]
+
+
+async def test_what_is_forbidden_leaves_a_bounded_number_of_entries(
+    people: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing_in, "refusals", Guesses(2, 600.0))
+    await sync_to_async(AuditEntry.objects.all().delete)()
+    for path in ("/api/audit?account=x", "/admin/", "/audit"):
+        assert (await people["eve"](path)).status == 403
+    await people["ada"]("/api/clusters", "POST", b"{}")
+    found = [(row[0], row[2], row[3]) for row in await entries()]
+    assert found == [
+        ("eve", "forbidden", "GET /api/audit"),
+        ("eve", "forbidden", "GET /admin/"),
+        ("ada", "forbidden", "POST /api/clusters"),
+    ]
 
 
 @pytest.mark.django_db

@@ -33,6 +33,7 @@ ACTIONS: Final = (
     audit.SIGN_IN,
     audit.SIGN_OUT,
     audit.REFUSED,
+    audit.FORBIDDEN,
     audit.ROLE,
     *(action.value for action in Action),
 )
