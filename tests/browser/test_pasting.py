@@ -27,3 +27,15 @@ def test_lines_of_a_log_that_are_pasted_become_a_timeline_that_is_inferred(
     page.get_by_role("link", name=re.compile("checkout")).first.click(timeout=60_000)
     expect(page.locator("body")).to_contain_text("Inferred", timeout=60_000)
     expect(page.locator("body")).to_contain_text("cart-c")
+
+
+def test_the_import_page_names_the_partition_of_a_group_and_what_copies_it(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/import", viewport={"width": 390, "height": 844})
+    page.locator("#of-group").fill("checkout")
+    page.locator("#of-partitions").fill("4")
+
+    expect(page.locator("#of-command")).to_have_text(re.compile(r"tar .*__consumer_offsets-2$"))
+    expect(page.locator("#of-copy")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -3,6 +3,7 @@
  * the partitions. Kafka's companion files (indexes, checkpoints of epochs) stay behind.
  */
 
+import { partitionField } from '../import/partition.js';
 import { part } from '../shared/dom.js';
 
 /** Files that stand next to segments and hold nothing that is read. */
@@ -118,4 +119,5 @@ form.addEventListener('drop', async (event) => {
   const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).filter(Boolean);
   choose((await Promise.all(entries.map((entry) => walk(entry)))).flat());
 });
+partitionField();
 document.documentElement.dataset.alive = 'true';
