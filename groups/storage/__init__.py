@@ -29,7 +29,7 @@ from groups.storage.errors import (
     SequenceGap,
     StorageError,
 )
-from groups.storage.lag import BY, lag_between
+from groups.storage.lag import BY, lag_between, range_between
 from groups.storage.names import rename, set_topic_names
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
 from groups.storage.thinning import thin
@@ -115,6 +115,7 @@ __all__ = [
     "new_id",
     "open_writer",
     "protocol_at_start",
+    "range_between",
     "refold",
     "rename",
     "replace_timeline",

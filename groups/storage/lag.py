@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, Literal, TypedDict
 
-from groups.history.lag.cost import Cost, Place, Rebalance, cost_of
+from groups.history.lag.cost import Cost, Place, Rebalance, Stretch, cost_of
 from groups.history.lag.partition import Lag, NotKnown, total_of
+from groups.history.lag.range import cost_of_range
 from groups.history.lag.skew import skews
 from groups.models import Timeline
-from groups.storage.committed import LINES_MOST
+from groups.storage.committed import COMMITS_WITHIN, LINES_MOST
 from groups.storage.courses import Courses, courses_of
 from groups.storage.lag_sources import Known, known_between
+from groups.storage.timeline_reader import entries_between
 
 By = Literal["partition", "member", "topic"]
 BY: Final[tuple[By, ...]] = ("partition", "member", "topic")
@@ -87,6 +89,49 @@ class LagAnswer(TypedDict):
     skew: list[SkewFound]
     earlier: int | None
     problem: str | None
+
+
+class RangeAnswer(TypedDict):
+    """What entries ``first`` to ``last`` cost, as the rebalances in them did. ``is_known`` is false where owners are not known yet: ask again."""
+
+    first: int
+    last: int
+    from_ms: int
+    to_ms: int
+    is_known: bool
+    rebalances: int
+    moved: int
+    interrupted: list[str]
+    unassigned_partition_ms: int
+    unread_partition_ms: int
+    read_twice_least: int
+    read_twice_most: int | None
+    read_twice_why: str | None
+
+
+def range_between(timeline: Timeline, first: int, last: int) -> RangeAnswer:
+    """What the time from entry ``first`` to ``last`` cost. Who owned what before is read from as far back as the costs of rebalances are."""
+    begun, ended = (entries_between(timeline, at, at)[0]["at_ms"] for at in (first, last))
+    begin = max(1, min(first, last - COMMITS_WITHIN))
+    known = known_between(timeline, begin, last)
+    courses = courses_of(timeline, begin, last, known)
+    between = Stretch(begun, max(begun, ended))
+    cost = cost_of_range(courses.rebalances, courses.by_place, known.looks, between)
+    return {
+        "first": first,
+        "last": last,
+        "from_ms": between.from_ms,
+        "to_ms": between.to_ms,
+        "is_known": courses.earlier is not None,
+        "rebalances": cost.rebalances,
+        "moved": cost.moved,
+        "interrupted": cost.interrupted,
+        "unassigned_partition_ms": cost.unassigned_ms,
+        "unread_partition_ms": cost.unread_ms,
+        "read_twice_least": cost.twice.least,
+        "read_twice_most": cost.twice.most,
+        "read_twice_why": cost.twice.why,
+    }
 
 
 def lag_between(

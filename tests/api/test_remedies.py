@@ -113,3 +113,11 @@ def test_the_rebalances_of_a_timeline_come_with_their_causes_and_costs(client: C
         expired["sequence"],
     ]
     assert client.get(f"/t/{run.id}/rebalances").status_code == 200
+    # A range over the last rebalance costs what the table has for it.
+    known = client.get(f"/api/timelines/{run.id}/range?from={expired['sequence']}").json()
+    assert known["is_known"]
+    assert (known["rebalances"], known["moved"], known["interrupted"]) == (1, 2, ["B"])
+    for name in ("unassigned_partition_ms", "unread_partition_ms", "read_twice_why"):
+        assert known[name] == expired["cost"][name]
+    refused = client.get(f"/api/timelines/{run.id}/range?from=9&to=3")
+    assert (refused.status_code, "in order" in refused.content.decode()) == (400, True)

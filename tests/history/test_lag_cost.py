@@ -21,6 +21,7 @@ from groups.history.lag.cost import (
     cost_of,
 )
 from groups.history.lag.partition import Commit, NotKnown, PartitionEnds
+from groups.history.lag.range import cost_of_range
 
 pytestmark = pytest.mark.once
 
@@ -261,3 +262,57 @@ def test_who_has_not_caught_up_within_an_hour_is_said_not_to_have() -> None:
     late = Course(OWNERS, (), known, [known.lag(at_ms) for at_ms in looks])
     cost = cost_of(MOVE, {PLACE: late}, looks)
     assert (cost.caught_up_ms, cost.caught_up_why) == (None, NotKnown.NOT_YET)
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=12, max_size=12), min_size=1, max_size=3
+    ),
+    st.sets(st.integers(0, 11), max_size=4),
+    st.integers(0, 11),
+    st.integers(0, 11),
+)
+def test_a_range_costs_what_each_of_its_seconds_did(
+    owners: list[list[str | None]], begins: set[int], begin: int, length: int
+) -> None:
+    """By hand: every second of every partition, whatever rebalances the range cuts."""
+    between = Stretch(begin * TICK_MS, min(begin + length, 12) * TICK_MS)
+    courses = {
+        ("orders", number): Course(tenures=[Tenure(tick * TICK_MS, one) for tick, one in enumerate(some)])
+        for number, some in enumerate(owners)
+    }
+    starts = sorted(begins)
+    rebalances = [
+        Rebalance(at, at, tick * TICK_MS, (starts[at + 1] if at + 1 < len(starts) else 12) * TICK_MS)
+        for at, tick in enumerate(starts)
+    ]
+    cost = cost_of_range(rebalances, courses, [], between)
+    ticks = range(begin, min(begin + length, 12))
+    assert cost.unassigned_ms == TICK_MS * sum(some[tick] is None for some in owners for tick in ticks)
+    assert cost.unread_ms == cost.unassigned_ms
+    lost = {
+        one
+        for some in owners
+        for tick, (one, other) in enumerate(pairwise(some), 1)
+        if one is not None and other != one and between.from_ms <= tick * TICK_MS <= between.to_ms
+    }
+    assert cost.interrupted == sorted(lost)
+    assert cost.rebalances == sum(between.from_ms <= tick * TICK_MS <= between.to_ms for tick in starts)
+
+
+def test_a_range_over_all_costs_what_its_rebalances_cost_together() -> None:
+    courses = {
+        PLACE: Course(tenures=[Tenure(0, "a"), Tenure(5_000, None), Tenure(7_000, "b"), Tenure(9_000, "a")])
+    }
+    rebalances = [Rebalance(1, 1, 4_000, 8_000), Rebalance(2, 2, 8_000, 12_000, is_last=True)]
+    whole = cost_of_range(rebalances, courses, [], Stretch(0, 12_000))
+    each = [cost_of(one, courses, []) for one in rebalances]
+    assert (
+        (whole.moved, whole.unassigned_ms)
+        == (2, 2_000)
+        == (
+            sum(one.moved for one in each),
+            sum(one.unassigned_ms for one in each),
+        )
+    )
+    assert (whole.interrupted, whole.twice.why) == (["a", "b"], NotKnown.NO_ROUND)

@@ -158,6 +158,18 @@ def lag(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(storage.lag_between(timeline, first, min(last, timeline.last), points, by))
 
 
+def range_cost(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """What the entries ``from`` to ``to`` cost: partition-seconds unassigned and not read, moves, members interrupted, records read twice."""
+    timeline = storage.get(timeline_id)
+    first = number(request.GET, "from", 1, least=1)
+    last = number(request.GET, "to", timeline.last, least=1)
+    if not first <= last <= timeline.last:
+        raise BadRequest(
+            f"from={first} and to={last} must be entries of 1 to {timeline.last:,}, in order.", field="to"
+        )
+    return json_response(storage.range_between(timeline, first, last))
+
+
 def _place(text: str) -> tuple[str, int]:
     """``orders-3`` as a topic and a partition's number."""
     topic, dash, partition = text.rpartition("-")

@@ -42,7 +42,7 @@ from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.releases import Release
 from groups.storage.committed import CommittedLines
 from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
-from groups.storage.lag import LagAnswer
+from groups.storage.lag import LagAnswer, RangeAnswer
 from groups.storage.timeline_reader import ENTRIES_MOST
 from groups.storage.trouble_table import TroubleTable
 from groups.watching.live_source import LiveSource
@@ -253,6 +253,16 @@ ROWS: Final = {
                 one_of("by", "what has a line", storage.BY),
             ),
             answer=LagAnswer,
+        )
+    },
+    "api-range": {
+        "GET": Operation(
+            summary="What a range of entries cost: unassigned, not read, moves, members interrupted, read twice",
+            query=(
+                whole("from", "the first entry", least=1),
+                whole("to", "the last entry", least=1),
+            ),
+            answer=RangeAnswer,
         )
     },
     "api-rebalances": {
