@@ -142,6 +142,38 @@ def test_groups_by_host_begin_closed_and_say_how_many_are_in_trouble(open_page: 
     expect(grid).to_have_attribute("aria-rowcount", "25")
 
 
+def test_the_map_selects_a_range_and_its_link_opens_with_range_zoom_and_pins(
+    open_page: Open, waiting: str
+) -> None:
+    page = open_page(waiting)
+    rows = page.locator(".mscroll")
+    box = rows.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 400, box["y"] + 60)
+    page.keyboard.press("w")
+    becomes(page, "location.search.includes('zoom=')")
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    page.mouse.move(box["x"] + 600, box["y"] + 80, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    panel = page.get_by_role("region", name="Selected range")
+    expect(panel.get_by_role("definition")).to_have_count(6)
+    expect(page.locator(".mframe > .rband")).to_be_visible()
+    page.get_by_label("Group rows").select_option("client")
+    expect(page.locator(".mrow.group").first).to_be_visible()
+    page.get_by_label("Group rows").select_option("none")
+    page.keyboard.press("Escape")
+    page.evaluate("rebalanceExplorer.stage.map.pin(rebalanceExplorer.stage.map.roster.entities[3].key)")
+    becomes(page, "location.search.includes('pins=')")
+    page.evaluate("rebalanceExplorer.stage.map.onRange({from: 20, to: 60})")
+    becomes(page, "location.search.includes('range=20-60')")
+    again = open_page(page.evaluate("location.pathname + location.search"))
+    expect(again.get_by_role("region", name="Selected range")).to_contain_text("entries 20 to 60")
+    expect(again.locator(".mpins [role=row]")).to_have_count(1)
+    assert again.evaluate("rebalanceExplorer.stage.map.plot.zoomed")
+
+
 @pytest.mark.quick
 def test_partitions_have_rows_too_and_say_who_owns_them(open_page: Open, waiting: str) -> None:
     page = open_page(waiting)

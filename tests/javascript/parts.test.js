@@ -9,9 +9,11 @@ import { ACTIONS, bindingsOf, keyCap, matching } from '../../static/js/panels/ac
 import { keyName, mayTake } from '../../static/js/shared/keys.js';
 import { Labels } from '../../static/js/frame/labels.js';
 import { PAUSE_MS, Player, STEP_MS, stepMs } from '../../static/js/timeline/player.js';
-import { scale, windowOf, windowWithin } from '../../static/js/timeline/scale.js';
+import { Fingers } from '../../static/js/shared/pinch.js';
+import { scale, windowOf } from '../../static/js/timeline/scale.js';
+import { heldSpan, zoomedSpan } from '../../static/js/timeline/zoom.js';
 import { nameable } from '../../static/js/panels/topic-names.js';
-import { momentOf, withMoment } from '../../static/js/shared/url.js';
+import { momentOf, rangeOf, withMoment } from '../../static/js/shared/url.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const settle = () =>
@@ -243,14 +245,36 @@ test('no two lanes have the same letters, and a restart beside the one before ke
   assert.equal(new Set(many.lanes.map(({ badge }) => badge)).size, 90);
 });
 
-test('a stretch of time has its steps and its edges as long as the playhead is in it', () => {
+test('a zoom keeps its place, and neither leaves what there is nor gets narrower than can be seen', () => {
+  assert.deepEqual(zoomedSpan([0, 100], 0.5, 0.25, [0, 100], 3), [12.5, 62.5]);
+  assert.deepEqual(zoomedSpan([40, 50], 100, 0.5, [0, 100], 3), [0, 100]);
+  assert.deepEqual(zoomedSpan([0, 10], 0.001, 0, [0, 100], 3), [0, 3]);
+  assert.deepEqual(heldSpan([90, 120], [0, 100]), [70, 100]);
+  assert.deepEqual(heldSpan([-20, 10], [0, 100]), [0, 30]);
+  assert.deepEqual(rangeOf('?range=3-9', 'range'), { from: 3, to: 9 });
+  for (const bad of ['', '?range=9-3', '?range=3', '?range=a-b', '?zoom=3-9'])
+    assert.equal(rangeOf(bad, 'range'), null);
+});
+
+test('a window of time has its edges, and what lasts through it is shown though no step lies in it', () => {
   const steps = [0, 9_000, 10_000, 12_000, 18_500].map((at_ms, index) => ({ sequence: index + 1, at_ms }));
-  const stretch = { from_ms: 8_000, to_ms: 18_000 };
-  const window = windowWithin(steps, 3, stretch);
-  assert.deepEqual(window, { from: 1, to: 4, ...stretch });
-  const time = scale({ axis: 'time', steps, window, left: 0, right: 1000, end_ms: 20_000 });
+  const of = (window) => scale({ axis: 'time', steps, window, left: 0, right: 1000, end_ms: 20_000 });
+  const time = of({ from: 1, to: 4, from_ms: 8_000, to_ms: 18_000 });
   assert.equal(Math.round(time.ofStep(2) - time.ofStep(1)), 95);
-  assert.equal(windowWithin(steps, 5, stretch), null);
-  assert.equal(windowWithin(steps, 0, stretch), null);
-  assert.equal(windowWithin(steps, 3, stretch, 2), null);
+  const between = of({ from: 4, to: 4, from_ms: 13_000, to_ms: 14_000 });
+  assert.deepEqual(
+    [between.shows(2, 5), between.shows(2, null), between.shows(1, 3), between.shows(5, null)],
+    [true, true, false, false],
+  );
+});
+
+test('two fingers zoom by how far they go apart, and one does nothing', () => {
+  const fingers = new Fingers();
+  const touch = (pointerId) => ({ pointerType: 'touch', pointerId });
+  fingers.down(touch(1), 100);
+  assert.equal(fingers.move(touch(1), 110), null);
+  fingers.down(touch(2), 210);
+  assert.deepEqual(fingers.move(touch(2), 310), { by: 0.5, middle: 210, off: -50 });
+  fingers.up(touch(1));
+  assert.equal(fingers.move(touch(2), 300), null);
 });

@@ -69,6 +69,11 @@ export function skewText({ kind, partitions, member, before, after, written_time
 /** Times of partitions together, to a tenth of a second: `89.9`. @param {number} ms */
 export const partitionSeconds = (ms) => (ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 });
 
+/** Records read twice, in words; null where nothing is known of them. @param {Pick<RebalanceCost, 'read_twice_least' | 'read_twice_most'>} one */
+export function twiceText({ read_twice_least: least, read_twice_most: most }) {
+  return most === null ? (least ? `at least ${counted(least)}` : null) : range(least, most);
+}
+
 /**
  * The cells of a rebalance's row behind its time; null where a value is not known, and `why` its reason.
  *
@@ -76,8 +81,6 @@ export const partitionSeconds = (ms) => (ms / 1000).toLocaleString('en', { maxim
  * @returns {{text: string | null, why: string | null}[]}
  */
 export function costCells(one) {
-  const { read_twice_least: least, read_twice_most: most } = one;
-  const twice = most === null ? (least ? `at least ${counted(least)}` : null) : range(least, most);
   return [
     cell(counted(one.moved)),
     cell(partitionSeconds(one.unassigned_partition_ms)),
@@ -87,7 +90,7 @@ export function costCells(one) {
       one.caught_up_ms === null ? null : duration(Math.max(0, one.caught_up_ms - one.settled_ms)),
       one.caught_up_why,
     ),
-    cell(twice, one.read_twice_why),
+    cell(twiceText(one), one.read_twice_why),
   ];
 }
 

@@ -14,6 +14,7 @@ export const ofLanes = (lanes) =>
     also: [...lane.members, lane.client_id ?? '', lane.instance_id ?? ''].filter((one) => one && one !== lane.name),
     host: lane.host,
     rack: lane.rack_id,
+    client: lane.client_id,
     topic: null,
     order: lane.order,
   }));
@@ -35,6 +36,7 @@ export function ofTopics(topics, label) {
         also: [],
         host: null,
         rack: null,
+        client: null,
         topic,
         order: first_row + partition,
       };

@@ -6,6 +6,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { Fingers } from '../shared/pinch.js';
 import { rem } from '../shared/text-size.js';
 
 /** A hand that clicks moves less. */
@@ -17,42 +18,57 @@ export class Gestures {
    * @param {HTMLElement} plot
    * @param {object} on
    * @param {(event: {clientX: number, clientY: number}) => Spot} on.spot
-   * @param {(from: Spot, to: Spot) => string} on.says of a brush
+   * @param {(from: Spot, to: Spot, selects: boolean) => string} on.says of a brush
+   * @param {() => boolean} on.selects whether a drag without Shift selects a range, too
+   * @param {(from: Spot, to: Spot) => void} on.onRange
    * @param {(spot: Spot) => void} on.onClick
    * @param {(from: Spot, to: Spot) => void} on.onBrush
    * @param {(by: number, place: number) => void} on.onZoom of time
    * @param {(by: number) => void} on.onPan in widths
    * @param {(spot: Spot | null) => void} on.onPoint
    */
-  constructor(plot, { spot, says: text, onClick, onBrush, onZoom, onPan, onPoint }) {
+  constructor(plot, { spot, says: text, selects, onRange, onClick, onBrush, onZoom, onPan, onPoint }) {
     this.brush = h('div.mbrush', { hidden: true, 'aria-hidden': 'true' }, h('span'));
     /** @type {Spot | null} */
     let from = null;
     let dragged = false;
+    let ranges = false;
+    const fingers = new Fingers();
     plot.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       from = spot(event);
       dragged = false;
-      // A finger scrolls the rows; it zooms by the buttons.
-      if (event.pointerType !== 'touch') plot.setPointerCapture(event.pointerId);
+      ranges = event.shiftKey || selects();
+      fingers.down(event, from.x);
+      // One finger scrolls the rows, two zoom; where a range is selected, one does that.
+      if (event.pointerType !== 'touch' || ranges) plot.setPointerCapture(event.pointerId);
+      if (fingers.many > 1) from = null;
     });
     plot.addEventListener('pointermove', (event) => {
       const to = spot(event);
-      if (!from || event.pointerType === 'touch') {
+      const pinch = fingers.move(event, to.x);
+      if (pinch) {
+        const wide = (to.x - pinch.middle) / Math.max(1, plot.clientWidth);
+        onZoom(pinch.by, Math.min(1, Math.max(0, to.place - wide)));
+        onPan(pinch.off / Math.max(1, plot.clientWidth));
+      }
+      if (!from || (event.pointerType === 'touch' && !ranges)) {
         onPoint(to);
         return;
       }
       dragged ||= Math.hypot(to.x - from.x, to.y - from.y) > DRAG_PX;
-      if (dragged) this.#show(from, to, text(from, to));
+      if (dragged) this.#show(from, to, text(from, to, ranges));
     });
     plot.addEventListener('pointerup', (event) => {
       const to = spot(event);
-      if (from && dragged) onBrush(from, to);
+      fingers.up(event);
+      if (from && dragged) (ranges ? onRange : onBrush)(from, to);
       else if (from) onClick(to);
       from = null;
       this.brush.hidden = true;
     });
-    plot.addEventListener('pointercancel', () => {
+    plot.addEventListener('pointercancel', (event) => {
+      fingers.up(event);
       from = null;
       this.brush.hidden = true;
     });

@@ -6,6 +6,7 @@
  * @typedef {import('./types').Kind} Kind
  * @typedef {import('./types').Line} Line
  * @typedef {import('./gestures.js').Spot} Spot
+ * @typedef {import('./types').Window} Range
  */
 
 import { onTextSize } from '../shared/text-size.js';
@@ -13,6 +14,7 @@ import { when } from '../frame/words.js';
 import { Field, NAMED } from './field.js';
 import { Plot } from './plot.js';
 import { PINS_MOST, Roster } from './roster.js';
+import { emptyText } from './say.js';
 import { skeleton } from './skeleton.js';
 import { Teller } from './teller.js';
 
@@ -25,6 +27,14 @@ const PAN = 0.3;
 const ABOVE = 4;
 
 export class BoardMap {
+  /** Whether a drag selects a range, and not what to zoom into. */
+  selecting = false;
+  /** @type {Range | null} */
+  #range = null;
+  /** Called when a range was dragged, another window is in sight, other rows are pinned. */
+  onRange = (/** @type {Range} */ _range) => {};
+  onZoom = (/** @type {Range | null} */ _seen) => {};
+  onPinned = (/** @type {string[]} */ _names) => {};
   /** The timer of what is said aloud next. */
   #saying = /** @type {any} */ (null);
 
@@ -138,6 +148,7 @@ export class BoardMap {
   /** @param {boolean} all */
   #drawn(all) {
     if (all) this.#place();
+    if (all) this.parts.strip.select(this.#range);
     this.parts.foot.show(this.field.inSight, this.plot.zoomed);
   }
 
@@ -196,6 +207,7 @@ export class BoardMap {
     const { roster } = this;
     if (roster.kind === 'members') this.onPins(roster.pins.flatMap((pinned) => roster.lane(pinned).members));
     const name = this.roster.entity(this.roster.kind, key)?.name ?? key;
+    this.onPinned(this.roster.pins.map((one) => this.roster.entity(this.roster.kind, one)?.name ?? one));
     const focused = this.parts.grid.contains(document.activeElement);
     this.rows();
     this.parts.list.draw();
@@ -215,27 +227,13 @@ export class BoardMap {
       troubled: this.teller.troubled,
     });
     const { only, grouping, query } = roster.shown;
-    const one = roster.kind === 'members' ? 'member' : 'partition';
     parts.toolbar.render(roster.kind, only, grouping, { count, all, query, left_out: this.plot.leftOut });
     parts.grid.setAttribute('aria-label', roster.kind === 'members' ? 'Members over time' : 'Partitions over time');
     const waits = !this.plot.answered;
     parts.empty.hidden = !waits && (!all || lines.length > 0);
-    parts.empty.textContent = waits
-      ? 'The map is being made…'
-      : query
-        ? this.#unmatched(one, query.trim(), all)
-        : only === 'trouble'
-          ? 'Nobody is in trouble at this moment.'
-          : 'Nothing changes in this window.';
+    const kind = roster.kind;
+    parts.empty.textContent = emptyText({ waits, query: query.trim(), only, kind, all, left_out: this.plot.leftOut });
     this.field.set(lines, pins);
-  }
-
-  /** Only rows are searched: of more partitions than have one it is not known. @param {string} one @param {string} query @param {number} all */
-  #unmatched(one, query, all) {
-    const { leftOut } = this.plot;
-    return leftOut
-      ? `None of the ${all.toLocaleString('en')} partitions that have a row matches “${query}”; ${leftOut.toLocaleString('en')} more have none, and are not searched.`
-      : `No ${one} matches “${query}”. A word may be limited: host:10.1, rack:b, client:orders.`;
   }
 
   /** @param {Spot} spot */
@@ -253,12 +251,24 @@ export class BoardMap {
     this.zoom(() => this.plot.show(window));
   }
 
+  /** @param {Range | null} range */
+  set range(range) {
+    this.#range = range;
+    this.parts.strip.select(range);
+  }
+
+  /** Brings a stretch into sight. @param {Range} window */
+  see(window) {
+    this.zoom(() => this.plot.show(window));
+  }
+
   /** @param {() => void} act on the window @param {boolean} [say] */
   zoom(act, say = true) {
     const before = this.plot.window;
     act();
     const { from, to } = this.plot.window;
     if (from === before.from && to === before.to) return;
+    this.onZoom(this.plot.zoomed ? { from, to } : null);
     if (this.roster.shown.only === 'changing') this.rows();
     this.field.draw(true);
     if (say)
@@ -276,38 +286,27 @@ export class BoardMap {
     const place =
       scene && plot.scale ? Math.min(1, Math.max(0, plot.scale.of(scene.sequence, scene.moment?.at_ms ?? null))) : 0.5;
     const top = Math.max(0, (this.parts.list.current?.number ?? 0) - field.pins.length - ABOVE);
-    switch (key) {
-      case 'w':
-        this.zoom(() => plot.zoom(ZOOM, place));
-        return true;
-      case 's':
-        this.zoom(() => plot.zoom(1 / ZOOM, place));
-        return true;
-      case 'a':
-        this.zoom(() => plot.pan(-PAN));
-        return true;
-      case 'd':
-        this.zoom(() => plot.pan(PAN));
-        return true;
-      case '+':
-      case '=':
-        field.step(1, top);
-        return true;
-      case '-':
-        field.step(-1, top);
-        return true;
-      case 'f':
-        field.resize(null, 0);
-        this.zoom(() => plot.show(null));
-        return true;
-      case '/':
-        this.find();
-        return true;
-      case 'Escape':
-        return this.#escape();
-      default:
-        return false;
-    }
+    /** @type {{[key: string]: () => void}} */
+    const acts = {
+      w: () => this.zoom(() => plot.zoom(ZOOM, place)),
+      s: () => this.zoom(() => plot.zoom(1 / ZOOM, place)),
+      a: () => this.zoom(() => plot.pan(-PAN)),
+      d: () => this.zoom(() => plot.pan(PAN)),
+      '+': () => field.step(1, top),
+      '=': () => field.step(1, top),
+      '-': () => field.step(-1, top),
+      f: () => this.#fit(),
+      '/': () => this.find(),
+    };
+    if (key === 'Escape') return this.#escape();
+    acts[key]?.();
+    return key in acts;
+  }
+
+  /** All rows, and the selected range or else all of the time. */
+  #fit() {
+    this.field.resize(null, 0);
+    this.zoom(() => this.plot.show(this.#range));
   }
 
   /** One thing at a time: the open row, the search, the zoom. */

@@ -66,7 +66,9 @@ export class Roster {
     const lanes = all.some(({ members }) => members.length) ? all.filter(({ members }) => members.length) : all;
     // A lane may be known by its name first, and by its host only with the first answer.
     const known = lanes
-      .map(({ members, host, rack_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}`)
+      .map(
+        ({ members, host, rack_id, client_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}${client_id ?? ''}`,
+      )
       .join('\n');
     if (known !== this.#met) {
       this.#met = known;

@@ -72,7 +72,13 @@ export function found(haystacks, query) {
 }
 
 /** What is where a host or a rack is not known. @type {{[grouping in Grouping]: string}} */
-const UNKNOWN = { none: '', host: 'host not known', rack: 'rack not known', topic: 'topic not known' };
+const UNKNOWN = {
+  none: '',
+  host: 'host not known',
+  rack: 'rack not known',
+  client: 'client id not known',
+  topic: 'topic not known',
+};
 
 /**
  * The lines of the list.

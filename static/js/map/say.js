@@ -235,3 +235,17 @@ export function troublesOf(scene, names) {
   }
   return found.sort((a, b) => b.mode - a.mode);
 }
+
+/**
+ * What stands where there is no row. Only rows are searched: of more partitions than have one it is not known.
+ *
+ * @param {{waits: boolean, query: string, only: import('./types').Only, kind: import('./types').Kind, all: number, left_out: number}} of
+ */
+export function emptyText({ waits, query, only, kind, all, left_out }) {
+  if (waits) return 'The map is being made…';
+  if (query && left_out)
+    return `None of the ${all.toLocaleString('en')} partitions that have a row matches “${query}”; ${left_out.toLocaleString('en')} more have none, and are not searched.`;
+  if (query)
+    return `No ${kind === 'members' ? 'member' : 'partition'} matches “${query}”. A word may be limited: host:10.1, rack:b, client:orders.`;
+  return only === 'trouble' ? 'Nobody is in trouble at this moment.' : 'Nothing changes in this window.';
+}

@@ -65,10 +65,15 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     onPin: (line) => map.pin(line.key),
     onKey: (key) => map.key(key),
   });
-  const frame = h('div.mframe', stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.line);
+  const frame = h('div.mframe', stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.band, strip.line);
   const gestures = new Gestures(scroller, {
     spot: (event) => map.field.spot(event),
-    says: (a, b) => `${map.field.between(a, b)}: zoom in`,
+    says: (a, b, selects) => (selects ? 'Range' : `${map.field.between(a, b)}: zoom in`),
+    selects: () => map.selecting,
+    onRange: (a, b) => {
+      const { scale } = map.plot;
+      if (scale) map.onRange({ from: scale.at(Math.min(a.place, b.place)), to: scale.at(Math.max(a.place, b.place)) });
+    },
     onClick: (spot) => map.clicked(spot),
     onBrush: (a, b) => map.brushed(a, b),
     onZoom: (by, place) => map.zoom(() => map.plot.zoom(by, place)),

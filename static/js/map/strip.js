@@ -39,6 +39,7 @@ export class Strip {
     this.flag = h('span.mflag');
     this.line = h('div.mplayhead', this.flag);
     this.veil = h('div.mveil');
+    this.band = h('div.rband', { hidden: true, 'aria-hidden': 'true' });
     this.epochs = h('div.mepochs', { 'aria-hidden': 'true' });
     this.ticks = h('div.mticks', { 'aria-hidden': 'true' });
     root.append(this.svg);
@@ -158,6 +159,15 @@ export class Strip {
       }
     }
     return nodes;
+  }
+
+  /** The selected range, where it is in sight. @param {Window | null} range */
+  select(range) {
+    const [from, to] = range && this.#scale ? [this.#scale.of(range.from), this.#scale.of(range.to)] : [2, 2];
+    const [left, right] = [Math.min(1, Math.max(0, from)), Math.min(1, Math.max(0, to))];
+    this.band.hidden = from > 1 || to < 0;
+    this.band.style.left = rem(this.#gutter + left * this.#width);
+    this.band.style.width = rem(Math.max(2, (right - left) * this.#width));
   }
 
   /** The playhead: a line that is moved, and nothing drawn again. @param {number | null} place @param {string} words */

@@ -21,6 +21,7 @@ const GROUPINGS = {
     ['none', 'not grouped'],
     ['host', 'by host'],
     ['rack', 'by rack'],
+    ['client', 'by client id'],
   ],
   partitions: [
     ['none', 'not grouped'],

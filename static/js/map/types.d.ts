@@ -5,7 +5,7 @@
 
 export type Kind = 'members' | 'partitions';
 export type Axis = 'events' | 'time';
-export type Grouping = 'none' | 'host' | 'rack' | 'topic';
+export type Grouping = 'none' | 'host' | 'rack' | 'client' | 'topic';
 export type Only = 'all' | 'changing' | 'trouble';
 
 /** Something that has a row: a lane, which is a member and those that replaced it, or a partition. */
@@ -18,6 +18,7 @@ export interface Entity {
   also: string[];
   host: string | null;
   rack: string | null;
+  client: string | null;
   /** Of a partition. */
   topic: string | null;
   /** The row's place while nothing else orders it. */

@@ -6,7 +6,7 @@
  */
 
 import { Banners } from '../live/banners.js';
-import { loops, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
+import { loops, openTracks, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
 import { part } from '../shared/dom.js';
@@ -37,7 +37,7 @@ import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
 import { toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
 import { unreadOf } from '../frame/unread.js';
-import { Address, secondsOf } from '../shared/url.js';
+import { Address } from '../shared/url.js';
 import { followLinks, showVerdict } from '../panels/verdict.js';
 
 /** What is made of a timeline's moments is made again at most this often while it grows. */
@@ -190,7 +190,7 @@ async function togglePlay() {
 
 /** One step of what plays; false at the end. A story pauses at its key steps, until its reader goes on. */
 async function nextStep() {
-  if (loops() && timeline.atEnd && !live()) return (await seeking.go(timeline.origin)) !== null;
+  if (loops() && seeking.atEnd) return (await seeking.begin()) !== null;
   const rest = await seeking.step(1);
   if (rest && !timeline.atEnd && reading.view === 'reader' && pauses.has(rest.sequence)) {
     player.pause();
@@ -310,6 +310,7 @@ function wire() {
     unpick: () => pick(null),
     pick,
     start_ms,
+    server,
   });
   followLinks(document.body, (sequence) => seeking.go(sequence));
   // Seconds of a simulation have no zone.
@@ -369,8 +370,7 @@ async function begin() {
   if (!timeline.empty) {
     await seeking.go(wantedAtStart());
     opensAtTrouble = opensAtWorst(meta, openedAt);
-    const seconds = secondsOf(openedAt);
-    if (seconds && stage instanceof TrackStage) stage.zoom(seconds * 1000);
+    openTracks(openedAt);
   }
   const grown = stage.grow();
   if (!ownership) await grown;

@@ -38,6 +38,16 @@ export const ACTIONS = [
     ['pace', 'Even steps, real time, or real time without long pauses', 't'],
     ['loop', 'Loop', 'l'],
   ]),
+  ...rows('Tracks', [
+    ['tracks-w', 'Zoom in on time', 'w'],
+    ['tracks-s', 'Zoom out of time', 's'],
+    ['tracks-a', 'Earlier', 'a'],
+    ['tracks-d', 'Later', 'd'],
+    ['tracks-f', 'Fit the range, or all', 'f'],
+    ['range-mark', 'Begin a range here, or end it', 'm'],
+    ['select-range', 'Drag to select a range (or Shift and drag)'],
+    ['range-clear', 'Clear the range'],
+  ]),
   ...rows('View', [
     ['axis-events', 'Axis: each event equally wide', '', 'axis [data-value=events]'],
     ['axis-time', 'Axis: time, to scale', '', 'axis [data-value=time]'],
@@ -77,8 +87,7 @@ export const WITHIN = [
   },
   { keys: ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'], says: 'within the board, from cell to cell' },
   { keys: ['ArrowUp', 'ArrowDown', 'Enter', 'p'], says: 'in the map: a row, open it, pin it on top' },
-  { keys: ['w', 's', 'a', 'd'], says: 'in the map: zoom in and out of time, earlier, later' },
-  { keys: ['+', '-', 'f'], says: 'in the map: higher and lower rows, all of it' },
+  { keys: ['+', '-'], says: 'in the map: higher and lower rows' },
 ];
 
 /** @type {{[key: string]: string}} */

@@ -24,10 +24,32 @@ import { bindingsOf } from './actions.js';
  * @property {() => void} unpick
  * @property {(key: string) => void} pick a partition
  * @property {() => number} start_ms
+ * @property {import('../source/page.js').Served | null} server
  */
+
+/** What is looked at on the tracks: it comes with the first gesture. @type {() => Promise<import('./tracks-control.js').TracksControl>} */
+let tracks = () => Promise.reject(new Error('The board is not wired yet.'));
+
+/** The zoom, the range and the pins of an address. @param {string} search */
+export async function openTracks(search) {
+  if (/[?&](zoom|range|pins|within)=/.test(search)) (await tracks()).open(search);
+}
 
 /** @param {Controls} controls */
 export function wireControls(controls) {
+  /** @type {ReturnType<typeof tracks> | undefined} */
+  let made;
+  tracks = () => (made ??= import('./tracks-control.js').then(({ TracksControl }) => new TracksControl(controls)));
+  for (const id of ['tracks', 'board', 'zoom']) {
+    for (const name of ['pointerenter', 'focusin', 'touchstart']) {
+      part(id).addEventListener(name, () => tracks(), { once: true, passive: true });
+    }
+  }
+  part('zoom').addEventListener('click', async (event) => {
+    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-key]'));
+    if (button) (await tracks()).key(String(button.dataset.key));
+  });
+  part('select-range').addEventListener('click', async () => (await tracks()).toggle());
   const { stage, seeking, player, inspector, togglePlay, copyLink, rename } = controls;
   part('epoch-back').addEventListener('click', () => seeking.stepEpoch(-1));
   part('event-back').addEventListener('click', () => seeking.step(-1));
@@ -113,8 +135,15 @@ function handlersOf(controls) {
     fold: () => stage.crowd?.fold(),
     palette: openPalette,
     help: showHelp,
-    unpick,
+    unpick: async () => {
+      unpick();
+      (await tracks()).select(null);
+    },
+    'select-range': async () => (await tracks()).toggle(),
+    'range-mark': async () => (await tracks()).mark(),
+    'range-clear': async () => (await tracks()).select(null),
   };
+  for (const key of ['w', 's', 'a', 'd', 'f']) handlers[`tracks-${key}`] = async () => (await tracks()).key(key);
   return handlers;
 }
 

@@ -14,6 +14,8 @@ const REST_MS = 60;
 const SLOW_MS = 400;
 
 export class Seeking {
+  /** What is selected: playing in a loop stays within it. @type {{from: number, to: number} | null} */
+  range = null;
   #wanted = 0;
   /** @type {number | null} */
   #scrubbed = null;
@@ -64,6 +66,17 @@ export class Seeking {
       this.#scrubbed = null;
       await going;
     });
+  }
+
+  /** Whether playing has come to the end of what is selected, or else of all. */
+  get atEnd() {
+    const { timeline, range } = this;
+    return range ? (timeline.rest?.sequence ?? 0) >= range.to : timeline.atEnd;
+  }
+
+  /** To where that begins. */
+  begin() {
+    return this.go(this.range?.from ?? this.timeline.origin);
   }
 
   /** @param {1 | -1} direction */

@@ -17,6 +17,23 @@ export function secondsOf(search) {
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : 0;
 }
 
+/** A stretch of entries in an address: `range=12-40`, `zoom=1-900`. @param {string} search @param {'range' | 'zoom'} name */
+export function rangeOf(search, name) {
+  const [, from, to] = /^(\d{1,15})-(\d{1,15})$/.exec(new URLSearchParams(search).get(name) ?? '') ?? [];
+  return from && Number(from) <= Number(to) ? { from: Number(from), to: Number(to) } : null;
+}
+
+/** The rows that an address pins, by their names. @param {string} search */
+export const pinsOf = (search) => (new URLSearchParams(search).get('pins') ?? '').split(',').filter(Boolean);
+
+/** Puts what is looked at into the address. @param {'range' | 'zoom' | 'pins'} name @param {string | null} value null: nothing */
+export function keep(name, value) {
+  const url = new URL(location.href);
+  if (value === null) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  if (url.href !== location.href) replaceAddress(url.href);
+}
+
 /**
  * The address of a moment, with everything else of it kept but the wish to play.
  *

@@ -46,7 +46,7 @@ export class CrowdStage {
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled
-   * @param {(parts: {source: WindowSource, root: HTMLElement, onPins: (members: string[]) => void}) => {render(scene: MapScene): void, find(): void, first(): void, go(kind: 'members' | 'partitions', key: string): void, refresh(): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
+   * @param {(parts: {source: WindowSource, root: HTMLElement, onPins: (members: string[]) => void}) => import('../map/map.js').BoardMap} parts.draws makes what draws the scene
    */
   constructor({
     timeline,

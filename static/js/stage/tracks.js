@@ -27,8 +27,6 @@ import { plural } from '../frame/words.js';
 
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
-/** The part of a stretch that is shown before its moment. */
-const BEFORE = 0.2;
 
 export class TrackStage {
   #picked = /** @type {string | null} */ (null);
@@ -173,13 +171,6 @@ export class TrackStage {
   /** @param {'events' | 'time'} axis */
   set axis(axis) {
     this.view.axis = axis;
-    this.view.redraw();
-  }
-
-  /** Shows so long a stretch around the playhead, until that leaves it. @param {number} length_ms */
-  zoom(length_ms) {
-    const from_ms = (this.timeline.rest?.moment?.at_ms ?? 0) - length_ms * BEFORE;
-    this.view.stretch = { from_ms, to_ms: from_ms + length_ms };
     this.view.redraw();
   }
 

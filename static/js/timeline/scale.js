@@ -43,24 +43,6 @@ export function windowOf(count, position, most = WINDOW_STEPS) {
 }
 
 /**
- * The steps of a stretch of time, with its edges; null where the playhead is outside, or where they are too many to be distinguished.
- *
- * @param {Moment[]} steps
- * @param {number} position the number of steps up to the playhead
- * @param {{from_ms: number, to_ms: number}} stretch
- * @param {number} most
- */
-export function windowWithin(steps, position, stretch, most = WINDOW_STEPS) {
-  const isWithin = (/** @type {Moment | undefined} */ step) =>
-    step !== undefined && step.at_ms >= stretch.from_ms && step.at_ms <= stretch.to_ms;
-  if (!isWithin(steps[position - 1])) return null;
-  let [from, to] = [position - 1, position];
-  while (isWithin(steps[from - 1])) from -= 1;
-  while (isWithin(steps[to])) to += 1;
-  return to - from > most ? null : { from, to, ...stretch };
-}
-
-/**
  * @param {object} options
  * @param {'events' | 'time'} options.axis
  * @param {Moment[]} options.steps
@@ -127,9 +109,10 @@ export function scale({ axis, steps, window, left, right, end_ms }) {
     },
     /** Whether any of a stretch lies in the window. @param {number} from @param {number | null} to */
     shows(from, to) {
-      if (!shown.length) return false;
-      const first = window.from === 0 ? -Infinity : shown[0].sequence;
-      const final = window.to >= steps.length ? Infinity : shown[shown.length - 1].sequence;
+      if (!steps.length) return false;
+      const first = window.from === 0 ? -Infinity : (steps[window.from]?.sequence ?? Infinity);
+      // Between two steps there may be time, and no step.
+      const final = window.to >= steps.length ? Infinity : (steps[window.to - 1]?.sequence ?? -Infinity);
       return from <= final && (to === null || to >= first);
     },
     /** The index among all steps that is nearest to a place. @param {number} x */

@@ -19,7 +19,7 @@ import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
-import { FLAG, RIGHT, scale, stepsIn, windowOf, windowWithin } from './scale.js';
+import { FLAG, RIGHT, scale, stepsIn, windowOf } from './scale.js';
 import { patterns } from './patterns.js';
 import { committedUnder, drawnSpan, partitionHue } from './span.js';
 import { ROWS_MOST, pack } from './tracks.js';
@@ -29,12 +29,14 @@ import { unowned } from './unowned.js';
 const TRACKS_MOST = 24;
 /** Below this width tracks have less room for names on their left. */
 const SMALL = 520;
-const leftOf = (/** @type {number} */ width) => (width < SMALL ? 58 : 104);
+export const leftOf = (/** @type {number} */ width) => (width < SMALL ? 58 : 104);
 const WIDTH_LEAST = 180;
 /** How high the whole timeline is, above the window in it. */
 const OVERVIEW = 18;
 /** Under a span, for the line of what was committed. */
 const COMMITS_PX = 6;
+/** Marks of events lie at least so far apart where more are in sight than there is room for. */
+const MARK_LEAST = 2;
 
 export class TimelineView {
   /** @type {ReturnType<typeof scale> | null} */
@@ -71,8 +73,12 @@ export class TimelineView {
     this.onSeek = onSeek;
     /** @type {'events' | 'time'} */
     this.axis = 'events';
-    /** Shown as long as the playhead is in it. @type {{from_ms: number, to_ms: number} | null} */
-    this.stretch = null;
+    /** Where the reader zooms: it comes with the first gesture. @type {import('./zoom.js').Zooming | null} */
+    this.zooming = null;
+    /** The steps in sight. @type {{from: number, to: number, from_ms?: number, to_ms?: number}} */
+    this.shown = { from: 0, to: 0 };
+    /** How many steps there is room for. */
+    this.most = 0;
     /** @type {'member' | 'partition'} */
     this.hue = 'member';
     this.svg = s('svg.tl');
@@ -104,9 +110,23 @@ export class TimelineView {
     this.redraw();
   }
 
+  get play() {
+    return this.#play;
+  }
+
+  get scale() {
+    return this.#scale;
+  }
+
+  get width() {
+    return this.#width;
+  }
+
   /** @param {Play} play */
   move(play) {
+    const moved = play.rest.sequence !== this.#play.rest.sequence;
     this.#play = play;
+    if (moved) this.zooming?.follow();
     const step = play.steps[play.position - 1];
     this.root.setAttribute('aria-valuemin', '0');
     const last = play.steps[play.steps.length - 1];
@@ -123,9 +143,9 @@ export class TimelineView {
     const { steps, position } = this.#play;
     if (!this.#room) this.#room = this.root.clientWidth / textSize();
     const width = Math.max(WIDTH_LEAST, this.#room);
-    const most = stepsIn(width - leftOf(width) - RIGHT);
-    const shown =
-      (this.stretch && windowWithin(steps, position, this.stretch, most)) ?? windowOf(steps.length, position, most);
+    this.most = stepsIn(width - leftOf(width) - RIGHT);
+    this.shown = this.zooming?.shown ?? windowOf(steps.length, position, this.most);
+    const { shown } = this;
     const key = [
       width,
       steps[0]?.sequence ?? 0,
@@ -140,6 +160,7 @@ export class TimelineView {
       this.#key = key;
       this.#width = width;
       this.#still(width, shown);
+      this.zooming?.place();
     }
     this.#moving(width);
   }
@@ -196,7 +217,9 @@ export class TimelineView {
     const at = this.#scale;
     if (!at || !this.#mobile) return;
     const { position, rest, steps, frame } = this.#play;
-    const x = position ? at.between(rest.sequence, rest.at_ms) : Math.max(at.ofStep(0) - 12, 0);
+    const there = position ? at.between(rest.sequence, rest.at_ms) : Math.max(at.ofStep(0) - 12, 0);
+    // Of a playhead out of sight the edge shows on which side it is.
+    const x = Math.min(width, Math.max(leftOf(width) - 4, there));
     const top = this.#height > 0 && steps.length > at.shown.length ? 22 : 0;
     const nodes = [
       s('rect.veil', { x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
@@ -311,11 +334,16 @@ export class TimelineView {
   /** @param {ReturnType<typeof scale>} at @param {number} y */
   #events(at, y) {
     const first = this.#play.steps.indexOf(at.shown[0]);
-    return at.shown.map((step, index) => {
+    let free = -Infinity;
+    return at.shown.flatMap((step, index) => {
+      const x = at.ofStep(first + index);
+      // Of marks that would lie on each other the first one is drawn.
+      if (x < free) return [];
+      free = x + MARK_LEAST;
       const hue = this.cast.knows(step.actor) ? this.cast.lane(step.actor).hue : 'x';
       return s(
         'g.event',
-        { transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
+        { transform: `translate(${x.toFixed(1)} ${y})`, 'data-hue': hue },
         s('title', `${placeWords(this.numberOf(step.sequence), step.sequence)}: ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
@@ -342,13 +370,13 @@ export class TimelineView {
       if (steps[index] && index !== this.#play.position - 1) this.onSeek(steps[index].sequence);
     };
     this.root.addEventListener('pointerdown', (event) => {
-      if (event.button !== 0) return;
+      if (event.button !== 0 || this.zooming?.takes(event)) return;
       down = true;
       this.root.setPointerCapture(event.pointerId);
       seek(event);
     });
     this.root.addEventListener('pointermove', (event) => {
-      if (down) seek(event);
+      if (down && !this.zooming?.takes(event)) seek(event);
     });
     for (const name of ['pointerup', 'pointercancel']) {
       this.root.addEventListener(name, () => {
