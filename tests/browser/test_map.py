@@ -147,6 +147,9 @@ def test_the_map_selects_a_range_and_its_link_opens_with_range_zoom_and_pins(
 ) -> None:
     page = open_page(waiting)
     rows = page.locator(".mscroll")
+    # The map's module has come, and the lanes above it have their height.
+    map_of(page)
+    rows.scroll_into_view_if_needed()
     box = rows.bounding_box()
     assert box
     page.mouse.move(box["x"] + 400, box["y"] + 60)
