@@ -14,7 +14,7 @@ from simulations.protocol.assignors.classic.strategies import (
     SUPPORTS,
     rebalance_protocol,
 )
-from simulations.protocol.client.classic.releases import RELEASES, row_for
+from simulations.protocol.client.classic.releases import LIBRDKAFKA, RELEASES, row_for
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.values import (
     CONSUMER,
@@ -327,5 +327,10 @@ def _version(keys: Keys, key: str, usual: str) -> Version:
     try:
         return version_of(keys[key].text())
     except ValueError:
+        if keys[key].text() == LIBRDKAFKA.name:
+            raise keys[key].wrong(
+                "a rehearsal plays Java clients; librdkafka ends at its start with eager and cooperative assignors together, "
+                "so all its members stop on the way from the ones to the others"
+            ) from None
         what = "client" if "client" in key else "broker"
         raise keys[key].expected(f"the release of a {what}, such as 3.8") from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import contextlib
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -67,10 +69,12 @@ def conform(
     problems: dict[str, Exception],
     settings_told: Mapping[str, object] = played.SETTINGS,
     release: Release | None = None,
+    limit_s: float | None = None,
 ) -> Conformed:
     """Puts the node's request log and segments to the simulated coordinator, with the settings that it ran with.
 
-    It is judged by the rules of ``release``, or of the node's own.
+    It is judged by the rules of ``release``, or of the node's own. A group that takes longer than ``limit_s`` of processor time has
+    no verdict.
     """
     told = {**SETTINGS, **settings_told}
     settings = settings_of({name: str(told[name]) for name in BROKER_SETTINGS if name in told})
@@ -80,10 +84,33 @@ def conform(
     verdicts = {}
     for recording in recordings(files.requests, files.written, files.images, not_judged):
         judge = Judge(recording, settings)
-        judge.judge()
+        try:
+            with _at_most(limit_s):
+                judge.judge()
+        except TimeoutError:
+            continue
         verdicts[recording.group] = report([judge.tally], NotJudged())
     errors = {each.response.get("errorCode", 0) for each in files.requests}
     for each in files.requests:
         for name in ("groups", "results"):
             errors |= {part["errorCode"] for part in each.response.get(name, ())}
     return Conformed(verdicts=verdicts, problems=problems, errors=frozenset(errors))
+
+
+@contextlib.contextmanager
+def _at_most(limit_s: float | None) -> Iterator[None]:
+    """``TimeoutError`` after so much processor time of this process; of the main thread alone."""
+    if limit_s is None:
+        yield
+        return
+
+    def over(_signal: int, _frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

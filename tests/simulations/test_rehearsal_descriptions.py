@@ -27,6 +27,10 @@ from tests.simulations.test_rehearsal import THREE, way
         ({"topics": {}}, "topics: a group needs at least one topic"),
         ({"topics": {"foo": 3000}}, "topics.foo: must be 1 to 2000"),
         ({"client": "2.0"}, "client: client 2.0 is older than 2.1"),
+        (
+            {"client": "librdkafka"},
+            "client: a rehearsal plays Java clients; librdkafka ends at its start with",
+        ),
         ({"client": "new"}, "client: expected the release of a client"),
         ({"client": "2.2", "static": True}, "client: a client 2.2 knows no group.instance.id"),
         ({"client": "2.3", "assignors": ["cooperative-sticky"]}, "that begins with 2.4"),
