@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.history.passes.recorder import Recorder
 from simulations.invariants import INVARIANT_FAULT
 from simulations.invariants.scripted import ACCEPTED
 from simulations.protocol.messages.errors import ErrorCode
@@ -559,3 +561,19 @@ def test_what_cannot_be_sent_is_refused_with_its_field_and_what_would_be_right(
     with pytest.raises(ScenarioError) as caught:
         load(GROUP.format(semantics=semantics, more="") + f"  - {{at: 1s, {line}}}\n")
     assert (caught.value.field, caught.value.message) == (f"script[0]{field}", message)
+
+
+def test_a_moment_that_a_scripted_request_brings_about_names_the_script() -> None:
+    """Who watches would look for the fault in the member's client."""
+    recorder = Recorder(group="g")
+    text = GROUP.format(semantics="kip", more="")
+    text += (
+        f"  - {{at: 0s, join: A}}\n  - {{at: 15s, send: A, request: {BEAT}, fields: {{memberEpoch: 99}}}}\n"
+    )
+    for entry in run(load(text)):
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    marked = [m["at_ms"] for m in orjson.loads(batch.moments) if "the scenario's script sent" in m["says"]]
+    assert len(marked) == 1
+    assert 15_000 <= marked[0] < 16_000

@@ -24,6 +24,7 @@ from groups.history.story.sentences import COORDINATOR, Sentence, joined
 CAUSES_KEPT_MAX: Final = 4_096
 """Requests and timers that may still be named as a cause; an answer or a record comes long before that many more."""
 
+BY_THE_SCRIPT: Final = "the scenario's script sent the request, and not the member's client"
 HEARTBEAT_APIS: Final = frozenset({"ConsumerGroupHeartbeat", "Heartbeat"})
 
 
@@ -93,7 +94,10 @@ class EntryGroup:
 
     def _sentence(self, cast: DisplayNames, known: list[Sentence]) -> Sentence | None:
         if known:
-            return Sentence(known[0].shape, known[0].actor, joined([said.text for said in known]))
+            texts = [each.text for each in known]
+            if self.request is not None and self.request.payload.get("scripted"):
+                texts.append(BY_THE_SCRIPT)
+            return Sentence(known[0].shape, known[0].actor, joined(texts))
         if not self._notes:
             return None
         if self.request is not None and self.request.payload.get("api") in HEARTBEAT_APIS:
