@@ -53,6 +53,7 @@ async def test_nothing_under_the_api_is_told_in_json(asks: Asks, path: str) -> N
         "/sweeps/nowhere",
         "/remedies/nowhere",
         "/t/nowhere/rebalances",
+        "/t/nowhere/report",
     ],
 )
 async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) -> None:

@@ -32,6 +32,7 @@ PAGES = (
         "/differences",
         "/differences/told-to-give-up",
         "/docs/reference/settings",
+        "/t/incident-slow-revocation/report",
         "/api/docs",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),

@@ -249,6 +249,18 @@ def test_the_presenter_sees_notes_and_the_others_follow(open_page: Open, server:
     beat(page, 2, 4)
 
 
+def test_presenting_opens_the_screen_for_the_class_in_a_second_window_that_follows(open_page: Open) -> None:
+    page = lesson(open_page, "a-group-shares-partitions")
+    with page.expect_popup() as opened:
+        page.keyboard.press("p")
+    screen = opened.value
+    expect(screen.locator("html[data-alive]")).to_be_attached()
+    expect(page.locator("#notes")).to_be_visible()
+    expect(screen.locator("#notes")).to_be_hidden()
+    page.get_by_role("button", name="Next").click()
+    beat(screen, 2, 4)
+
+
 def test_whoever_takes_over_adds_a_member_and_kills_another(open_page: Open) -> None:
     page = lesson(open_page, "released-is-not-assigned")
     page.get_by_role("button", name="Take over").click()

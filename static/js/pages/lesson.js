@@ -80,7 +80,15 @@ async function copyLink() {
   toast((await copy(address(player.beat))) ? `Link to step ${player.beat + 1} copied` : address(player.beat));
 }
 
-part('presenter').addEventListener('click', () => present(!presents()));
+/** Turns the presenter's view on or off; the class's screen is a window of its own, which follows. */
+function togglePresenter() {
+  const on = !presents();
+  // Under the address of a reader: it has no notes.
+  if (on) open(address(player.beat), 'class-screen', 'popup,width=1280,height=800');
+  present(on);
+}
+
+part('presenter').addEventListener('click', togglePresenter);
 part('copy').addEventListener('click', copyLink);
 part('again').addEventListener('click', () => {
   forget(sheet.id);
@@ -92,7 +100,7 @@ listen({
   Enter: () => player.check(),
   ...Object.fromEntries([...'0123456789'].map((digit) => [digit, () => player.choose(Number(digit))])),
   t: () => player.takeOver(),
-  p: () => present(!presents()),
+  p: togglePresenter,
   l: copyLink,
 });
 if (new URLSearchParams(location.search).get('presenter') === '1') present(true);

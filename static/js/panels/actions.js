@@ -72,6 +72,7 @@ export const ACTIONS = [
     ['fork', 'Fork here', '', 'fork-open'],
     ['laboratory', 'Try assignors here', '', 'laboratory'],
     ['rebalances', 'Table of rebalances', '', 'rebalances'],
+    ['report', 'Report to print, or as Markdown', '', 'report'],
     ['rehearsal', 'Rehearse its upgrade', '', 'rehearsal'],
     ['rename', 'Rename', '', 'rename'],
     ['palette', 'All commands', 'Ctrl+k'],

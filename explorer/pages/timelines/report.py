@@ -1,0 +1,247 @@
+"""The report of a timeline: one page to print, and the same as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from explorer.pages.forks.starting import tree_of
+from explorer.pages.home.pictures import picture_of
+from explorer.pages.timelines.rebalances import CostedRow, table_of
+from groups import storage
+from groups.history.words import CLOCK_LEAST_MS, duration, time_words
+from groups.models import Timeline
+from groups.terminal import page_text
+from simulations.models import RemedySearch
+
+REBALANCES_MOST: Final = 30
+"""Rows of the table; a report is read, and the page of rebalances has all of them."""
+
+FINDINGS_MOST: Final = 12
+BRANCHES_MOST: Final = 20
+
+DAY_MS: Final = 24 * 3_600_000
+
+SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+class Rebalance(NamedTuple):
+    """A row of the table, in words."""
+
+    sequence: int
+    epoch: int | None
+    at: str
+    why: str
+    who: str
+    took: str
+    moved: int
+    interrupted: str
+
+
+class Found(NamedTuple):
+    """A finding with its advice: ``says`` has what the records show, ``differs`` how the proposal and the release differ."""
+
+    sequence: int
+    says: str
+    severity: str
+    certain: bool
+    causes: tuple[str, ...]
+    look_at: tuple[str, ...]
+
+
+class Remedy(NamedTuple):
+    name: str
+    outcome: str
+    not_read: str
+
+
+class Report(NamedTuple):
+    group: str
+    period: str
+    headline: str
+    figures: tuple[tuple[str, str], ...]
+    story: str
+    picture: SafeString
+    rebalances: tuple[Rebalance, ...]
+    rebalances_more: int
+    findings: tuple[Found, ...]
+    findings_more: int
+    not_shown: tuple[str, ...]
+    """What the log cannot show."""
+    branches: tuple[tuple[str, str], ...]
+    """Ids and titles."""
+    remedies: tuple[Remedy, ...]
+    entries: int
+
+
+@require_http_methods(["GET", "HEAD"])
+def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """The page; with ``format=md`` its Markdown."""
+    try:
+        timeline = storage.get(timeline_id)
+    except storage.NoSuchTimeline as error:
+        raise Http404(str(error)) from error
+    kind = request.GET.get("format", "html")
+    if kind not in {"html", "md"}:
+        says = f"format={kind[:40]!r} is unknown; there are html and md."
+        return HttpResponse(says, content_type="text/plain; charset=utf-8", status=400)
+    try:
+        report = report_of(timeline)
+    except storage.NotReady as error:
+        response = render(request, "board/not_ready.html", {"says": str(error)}, status=503)
+        response["Retry-After"] = "1"
+        return response
+    if kind == "md":
+        response = HttpResponse(
+            markdown(report, request.build_absolute_uri(f"/t/{timeline.id}")),
+            content_type="text/markdown; charset=utf-8",
+        )
+        response["Content-Disposition"] = f'attachment; filename="report-{timeline.id}.md"'
+        return response
+    return render(request, "board/report.html", {"timeline": timeline, "report": report})
+
+
+def report_of(timeline: Timeline) -> Report:
+    summary = storage.describe(timeline, whole=True)["summary"]
+    verdict = summary.get("verdict") or {}
+    first, last = summary.get("first_ms"), summary.get("last_ms") or 0
+    dated = first is not None and (first >= CLOCK_LEAST_MS or last - first > DAY_MS)
+    rows = table_of(timeline)["rebalances"]
+    findings = [one for one in summary.get("findings") or () if one.get("look_at")]
+    findings.sort(key=lambda one: (one.get("severity") == "harmless", one.get("rank", 200)))
+    return Report(
+        group=timeline.group or timeline.title,
+        period=""
+        if first is None
+        else f"{time_words(first, dated=dated)} to {time_words(last, dated=dated)}",
+        headline=(verdict.get("headline") or {}).get("text") or "What happened is not known yet.",
+        figures=tuple(_figures(verdict.get("headline") or {})),
+        story=verdict.get("text", ""),
+        picture=picture_of(timeline) if timeline.last else SafeString(""),
+        rebalances=tuple(_row(one) for one in rows[:REBALANCES_MOST]),
+        rebalances_more=max(0, len(rows) - REBALANCES_MOST),
+        findings=tuple(_found(one) for one in findings[:FINDINGS_MOST]),
+        findings_more=max(0, len(findings) - FINDINGS_MOST),
+        not_shown=tuple(
+            f"{one['title']}: not without {' and '.join(one['lacks'])}"
+            for one in summary.get("cannot_tell") or ()
+        ),
+        branches=tuple(
+            (one["id"], one["title"]) for one in tree_of(timeline)[:BRANCHES_MOST] if one["id"] != timeline.id
+        ),
+        remedies=tuple(_remedies(timeline)),
+        entries=timeline.last,
+    )
+
+
+def _figures(headline: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    figures = headline.get("figures")
+    if not figures:
+        return
+    if figures["since_ms"] is not None:
+        yield ("Since" if figures["still"] else "From"), time_words(figures["since_ms"])
+    if figures["unread"]:
+        of = f" of {figures['partitions']}" if figures["partitions"] else ""
+        yield "Unread", f"{figures['unread']}{of}"
+    if figures["longest_ms"]:
+        yield "Longest wait", duration(figures["longest_ms"])
+    if figures["still"] is not None:
+        yield "Still so", "yes" if figures["still"] else "no"
+
+
+def _row(one: CostedRow) -> Rebalance:
+    return Rebalance(
+        sequence=one["sequence"],
+        epoch=one["epoch"],
+        at=time_words(one["at_ms"]),
+        why="; ".join(one["causes"]),
+        who=", ".join(one["who"]),
+        took=duration(max(0, one["until_ms"] - one["at_ms"])),
+        moved=one["moved"],
+        interrupted="every member" if one["stops_all"] else ", ".join(one["interrupted"]),
+    )
+
+
+def _found(one: Mapping[str, Any]) -> Found:
+    return Found(
+        sequence=one["sequences"][0] if one["sequences"] else 0,
+        says=str(one["says"]),
+        severity=one.get("severity") or "",
+        certain=bool(one.get("certain", True)),
+        causes=tuple(one.get("causes") or ()),
+        look_at=tuple(one["look_at"]),
+    )
+
+
+def _remedies(timeline: Timeline) -> Iterable[Remedy]:
+    """Of the last search that ended with a ranking."""
+    for search in RemedySearch.objects.filter(timeline=timeline, status=RemedySearch.Status.COMPLETE)[:1]:
+        answer = search.answer or {}
+        if answer.get("why"):
+            return
+        for row in answer.get("rows", ()):
+            if row["not_read_ms"] is not None:
+                name = f"{row['name']}: {row['setting']}".removesuffix(": ")
+                yield Remedy(name, row["outcome"] or "", duration(row["not_read_ms"]["median"]))
+
+
+def markdown(report: Report, url: str) -> str:
+    """The report for a ticket or a wiki; ``url`` is the board's address."""
+    lines = [f"# {_plain(report.headline)}", "", f"Group {_plain(report.group)}. {report.period}".strip(), ""]
+    lines += [f"* {name}: {value}" for name, value in report.figures]
+    if report.story:
+        lines += ["", _plain(report.story)]
+    if report.rebalances:
+        lines += [
+            "",
+            "## Rebalances",
+            "",
+            "| Epoch | At | Why | Took | Moved | Interrupted |",
+            "|---:|---|---|---:|---:|---|",
+        ]
+        for row in report.rebalances:
+            epoch = "" if row.epoch is None else row.epoch
+            cells = (
+                f"[{epoch}]({url}?at={row.sequence})",
+                row.at,
+                _plain(row.why),
+                row.took,
+                row.moved,
+                _plain(row.interrupted),
+            )
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+        if report.rebalances_more:
+            lines += ["", f"{report.rebalances_more} more."]
+    if report.findings:
+        lines += ["", "## Findings"]
+        for found in report.findings:
+            inferred = "" if found.certain else " (inferred)"
+            lines += ["", f"* [{_plain(found.says)}]({url}?at={found.sequence}){inferred}"]
+            lines += [f"  * Usual cause: {_plain(one)}" for one in found.causes]
+            lines += [f"  * Where to look: {_plain(one)}" for one in found.look_at]
+    if report.remedies:
+        lines += [
+            "",
+            "## What would have helped",
+            "",
+            "| Remedy | Partition time not read | |",
+            "|---|---:|---|",
+        ]
+        lines += [f"| {_plain(one.name)} | {one.not_read} | {one.outcome} |" for one in report.remedies]
+    if report.branches:
+        lines += ["", "## Branches", "", *(f"* {_plain(title)} ({name})" for name, title in report.branches)]
+    if report.not_shown:
+        lines += ["", "## What this log cannot show", "", *(f"* {_plain(one)}" for one in report.not_shown)]
+    lines += ["", f"From {report.entries:,} entries: {url}", ""]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Text of a log as Markdown that reads as the text: names may have any character."""
+    return SPECIAL.sub(r"\\\1", re.sub(r"\s*[\r\n]\s*", " ", page_text(text)))
