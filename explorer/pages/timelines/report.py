@@ -45,10 +45,10 @@ class Rebalance(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A finding with its advice: ``says`` has what the records show, ``differs`` how the proposal and the release differ."""
+    """A finding with its advice: ``text`` is what the records show."""
 
     sequence: int
-    says: str
+    text: str
     severity: str
     certain: bool
     causes: tuple[str, ...]
@@ -89,8 +89,8 @@ def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise Http404(str(error)) from error
     kind = request.GET.get("format", "html")
     if kind not in {"html", "md"}:
-        says = f"format={kind[:40]!r} is unknown; there are html and md."
-        return HttpResponse(says, content_type="text/plain; charset=utf-8", status=400)
+        message = f"format={kind[:40]!r} is unknown; there are html and md."
+        return HttpResponse(message, content_type="text/plain; charset=utf-8", status=400)
     try:
         report = report_of(timeline)
     except storage.NotReady as error:
@@ -171,7 +171,7 @@ def _row(one: CostedRow) -> Rebalance:
 def _found(one: Mapping[str, Any]) -> Found:
     return Found(
         sequence=one["sequences"][0] if one["sequences"] else 0,
-        says=str(one["says"]),
+        text=str(one["says"]),
         severity=one.get("severity") or "",
         certain=bool(one.get("certain", True)),
         causes=tuple(one.get("causes") or ()),
@@ -222,7 +222,7 @@ def markdown(report: Report, url: str) -> str:
         lines += ["", "## Findings"]
         for found in report.findings:
             inferred = "" if found.certain else " (inferred)"
-            lines += ["", f"* [{_plain(found.says)}]({url}?at={found.sequence}){inferred}"]
+            lines += ["", f"* [{_plain(found.text)}]({url}?at={found.sequence}){inferred}"]
             lines += [f"  * Usual cause: {_plain(one)}" for one in found.causes]
             lines += [f"  * Where to look: {_plain(one)}" for one in found.look_at]
     if report.remedies:
