@@ -112,6 +112,14 @@ def text_of_file(name: str) -> str:
         raise usage(f"{name}: not text in UTF-8, byte {error.start} is wrong") from None
 
 
+def number(option: str, text: str | None, usual: int, most: int, *, least: int = 1) -> int:
+    if text is None:
+        return usual
+    if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most:
+        return int(text)
+    raise usage(f"{option} {text}: expected a whole number from {least} to {most}")
+
+
 def whole_number(word: str) -> int:
     """For ``add_argument(type=…)``: argparse's own words name Python's types."""
     try:

@@ -84,7 +84,7 @@ def frames_of(pieces: Sequence[Piece]) -> list[Frame]:
     return [
         frame
         for piece in pieces
-        for number, (_, frame) in enumerate(frames_at_moments(piece))
+        for number, (_, frame) in enumerate(frames_at_moments(piece.frame, piece.changes, piece.moments))
         if number % every == 0
     ]
 

@@ -51,7 +51,7 @@ def measured(pieces: Sequence[Piece]) -> Measured | None:
     for piece in pieces:
         metrics, entries = from_plain(Metrics, piece.metrics), iter(piece.entries)
         entry = next(entries, None)
-        for moment, frame in frames_at_moments(piece):
+        for moment, frame in frames_at_moments(piece.frame, piece.changes, piece.moments):
             while entry is not None and entry["sequence"] <= moment["sequence"]:
                 metrics.add(Entry.from_json(entry))
                 entry = next(entries, None)

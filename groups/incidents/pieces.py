@@ -116,10 +116,12 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
     )
 
 
-def frames_at_moments(piece: Piece) -> Iterator[tuple[Moment, Frame]]:
-    """Each moment of a piece with the frame that it leaves."""
-    frame, applied, changes = piece.frame, 0, piece.changes
-    for moment in piece.moments:
+def frames_at_moments(
+    frame: Frame, changes: Sequence[Change], moments: Iterable[Moment]
+) -> Iterator[tuple[Moment, Frame]]:
+    """Each moment of a piece or a chunk with the frame that it leaves; ``frame`` is the one before its first entry."""
+    applied = 0
+    for moment in moments:
         upto = applied
         while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
             upto += 1

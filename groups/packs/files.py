@@ -142,11 +142,7 @@ class Folder:
                     data = file.read(length)
             except FileNotFoundError as error:
                 raise _missing(name) from error
-        if len(data) < length:
-            raise MissingFile(
-                f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
-            )
-        return data
+        return _whole(data, name, offset, length)
 
     def names(self, folder: str = "") -> list[str]:
         with _reached(READ):
@@ -221,11 +217,7 @@ class ArrowFiles:
                     data = bytes(file.read_at(length, offset))
             except FileNotFoundError as error:
                 raise _missing(name) from error
-        if len(data) < length:
-            raise MissingFile(
-                f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
-            )
-        return data
+        return _whole(data, name, offset, length)
 
     def names(self, folder: str = "") -> list[str]:
         with _reached(READ):
@@ -279,6 +271,12 @@ class _ArrowWriting:
 
 def _missing(name: str) -> MissingFile:
     return MissingFile(f"{name} is not in the store: its file was removed from outside")
+
+
+def _whole(data: bytes, name: str, offset: int, length: int) -> bytes:
+    if len(data) < length:
+        raise MissingFile(f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected")
+    return data
 
 
 def let_group_read(folder: Path) -> None:

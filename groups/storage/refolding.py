@@ -51,7 +51,7 @@ def refold(timeline_id: str, owner: str) -> bool:
     stopped half-way changes nothing that anybody sees.
     """
     free = Q(lease_until__isnull=True) | Q(lease_until__lte=from_now())
-    if not stale().filter(free, pk=timeline_id).update(lease_owner=owner, lease_until=_lease_end()):
+    if not stale().filter(free, pk=timeline_id).update(lease_owner=owner, lease_until=from_now(LEASE_S)):
         return False
     timeline = Timeline.objects.get(pk=timeline_id)
     if timeline.entry_format != ENTRY_FORMAT:
@@ -77,7 +77,7 @@ class _Lease:
         if time.monotonic() < self.renew_s:
             return False
         self.renew_s = time.monotonic() + RENEW_EVERY_S
-        return not self.held.update(lease_until=_lease_end())
+        return not self.held.update(lease_until=from_now(LEASE_S))
 
 
 def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
@@ -211,7 +211,3 @@ def _store(timeline_id: str, batch: RecordedBatch) -> None:
         checkpoint=batch.checkpoint,
     )
     digests.store(timeline_id, batch.first, batch.last, batch.digests)
-
-
-def _lease_end() -> object:
-    return from_now(LEASE_S)

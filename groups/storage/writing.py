@@ -164,7 +164,7 @@ class Writer:
 
         ``LeaseLost`` notifies a task that its timeline was cancelled or deleted, or went to another writer.
         """
-        held = self._held().update(lease_until=_lease_end())
+        held = self._held().update(lease_until=from_now(LEASE_S))
         if not held:
             raise _why_lost(self.timeline_id, self.owner)
         self.renewed_s = time.monotonic()
@@ -195,7 +195,7 @@ class Writer:
                 **listed_columns(batch.summary),
                 group=str(batch.summary.get("group") or "")[:GROUP_LENGTH_MOST],
                 protocol=str(batch.summary.get("protocol") or ""),
-                lease_until=_lease_end(),
+                lease_until=from_now(LEASE_S),
             )
         )
         if not advanced:
@@ -347,10 +347,6 @@ def _store(timeline_id: str, batch: RecordedBatch) -> None:
 
 def _running(timeline_id: str) -> QuerySet[Timeline]:
     return Timeline.objects.filter(pk=timeline_id, status=Timeline.Status.RUNNING)
-
-
-def _lease_end() -> Any:
-    return from_now(LEASE_S)
 
 
 def _why_lost(timeline_id: str, owner: str) -> LeaseLost | NoSuchTimeline:

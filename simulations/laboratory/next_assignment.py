@@ -13,6 +13,7 @@ from typing import Final, TypedDict
 
 import re2
 
+from groups.history.evidence.ownership import by_partition
 from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.words import partition_name
 from simulations.protocol.assignors import ASSIGNORS
@@ -162,7 +163,7 @@ def holdings(frame: Frame) -> Target:
 
 def compare(predicted: Target, came: Target) -> Comparison:
     """Partition by partition; one that is on one side alone differs."""
-    was, now = _owners(predicted), _owners(came)
+    was, now = by_partition(predicted), by_partition(came)
     places = sorted(was.keys() | now.keys())
     different = [place for place in places if was.get(place) != now.get(place)]
     return {
@@ -177,15 +178,6 @@ def compare(predicted: Target, came: Target) -> Comparison:
 
 def _moves(held: Target, target: Target) -> list[Moved]:
     return compare(held, target)["differences"]
-
-
-def _owners(target: Target) -> dict[tuple[str, int], str]:
-    return {
-        (topic, partition): member
-        for member, topics in target.items()
-        for topic, partitions in topics.items()
-        for partition in partitions
-    }
 
 
 def _assignor(protocol: str, reported: str | None) -> tuple[str, list[str]]:

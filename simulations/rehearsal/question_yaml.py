@@ -42,7 +42,7 @@ from simulations.rehearsal.versions import (
 from simulations.world.scenario.classic_members import CLASSIC, read_protocol
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Keys, Node, parse
-from simulations.world.scenario.topics import check_name, read_name, read_topic_names
+from simulations.world.scenario.topics import check_name, read_name, read_owned, read_topic_names
 
 MEMBER_KEYS: Final = (
     "subscribe",
@@ -188,7 +188,7 @@ def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ..
     owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
     for name, part in keys["members"].mapping(classic).items():
         known = part.mapping(("owned",))
-        owned[name] = _owned(known["owned"], name, topics, taken) if "owned" in known else {}
+        owned[name] = read_owned(known["owned"], topics, name, taken) if "owned" in known else {}
     missing = [name for name in classic if name not in owned]
     if missing:
         raise keys["members"].wrong(f"the start lacks {missing[0]}; every classic member is in it")
@@ -197,22 +197,6 @@ def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ..
         leader=keys["leader"].choice(tuple(owned), "member") if "leader" in keys else next(iter(owned)),
         owned=owned,
     )
-
-
-def _owned(
-    node: Node, name: str, topics: Mapping[str, int], taken: dict[tuple[str, int], str]
-) -> dict[str, tuple[int, ...]]:
-    owned: dict[str, tuple[int, ...]] = {}
-    for topic, part in node.mapping(topics).items():
-        numbers = tuple(
-            each.integer(0, topics[topic] - 1, f"{topic} has no other partitions") for each in part.items()
-        )
-        for number in numbers:
-            holder = taken.setdefault((topic, number), name)
-            if holder != name or numbers.count(number) > 1:
-                raise part.wrong(f"{topic}-{number} is given to {holder} already")
-        owned[topic] = numbers
-    return owned
 
 
 def _member(

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 
 from explorer.figures.thumbnails import thumbnail
 from groups import storage
-from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
+from groups.incidents.pieces import frames_at_moments
 from groups.models import Timeline
 from simulations.world import studies
 
@@ -133,19 +133,8 @@ def _frames(timeline: Timeline) -> list[Frame]:
     if found is None:
         return []
     chunk = orjson.loads(found[0])
-    frame: Frame = chunk["frame"]
-    changes: list[Change] = chunk["changes"]
-    frames: list[Frame] = []
-    applied = 0
-    for moment in chunk["moments"]:
-        upto = applied
-        while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
-            upto += 1
-        frame = apply(frame, changes[applied:upto])
-        applied = upto
-        if moment["shape"] != "commit":
-            frames.append(frame)
-    return frames
+    frames = frames_at_moments(chunk["frame"], chunk["changes"], chunk["moments"])
+    return [frame for moment, frame in frames if moment["shape"] != "commit"]
 
 
 def _cast(timeline: Timeline) -> list[str]:

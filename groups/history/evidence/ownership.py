@@ -61,7 +61,8 @@ def _of_members(owner: Mapping[Key, str]) -> dict[str, dict[str, list[int]]]:
     }
 
 
-def _of_partitions(owners: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[Key, str]:
+def by_partition(owners: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[Key, str]:
+    """Topic and partition → the member that has it."""
     return {
         (topic, partition): member_id
         for member_id, topics in owners.items()
@@ -75,7 +76,7 @@ def _of_partitions(owners: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[Ke
 class Ownership:
     """An incremental fold over steps."""
 
-    owner: Annotated[dict[Key, str], Named("owners"), As(object, _of_members, _of_partitions)] = field(
+    owner: Annotated[dict[Key, str], Named("owners"), As(object, _of_members, by_partition)] = field(
         default_factory=dict
     )
     free: Annotated[dict[Key, Free], ROWS] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import TerminalCommand, chosen, file_named, in_one_line, usage
+from groups.command_line import TerminalCommand, chosen, file_named, in_one_line, number, usage
 from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import (
     SEMANTICS,
@@ -182,14 +182,6 @@ def dumped(value: object) -> str:
     import orjson
 
     return orjson.dumps(value).decode()
-
-
-def number(option: str, text: str | None, usual: int, most: int, *, least: int = 1) -> int:
-    if text is None:
-        return usual
-    if text.isascii() and text.isdigit() and len(text) <= 18 and least <= int(text) <= most:
-        return int(text)
-    raise usage(f"{option} {text}: expected a whole number from {least} to {most}")
 
 
 def folder_of(text: str | None) -> Path | None:

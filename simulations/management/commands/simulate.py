@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.core.management.base import CommandError, CommandParser
 
-from groups.command_line import TerminalCommand, chosen, in_one_line, text_of_file, usage
+from groups.command_line import TerminalCommand, chosen, in_one_line, number, text_of_file, usage
 from groups.releases import NEWEST
 from groups.terminal import terminal_line
 
@@ -72,7 +71,7 @@ class Command(TerminalCommand):
         asked = options["semantics"]
         semantics = Semantics(chosen("--semantics", asked, SEMANTICS)) if asked else scenario.semantics
         scenario = at_release(scenario, release_asked(options["release"], semantics))
-        seed = seed_of(options["seed"], scenario.seed)
+        seed = number("--seed", options["seed"], scenario.seed, SEED_MAX, least=0)
         if form == "segment" and semantics is Semantics.KIP:
             raise usage("no Kafka reads records of the proposal: --format segment needs --semantics kafka")
         if form == "frames" and by != "step" and len(scenario.members) > WHOLE_FRAMES_MEMBERS_MAX:
@@ -268,12 +267,3 @@ def scenario_of(named: str) -> Scenario:
         return load(text_of_file(named), path.stem)
     except ScenarioError as error:
         raise usage(f"{named}: {error}") from None
-
-
-def seed_of(text: str | None, usual: int) -> int:
-    if text is None:
-        return usual
-    with contextlib.suppress(ValueError):
-        if 0 <= (seed := int(text)) <= SEED_MAX:
-            return seed
-    raise usage(f"--seed {text}: expected a whole number from 0 to {SEED_MAX}")

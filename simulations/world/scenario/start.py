@@ -7,7 +7,7 @@ from typing import Final
 
 from simulations.protocol.coordinator.settings import MAX_INT
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.topics import read_partition
+from simulations.world.scenario.topics import read_owned, read_partition
 from simulations.world.scenario.values import (
     OFFSET_MAX,
     UNTIL_MAX_MS,
@@ -35,6 +35,7 @@ def read_start(
     keys = node.mapping(KEYS, needs=NEEDED, what="a start")
     group_epoch = keys["group_epoch"].integer(1, MAX_INT)
     assignment_epoch = keys["assignment_epoch"].integer(1, group_epoch, "no target is ahead of its group")
+    sizes = _sizes(topics)
     owned: dict[tuple[str, int], str] = {}
     targeted: dict[tuple[str, int], str] = {}
     started: list[StartMember] = []
@@ -45,9 +46,9 @@ def read_start(
         if holder != name:
             raise part.wrong(f"instance {instance_id} is held by {holder} already; only one can have it")
         found = part.mapping(MEMBER_KEYS, needs=("epoch",), what="a member at the start")
-        owns = _partitions(found["owned"], topics, name, owned) if "owned" in found else {}
-        revoking = _partitions(found["revoking"], topics, name, owned) if "revoking" in found else {}
-        target = _partitions(found["target"], topics, name, targeted) if "target" in found else owns
+        owns = read_owned(found["owned"], sizes, name, owned) if "owned" in found else {}
+        revoking = read_owned(found["revoking"], sizes, name, owned) if "revoking" in found else {}
+        target = read_owned(found["target"], sizes, name, targeted) if "target" in found else owns
         epoch = found["epoch"].integer(0, assignment_epoch, "no member is ahead of the target")
         started.append(
             StartMember(
@@ -77,6 +78,7 @@ def read_classic_start(
 ) -> ClassicStart:
     """A classic group that is there already: its generation, its leader, and what each member was given."""
     keys = node.mapping(CLASSIC_KEYS, needs=("generation", "members"), what="a start of a classic group")
+    sizes = _sizes(topics)
     taken: dict[tuple[str, int], str] = {}
     instances: dict[str, str] = {}
     owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
@@ -88,7 +90,7 @@ def read_classic_start(
         if holder != name:
             raise part.wrong(f"instance {instance_id} is held by {holder} already; only one can have it")
         found = part.mapping(("owned",))
-        owned[name] = _partitions(found["owned"], topics, name, taken) if "owned" in found else {}
+        owned[name] = read_owned(found["owned"], sizes, name, taken) if "owned" in found else {}
     if not owned:
         raise keys["members"].wrong("a classic group that is there has at least one member")
     common = set.intersection(*(set(_assignors(members[name])) for name in owned))
@@ -104,6 +106,10 @@ def read_classic_start(
         owned=owned,
         offsets=_offsets(keys["offsets"], topics) if "offsets" in keys else {},
     )
+
+
+def _sizes(topics: Mapping[str, ScenarioTopic]) -> dict[str, int]:
+    return {name: topic.partitions for name, topic in topics.items()}
 
 
 def _assignors(member: Member) -> tuple[str, ...]:
@@ -122,20 +128,3 @@ def _offsets(node: Node, topics: Mapping[str, ScenarioTopic]) -> dict[str, dict[
                 raise value.wrong(f"partition {partition} stands twice")
             offsets[topic][partition] = value.integer(0, OFFSET_MAX)
     return offsets
-
-
-def _partitions(
-    node: Node, topics: Mapping[str, ScenarioTopic], name: str, taken: dict[tuple[str, int], str]
-) -> dict[str, tuple[int, ...]]:
-    """Topic → partitions, in document order; none beyond its topic, none with two owners."""
-    result: dict[str, tuple[int, ...]] = {}
-    for topic, part in node.mapping(topics).items():
-        numbers: list[int] = []
-        for item in part.items():
-            number = item.integer(0, topics[topic].partitions - 1, f"{topic} has no other partitions")
-            holder = taken.setdefault((topic, number), name)
-            if holder != name or number in numbers:
-                raise item.wrong(f"{topic}-{number} is given to {holder} already")
-            numbers.append(number)
-        result[topic] = tuple(numbers)
-    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from simulations.protocol.client.expressions import fault
@@ -60,6 +60,23 @@ def read_name(node: Node, what: str) -> str:
     name = node.text()
     check_name(name, node, what)
     return name
+
+
+def read_owned(
+    node: Node, sizes: Mapping[str, int], name: str, taken: dict[tuple[str, int], str]
+) -> dict[str, tuple[int, ...]]:
+    """Topic → partitions, in document order; none beyond its topic's size, none that is ``taken`` by then: partition → owner."""
+    owned: dict[str, tuple[int, ...]] = {}
+    for topic, part in node.mapping(sizes).items():
+        numbers: list[int] = []
+        for item in part.items():
+            number = item.integer(0, sizes[topic] - 1, f"{topic} has no other partitions")
+            holder = taken.setdefault((topic, number), name)
+            if holder != name or number in numbers:
+                raise item.wrong(f"{topic}-{number} is given to {holder} already")
+            numbers.append(number)
+        owned[topic] = tuple(numbers)
+    return owned
 
 
 def read_topic_names(node: Node, topics: Collection[str]) -> tuple[str, ...]:

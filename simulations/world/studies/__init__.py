@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import resources
+from typing import Final
 
-from simulations.world.scenario import Scenario
-from simulations.world.scenario import load as load_scenario
+from simulations.world.scenario.bundled import Bundled
 
-_SUFFIX = ".yaml"
-
-
-def names() -> tuple[str, ...]:
-    """The names of all case studies, sorted."""
-    files = resources.files(__package__).iterdir()
-    return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
-
-
-def text(name: str) -> str:
-    """The YAML of a case study; ``KeyError`` if there is none of that name."""
-    if name not in names():
-        raise KeyError(name)
-    return resources.files(__package__).joinpath(name + _SUFFIX).read_text(encoding="utf-8")
-
-
-def load(name: str) -> Scenario:
-    """The case study as a scenario; ``KeyError`` if there is none of that name."""
-    return load_scenario(text(name), name)
+_BUNDLED: Final = Bundled(__name__)
+names, text, load = _BUNDLED.names, _BUNDLED.text, _BUNDLED.load

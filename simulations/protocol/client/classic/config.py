@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 from simulations.protocol.assignors.classic.strategies import DEFAULT_STRATEGIES, EAGER, rebalance_protocol
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic.releases import NEWEST, Release
-from simulations.protocol.client.consumer.config import JITTER
+from simulations.protocol.client.consumer.config import backed_off_ms, drawn_of
 from simulations.protocol.messages.groups import CommittedOffset, Partitions
 
 Positions = Callable[[Partitions, int], tuple[CommittedOffset, ...]]
@@ -68,10 +67,5 @@ class ClassicConfig:
 
     def back_off_ms(self, failures: int, draw: int) -> int:
         """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
-        doubled: float = self.retry_back_off_ms
-        for _ in range(failures):
-            if doubled >= self.retry_back_off_max_ms:
-                break
-            doubled *= 2
-        drawn = Random(f"back-off {draw} of {self.member_id} in {self.seed}").random()
-        return min(self.retry_back_off_max_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))
+        drawn = drawn_of(draw, self.member_id, self.seed)
+        return backed_off_ms(self.retry_back_off_ms, self.retry_back_off_max_ms, failures, drawn)

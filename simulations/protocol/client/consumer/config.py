@@ -63,13 +63,20 @@ class ConsumerConfig:
 
     def back_off_ms(self, failures: int, draw: int) -> int:
         """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
-        doubled: float = self.retry_back_off_ms
-        for _ in range(failures):
-            if doubled >= self.retry_back_off_max_ms:
-                break
-            doubled *= 2
-        if self.jitter is not None:
-            drawn = self.jitter(draw)
-        else:
-            drawn = Random(f"back-off {draw} of {self.member_id} in {self.seed}").random()
-        return min(self.retry_back_off_max_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))
+        drawn = self.jitter(draw) if self.jitter is not None else drawn_of(draw, self.member_id, self.seed)
+        return backed_off_ms(self.retry_back_off_ms, self.retry_back_off_max_ms, failures, drawn)
+
+
+def drawn_of(draw: int, member_id: str, seed: int) -> float:
+    """What a client draws for one of its back-offs, from 0 to 1."""
+    return Random(f"back-off {draw} of {member_id} in {seed}").random()
+
+
+def backed_off_ms(first_ms: int, most_ms: int, failures: int, drawn: float) -> int:
+    """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
+    doubled: float = first_ms
+    for _ in range(failures):
+        if doubled >= most_ms:
+            break
+        doubled *= 2
+    return min(most_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))
