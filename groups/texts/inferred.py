@@ -57,8 +57,7 @@ class _Group:
 
     def __init__(self, events: Sequence[LogEvent], recorded: bool) -> None:
         self.events, self.recorded = events, recorded
-        self.group = events[0].group
-        self.at_ms = events[0].at_ms
+        self.group, self.at_ms = events[0].group, events[0].at_ms
         self.out: list[TextEntry] = []
         self.members: dict[str, _Member] = {}
         self.member_of: dict[str, str] = {}
@@ -79,9 +78,8 @@ class _Group:
         self.epoch = 0
         self.reconciling: dict[str, Partitions] = {}
         self.reason = ""
-        self.modern = any(
-            event.what in ("joined_modern", "bumped", "target", "fenced", "state") for event in events
-        )
+        modern = {"joined_modern", "bumped", "target", "fenced", "state"}
+        self.modern = any(event.what in modern for event in events)
         self._look_ahead()
         named = {
             event.fields["member"]
@@ -97,12 +95,15 @@ class _Group:
             self.topics = []
 
     def entries(self) -> list[TextEntry]:
+        methods = (
+            self._named, self._reason, self._failed, self._left, self._joined, self._removed,
+            self._preparing, self._stabilized, self._empty, self._joined_generation, self._joined_modern, self._state,
+            self._reconciling, self._acknowledged, self._bumped, self._target, self._fenced, self._left_modern)  # fmt: skip
+        handlers = {method.__name__.removeprefix("_"): method for method in methods}
         for event in self.events:
             self.at_ms = event.at_ms
-            handle = getattr(self, f"_{event.what}", None)
-            if event.what in CALLBACKS:
-                self._callback(event)
-            elif handle is not None:
+            handle = self._callback if event.what in CALLBACKS else handlers.get(event.what)
+            if handle is not None:
                 handle(event)
             if event.what in _SETTLES and not self.recorded:
                 self._settle(event)
@@ -194,9 +195,8 @@ class _Group:
 
     def _preparing(self, event: LogEvent) -> None:
         self._phase("PreparingRebalance")
-        self.out.append(
-            note(self.group, self.at_ms, f"The coordinator prepares a rebalance: {event.fields['reason']}")
-        )
+        text = f"The coordinator prepares a rebalance: {event.fields['reason']}"
+        self.out.append(note(self.group, self.at_ms, text))
 
     def _stabilized(self, _event: LogEvent) -> None:
         self._phase("CompletingRebalance")
@@ -382,9 +382,8 @@ class _Group:
     ) -> None:
         key = {"groupId": self.group, "memberId": member}
         version = None if value is None else 0
-        self._record(
-            {"type": number, "key": key, "version": version, "value": value}, settled=settled, caused=caused
-        )
+        payload: Payload = {"type": number, "key": key, "version": version, "value": value}
+        self._record(payload, settled=settled, caused=caused)
 
     def _record(self, payload: Payload, *, settled: bool = True, caused: bool = False) -> None:
         inferred = Provenance.INFERRED
