@@ -1,9 +1,9 @@
-"""The forms in which ``simulate`` reports a run: frames, changes, entries, records, a segment that Kafka reads, a summary."""
+"""The forms in which ``simulate`` reports a run: frames, changes, entries, records, a segment that Kafka reads, a summary, descriptions of the group."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -15,12 +15,16 @@ from groups.history.passes.record_lines import record_line
 from groups.history.passes.recorder import Recorder
 from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
-from groups.history.state.group import Semantics, State
+from groups.history.state.group import Protocol, Semantics, State, initial_state
 from groups.wire.logs.batches import write_segment
 from groups.wire.logs.record_batch import RecordBatch, coordinator_batch
 from groups.wire.records import encode_record
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.shard import Shard
+from simulations.world.scenario import Scenario
 
-FORMATS: Final = ("frames", "changes", "entries", "records", "segment", "summary")
+FORMATS: Final = ("frames", "changes", "entries", "records", "segment", "summary", "described")
 BY: Final = ("entry", "unit", "step")
 
 WHOLE_FRAMES_MEMBERS_MAX: Final = 100
@@ -84,6 +88,35 @@ def record_lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
         if entry.kind is not Kind.RECORD:
             continue
         yield record_line(entry.to_json())
+
+
+def described_lines(
+    entries: Iterable[Entry], scenario: Scenario, semantics: Semantics
+) -> Iterator[dict[str, Any]]:
+    """The group at each narrated step and at the end, as a broker that has read the log so far describes it."""
+    state, records, at_ms = initial_state(scenario.group, semantics), list[Record](), 0
+    for entry in entries:
+        state, at_ms = replay(state, entry), entry.at_ms
+        if entry.kind is Kind.RECORD:
+            payload = entry.payload
+            records.append(cast(Record, {key: payload[key] for key in ("type", "key", "version", "value")}))
+        elif entry.kind is Kind.NOTE and entry.payload["note"] == "step":
+            yield {"step": entry.payload["step"], "at_ms": at_ms, **_described(scenario, state, records)}
+    yield {"step": None, "at_ms": at_ms, **_described(scenario, state, records)}
+
+
+def _described(scenario: Scenario, state: State, records: list[Record]) -> dict[str, Any]:
+    """``api`` is ConsumerGroupDescribe, or DescribeGroups for a group of the classic protocol."""
+    topics = {
+        name: ImageTopic(name=name, topic_id=topic.topic_id, partitions=topic.partitions)
+        for name, topic in state.topics.items()
+        if topic.topic_id is not None and topic.partitions
+    }
+    shard = Shard(scenario.group, state.semantics, scenario.settings, Image(topics=topics, version=1))
+    shard.load(records)
+    if state.protocol is Protocol.CLASSIC:
+        return {"api": "DescribeGroups", "group": shard.describe_classic()}
+    return {"api": "ConsumerGroupDescribe", "group": shard.describe()}
 
 
 def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summary:

@@ -144,6 +144,54 @@ def test_an_expression_that_does_not_compile_is_told_in_every_format(
     ]
 
 
+def shares(described: dict[str, Any], assignment: str) -> dict[str, dict[str, list[int]]]:
+    """Member → topic → partitions of a ConsumerGroupDescribe."""
+    return {
+        member["memberId"]: {
+            each["topicName"]: sorted(each["partitions"]) for each in member[assignment]["topicPartitions"]
+        }
+        for member in described["members"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("study", "semantics"), [("kip848-basic", "kip"), ("kip848-six-partitions", "kafka")]
+)
+def test_a_moment_is_shown_as_a_broker_describes_the_group(study: str, semantics: str) -> None:
+    frames = simulate(study, "--semantics", semantics, "--by", "step", "--format", "frames")
+    *steps, last = simulate(study, "--semantics", semantics, "--format", "described")
+    assert [line["step"] for line in steps] == [frame["step"] for frame in frames]
+    assert last["step"] is None
+    for line, frame in zip(steps, frames, strict=True):
+        group = line["group"]
+        assert (line["api"], group["groupState"]) == ("ConsumerGroupDescribe", frame["state"])
+        assert (group["groupEpoch"], group["assignmentEpoch"]) == (
+            frame["group_epoch"],
+            frame["assignment_epoch"],
+        )
+        assert {each["memberId"]: each["memberEpoch"] for each in group["members"]} == {
+            name: member["epoch"] for name, member in frame["members"].items()
+        }
+        has = {
+            name: {
+                topic: sorted(
+                    {*member["assigned"].get(topic, ()), *member["pending_revocation"].get(topic, ())}
+                )
+                for topic in {**member["assigned"], **member["pending_revocation"]}
+            }
+            for name, member in frame["members"].items()
+        }
+        assert shares(group, "assignment") == has
+        members = shares(group, "targetAssignment")
+        assert members == {name: frame["target"].get(name, {}) for name in members}
+
+
+def test_a_group_that_is_classic_again_is_described_as_one() -> None:
+    lines = simulate("kip848-migration-back", "--format", "described")
+    assert [line["api"] for line in lines[9:11]] == ["ConsumerGroupDescribe", "DescribeGroups"]
+    assert [member["memberId"] for member in lines[-1]["group"]["members"]] == ["A~2", "B~2"]
+
+
 def test_records_come_with_their_place_their_name_and_their_fields() -> None:
     lines = simulate("released-basic", "--semantics", "kafka", "--format", "records")
     assert len(lines) == 48

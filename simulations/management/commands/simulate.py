@@ -180,6 +180,8 @@ def summary_lines(
         )
     elif form == "entries":
         rows = output.entry_lines(entries, by)
+    elif form == "described":
+        rows = output.described_lines(entries, scenario, semantics)
     else:
         rows = output.record_lines(entries)
     for row in rows:
