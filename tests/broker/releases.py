@@ -12,7 +12,8 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "var" / "releases"
 PAGE: Final = ROOT / "docs" / "reference" / "releases.md"
 HEAD: Final = "| exchange |"
+FIELD_HEAD: Final = "| what differs |"
+OUTCOMES: Final = ("equal", "different", "not as scripted", "not run")
 
 Result = dict[str, list[str]]
 """By group what differs, a line each; nothing where all is equal."""
@@ -115,16 +118,67 @@ def matrix(results: Mapping[str, Result]) -> str:
 def _cell(lines: Sequence[str] | None) -> str:
     if lines is None:
         return "not run"
-    differing = [line for line in lines if not line.startswith(NOT_PLAYED)]
+    differing = _differing(lines)
     told = [f"{len(differing)} different"] if differing else []
     if len(differing) < len(lines):
         told.append("not as scripted")
     return ", ".join(told) or "equal"
 
 
-def write(table: str) -> None:
+def by_field(results: Mapping[str, Result]) -> str:
+    """A row for each field that differs of some release, with the groups in which it does; then what became of all groups."""
+    groups = {name: _groups_by_field(result) for name, result in results.items()}
+    totals = {
+        name: Counter(_outcome(result.get(group)) for group in EXCHANGES) for name, result in results.items()
+    }
+    rows = [
+        (field, [len(found.get(field, ())) for found in groups.values()])
+        for field in sorted({field for found in groups.values() for field in found})
+    ]
+    rows += [(f"*{outcome}*", [total[outcome] for total in totals.values()]) for outcome in OUTCOMES]
+    head = f"{FIELD_HEAD} {' | '.join(results)} |\n|---|{'---|' * len(results)}\n"
+    return head + "".join(f"| {name} | {' | '.join(map(str, counts))} |\n" for name, counts in rows)
+
+
+def _outcome(lines: Sequence[str] | None) -> str:
+    if lines is None:
+        return "not run"
+    return "equal" if not lines else "different" if _differing(lines) else "not as scripted"
+
+
+def _groups_by_field(result: Result) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for group, lines in result.items():
+        for difference in map(json.loads, _differing(lines)):
+            recorded, simulated = difference["recorded"], difference["simulated"]
+            known = recorded if isinstance(recorded, dict) else simulated
+            record_type = known.get("type") if isinstance(known, dict) else None
+            fields = set(_fields(recorded, simulated)) if record_type is not None else {"answers"}
+            for field in fields:
+                place = f"type {record_type}, `{field}`" if field else f"type {record_type}, there or not"
+                found.setdefault(field if record_type is None else place, set()).add(group)
+    return found
+
+
+def _fields(one: object, other: object, path: str = "") -> Iterator[str]:
+    """The last names of the fields in which two records differ; of one that is there alone its own."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in one.keys() | other.keys():
+            yield from _fields(one.get(name), other.get(name), name)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for mine, theirs in zip(one, other, strict=True):
+            yield from _fields(mine, theirs, path)
+    elif one != other:
+        yield path
+
+
+def _differing(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if not line.startswith(NOT_PLAYED)]
+
+
+def write(head: str, table: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    made = re.sub(rf"^{re.escape(HEAD)}.*\n(?:\|.*\n)*", lambda _: table, text, flags=re.MULTILINE)
+    made = re.sub(rf"^{re.escape(head)}.*\n(?:\|.*\n)*", lambda _: table, text, flags=re.MULTILINE)
     PAGE.write_text(made, encoding="utf-8")
 
 
@@ -150,9 +204,13 @@ def main() -> None:
         for group, lines in results[name].items():
             for line in lines:
                 sys.stdout.write(f"{name}: {group}: {line}\n")
-    sys.stdout.write(matrix(results))
-    if asked.write:
-        write(matrix(results))
+    by_others = {name: result for name, result in results.items() if name not in {*Release}}
+    by_own = {name: result for name, result in results.items() if name not in by_others}
+    for head, shown, table in ((HEAD, by_own, matrix), (FIELD_HEAD, by_others, by_field)):
+        if shown:
+            sys.stdout.write(table(shown))
+            if asked.write:
+                write(head, table(shown))
 
 
 if __name__ == "__main__":
