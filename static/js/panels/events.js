@@ -160,7 +160,7 @@ export class Events {
     const back =
       root === this.#current
         ? 'No earlier step is known to have caused it'
-        : `Goes back to ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`;
+        : `Caused by ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`;
     this.chain.textContent = root < 0 ? '' : back;
     this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
