@@ -31,5 +31,14 @@ class ExplorerConfig(AppConfig):
             ids = [timeline.id for timeline in timelines]
             return html(Compared(made=made, runs=ids, from_ms=from_ms, at_ms=from_ms, key=key))
 
+        def traced(kind: str) -> exporting.Exporter:
+            def made(timeline: Timeline, wanted: exporting.Wanted) -> exporting.Export:
+                from groups.trace_formats import FORMATS
+
+                return FORMATS[kind](timeline, wanted)
+
+            return made
+
         exporting.EXPORTERS["html"] = html
+        exporting.EXPORTERS.update({kind: traced(kind) for kind in ("csv", "parquet", "otlp", "perfetto")})
         exporting.COMPARERS["html"] = compared

@@ -26,7 +26,14 @@ MADE_AT_ONCE: Final = 2
 PREVIEWED_MOST: Final = 500
 """Names of a preview: more are counted."""
 
-TYPES: Final = {"html": "text/html; charset=utf-8", "data": "application/gzip"}
+TYPES: Final = {
+    "html": "text/html; charset=utf-8",
+    "data": "application/gzip",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "otlp": "application/json",
+    "perfetto": "application/json",
+}
 
 _making = threading.BoundedSemaphore(MADE_AT_ONCE)
 

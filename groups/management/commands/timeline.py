@@ -89,7 +89,7 @@ class Command(TerminalCommand):
             "--format",
             choices=sorted(exporting.EXPORTERS),
             default="html",
-            help="html: one page that plays offline (default); data: entries, which `timeline add` takes in elsewhere",
+            help="html: one page that plays offline (default); data: entries, which `timeline add` takes in elsewhere; csv, parquet: who owned what; otlp: a trace for each rebalance; perfetto: tracks",
         )
         export.add_argument("--from", type=whole_number, metavar="SEQUENCE", dest="first", help="default: 1")
         export.add_argument(
