@@ -9,7 +9,7 @@ line reports as gone is there; why a member went is what a line states, or unkno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,7 @@ from groups.texts.inferred_values import (
     member_metadata,
     partitions,
     partitions_by_id,
+    rebalance_under_way,
 )
 from groups.texts.log_lines import BROKER
 from groups.texts.one_axis import COORDINATOR, Recorded, note, number, on_one_axis
@@ -57,7 +58,8 @@ class _Group:
 
     def __init__(self, events: Sequence[LogEvent], recorded: bool) -> None:
         self.events, self.recorded = events, recorded
-        self.group, self.at_ms = events[0].group, events[0].at_ms
+        self.group = events[0].group
+        self.at_ms = events[0].at_ms
         self.out: list[TextEntry] = []
         self.members: dict[str, _Member] = {}
         self.member_of: dict[str, str] = {}
@@ -78,8 +80,9 @@ class _Group:
         self.epoch = 0
         self.reconciling: dict[str, Partitions] = {}
         self.reason = ""
-        modern = {"joined_modern", "bumped", "target", "fenced", "state"}
-        self.modern = any(event.what in modern for event in events)
+        self.modern = any(
+            event.what in ("joined_modern", "bumped", "target", "fenced", "state") for event in events
+        )
         self._look_ahead()
         named = {
             event.fields["member"]
@@ -95,16 +98,10 @@ class _Group:
             self.topics = []
 
     def entries(self) -> list[TextEntry]:
-        methods = (
-            self._named, self._reason, self._failed, self._left, self._joined, self._removed,
-            self._preparing, self._stabilized, self._empty, self._joined_generation, self._joined_modern, self._state,
-            self._reconciling, self._acknowledged, self._bumped, self._target, self._fenced, self._left_modern)  # fmt: skip
-        handlers = {method.__name__.removeprefix("_"): method for method in methods}
         for event in self.events:
             self.at_ms = event.at_ms
-            handle = self._callback if event.what in CALLBACKS else handlers.get(event.what)
-            if handle is not None:
-                handle(event)
+            if (handle := _HANDLERS.get(event.what)) is not None:
+                handle(self, event)
             if event.what in _SETTLES and not self.recorded:
                 self._settle(event)
         return self.out
@@ -148,18 +145,19 @@ class _Group:
     # -- what both protocols have
 
     def _named(self, event: LogEvent) -> None:
-        self.member_of[event.source] = event.fields["member"]
+        if member := event.fields.get("member"):
+            self.member_of[event.source] = member
 
     def _reason(self, event: LogEvent) -> None:
         text = event.fields["reason"].strip()
-        self.out.append(note(self.group, self.at_ms, f"{event.source} logs: {text}"))
+        self._note(f"{event.source} logs: {text}")
 
     def _callback(self, event: LogEvent) -> None:
         given = partitions(event.fields.get("partitions", ""))
         if given:
             names = [f"{topic}-{number}" for topic, numbers in given.items() for number in numbers]
             text = f"{event.source} {CALLBACKS[event.what]} {listed_partitions(names)}"
-            self.out.append(note(self.group, self.at_ms, text))
+            self._note(text)
 
     def _failed(self, event: LogEvent) -> None:
         """The coordinator logs it where a session ran out."""
@@ -185,18 +183,11 @@ class _Group:
         for member in list(self.members):
             if member in event.fields["members"]:
                 del self.members[member]
-        self.out.append(
-            note(
-                self.group,
-                self.at_ms,
-                f"The coordinator removed members that had not joined: {event.fields['members'][:400]}",
-            )
-        )
+        self._note(f"The coordinator removed members that had not joined: {event.fields['members'][:400]}")
 
     def _preparing(self, event: LogEvent) -> None:
         self._phase("PreparingRebalance")
-        text = f"The coordinator prepares a rebalance: {event.fields['reason']}"
-        self.out.append(note(self.group, self.at_ms, text))
+        self._note(f"The coordinator prepares a rebalance: {event.fields['reason']}")
 
     def _stabilized(self, _event: LogEvent) -> None:
         self._phase("CompletingRebalance")
@@ -210,22 +201,8 @@ class _Group:
         """A rebalance under way, with those who are members as far as lines name them."""
         if self.recorded or self.modern:
             return
-        members = [
-            {"memberId": member, "groupInstanceId": None, "clientId": each.client_id, "clientHost": ""}
-            for member, each in sorted(self.members.items())
-        ]
-        payload = {
-            "observation": "described",
-            "state": state,
-            "type": "classic",
-            "members": members,
-            "polled_before_ms": None,
-        }
-        self._add(Kind.OBSERVATION, COORDINATOR, payload)
-
-    def _joined_generation(self, event: LogEvent) -> None:
-        if member := event.fields.get("member"):
-            self.member_of[event.source] = member
+        members = {member: each.client_id for member, each in self.members.items()}
+        self._add(Kind.OBSERVATION, COORDINATOR, rebalance_under_way(state, members))
 
     def _settle(self, event: LogEvent) -> None:
         generation = number(event.fields.get("generation"))
@@ -249,7 +226,7 @@ class _Group:
         self._write(generation, self.members, self.topics if whole else [])
         if count is not None and count != len(self.members):
             text = f"The coordinator counts {count} members in generation {generation}; the lines name {len(self.members)}"
-            self.out.append(note(self.group, self.at_ms, text))
+            self._note(text)
 
     def _members_of(self, generation: int, given: Mapping[str, Partitions]) -> Iterable[str]:
         """A leader's line names all members of its generation; else those that are there, and those that say they are."""
@@ -315,7 +292,7 @@ class _Group:
             had = each.assigned or {}
             if other != member and any(set(had.get(topic, ())) & set(some) for topic, some in given.items()):
                 text = f"{each.client_id or other} had partitions that {self._client(member) or member} has now: it is no member any more"
-                self.out.append(note(self.group, self.at_ms, text))
+                self._note(text)
                 self._gone(other)
 
     def _bumped(self, event: LogEvent) -> None:
@@ -333,11 +310,7 @@ class _Group:
 
     def _fenced(self, event: LogEvent) -> None:
         member, reason = event.fields["member"], event.fields["reason"]
-        self.out.append(
-            note(
-                self.group, self.at_ms, f"The coordinator removes {self._client(member) or member}: {reason}"
-            )
-        )
+        self._note(f"The coordinator removes {self._client(member) or member}: {reason}")
         timers = (("session", "session expired"), ("rebalance", "failed to transition"))
         for timer in (timer for timer, words in timers if words in reason):
             self._fires(timer, member)
@@ -382,8 +355,9 @@ class _Group:
     ) -> None:
         key = {"groupId": self.group, "memberId": member}
         version = None if value is None else 0
-        payload: Payload = {"type": number, "key": key, "version": version, "value": value}
-        self._record(payload, settled=settled, caused=caused)
+        self._record(
+            {"type": number, "key": key, "version": version, "value": value}, settled=settled, caused=caused
+        )
 
     def _record(self, payload: Payload, *, settled: bool = True, caused: bool = False) -> None:
         inferred = Provenance.INFERRED
@@ -395,5 +369,31 @@ class _Group:
         payload = {"timer": timer, "member": member, "event": "fired", "deadline_ms": self.at_ms}
         self._add(Kind.TIMER, COORDINATOR, payload)
 
+    def _note(self, text: str) -> None:
+        self.out.append(note(self.group, self.at_ms, text))
+
     def _add(self, kind: Kind, actor: str, payload: Payload) -> None:
         self.out.append(TextEntry(self.group, self.at_ms, kind, actor, payload))
+
+
+_HANDLERS: Final[Mapping[str, Callable[[_Group, LogEvent], None]]] = {
+    **dict.fromkeys(CALLBACKS, _Group._callback),
+    "named": _Group._named,
+    "reason": _Group._reason,
+    "failed": _Group._failed,
+    "left": _Group._left,
+    "joined": _Group._joined,
+    "removed": _Group._removed,
+    "preparing": _Group._preparing,
+    "stabilized": _Group._stabilized,
+    "empty": _Group._empty,
+    "joined_generation": _Group._named,
+    "joined_modern": _Group._joined_modern,
+    "state": _Group._state,
+    "reconciling": _Group._reconciling,
+    "acknowledged": _Group._acknowledged,
+    "bumped": _Group._bumped,
+    "target": _Group._target,
+    "fenced": _Group._fenced,
+    "left_modern": _Group._left_modern,
+}

@@ -87,6 +87,20 @@ def classic_group(
     }
 
 
+def rebalance_under_way(state: str, clients: Mapping[str, str]) -> Value:
+    """An observation of a classic group between two generations. ``clients``: of its members, as far as lines name them."""
+    return {
+        "observation": "described",
+        "state": state,
+        "type": "classic",
+        "members": [
+            {"memberId": member, "groupInstanceId": None, "clientId": client, "clientHost": ""}
+            for member, client in sorted(clients.items())
+        ],
+        "polled_before_ms": None,
+    }
+
+
 def member_metadata(client: str, topics: Sequence[str]) -> Value:
     """A member of a consumer group as far as lines have it."""
     return {
