@@ -34,14 +34,17 @@ def manage(folder: Path, *words: str, umask: int = -1, **given: str) -> subproce
 
 def test_the_reference_lists_every_setting() -> None:
     read = {
-        node.args[0].value
+        each.value
         for node in ast.walk(ast.parse((ROOT / "explorer" / "settings.py").read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "environment"
-        and isinstance(node.args[0], ast.Constant)
+        # The settings of a mail server are read together.
+        for each in (node.args if node.func.attr == "mail_server" else node.args[:1])
+        if isinstance(each, ast.Constant)
     }
+    read |= set(re.findall(r'"(OIDC_[A-Z_]+)"', (ROOT / "explorer/server/openid_environment.py").read_text()))
     # Spark's jobs know nothing of Django, and read theirs by themselves.
     jobs = "".join(path.read_text() for path in (ROOT / "groups" / "pipeline").rglob("*.py"))
     read |= set(re.findall(r'os\.environ\.get\("(REBALANCE_[A-Z_]+)"\)', jobs))

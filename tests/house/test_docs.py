@@ -103,6 +103,7 @@ def scenarios() -> list[tuple[str, str]]:
         out += [
             (page.relative_to(ROOT).as_posix(), "\n".join(line[len(indent) :] for line in block.splitlines()))
             for indent, block in blocks
+            if not block.lstrip().startswith("clusters:")  # a file of clusters
         ]
     return out
 
