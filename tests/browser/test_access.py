@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.serving import Served
+from tests.browser import large
+from tests.serving import ROOT, Served
 
 Open = Callable[..., Page]
 
@@ -27,6 +30,7 @@ PAGES = (
         "/inspect",
         "/sweeps",
         "/groups",
+        "/clusters",
         "/timelines",
         "/status",
         "/differences",
@@ -54,6 +58,35 @@ def test_a_page_has_no_fault_that_axe_finds(
         bypass_csp=True,
     )
     page.wait_for_load_state("networkidle")
+    assert faults_of(page, axe) == []
+
+
+@pytest.fixture(scope="module")
+def stored(server: Served) -> dict[str, str]:
+    """Addresses of an import, and of a board of 24 members."""
+    command = [sys.executable, "manage.py", "import_log", "groups/samples/orders-enrich", "--engine", "local"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True)
+    with server.open("/api/imports") as answer:
+        imported = json.load(answer)[0]["id"]
+    return {
+        "import": f"/import/{imported}",
+        "crowd": large.waiting_at(server, large.store(server, large.scenario(24))),
+    }
+
+
+@pytest.mark.parametrize("name", ["import", "crowd"])
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_an_import_and_a_board_of_many_have_no_fault_that_axe_finds(
+    open_page: Open, axe: str, stored: dict[str, str], name: str, width: int, scheme: str
+) -> None:
+    size = {"width": width, "height": 844}
+    page = open_page(
+        stored[name], viewport=size, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
+    )
+    page.wait_for_load_state("networkidle")
+    if name == "crowd":
+        page.locator("#board .opens").click()
+        expect(page.locator("#board .others .line").first).to_be_visible()
     assert faults_of(page, axe) == []
 
 
