@@ -13,7 +13,7 @@ from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.state.group import Protocol
-from groups.history.words import counted, duration, is_or_are, listed, listed_partitions
+from groups.history.words import CONNECT_TASKS, counted, duration, is_or_are, listed, listed_partitions
 
 
 def found_idle(facts: Facts) -> list[Finding]:
@@ -61,8 +61,9 @@ def _before(facts: Facts) -> list[Finding]:
     found, noun = [], facts.wording.noun
     # Of a member that was there before the log, or where records are missing, an assignment may be unknown.
     unknown = set(facts.began["members"]) if facts.began is not None else set()
-    # A log in which no topic is named, of lines of a coordinator, has no assignments at all.
-    for one in facts.lives.idled if not facts.notes.gaps and facts.frame["topics"] else ():
+    # A log in which no topic is named, of lines of a coordinator, has no assignments at all; workers of Kafka Connect share no topics.
+    assigned = facts.frame["topics"] or facts.wording is CONNECT_TASKS
+    for one in facts.lives.idled if not facts.notes.gaps and assigned else ():
         if one.member in unknown:
             continue
         name = facts.process(one.member)
