@@ -81,9 +81,9 @@ def test_only_what_works_is_offered(client: Client, transactional_db: None) -> N
         assert later not in page
 
 
-def test_help_tells_the_words_and_the_keys(client: Client, transactional_db: None) -> None:
+def test_help_has_the_words_and_asks_for_the_boards_keys(client: Client, transactional_db: None) -> None:
     page = client.get("/help/").content.decode()
-    for word in ("group epoch", "pending revocation", "Space", "Owned twice"):
+    for word in ("group epoch", "pending revocation", "js/pages/help.js", "Owned twice"):
         assert word in page
 
 

@@ -36,7 +36,7 @@ class Command(TerminalCommand):
             raise usage("This needs packages that are not installed: pip install 'rebalance-explorer[mcp]'.")
         from explorer.agents.server import server_of  # its packages are an extra
 
-        # Over HTTP whoever reaches the port would have this token.
+        # Over HTTP everybody who reaches the port would have this token.
         of_local_mode = "" if settings.LOGIN else settings.ACCESS_TOKEN
         token = "" if options["http"] else os.environ.get("REBALANCE_TOKEN", of_local_mode)
         try:
