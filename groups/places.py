@@ -17,7 +17,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 NAME: Final = "rebalance-explorer"
 
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0"
 """The product's. ``pyproject.toml`` states the same; a test compares."""
 
 
