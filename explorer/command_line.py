@@ -85,7 +85,7 @@ def run(words: Sequence[str]) -> None:
     try:
         CommandLine(list(words)).execute()
     except ImproperlyConfigured as error:
-        # A bad setting is bad input: one line that states which and what would be right, never a traceback.
+        # A bad setting is bad input: one line with its name and what would be right, never a traceback.
         sys.stderr.write(f"{terminal_name(str(error))}\n")
         sys.exit(BAD_USAGE)
     except OperationalError as error:

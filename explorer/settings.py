@@ -1,4 +1,4 @@
-"""Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md reports each."""
+"""Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md describes each."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ CHANNEL_LAYERS = {
     else {"BACKEND": "explorer.server.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
 }
 
-# -- bounds that an installation may want to move; the fixed ones stand next to the code that they bound
+# -- bounds that an installation may want to move; the fixed ones are next to the code that they bound
 RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=1000)
 """Runs that may wait or run at once: with more, a newcomer would wait minutes behind them without knowing."""
 
@@ -316,7 +316,7 @@ LOGGING = {
         "last": {"()": "explorer.server.status.last_lines.LastLines"},
     },
     "root": {"handlers": ["stderr", "last"], "level": LOG_LEVEL},
-    # A mistyped address or scenario is reported to who typed it: no line for each in the server's log.
+    # A mistyped address or scenario is reported to its sender: no line for each in the server's log.
     "loggers": {
         "django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL},
         "django.security": {"level": LOG_LEVEL if LOG_LEVEL in ("DEBUG", "INFO") else "CRITICAL"},

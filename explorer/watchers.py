@@ -1,7 +1,7 @@
 """The clusters that this server watches: a child process for each whose lease is free.
 
-Any number of servers may run next to each other, and ``manage.py watch`` next to them: a lease in the database states who
-watches a cluster, and anyone who finds one without takes it.
+Any number of servers may run next to each other, and ``manage.py watch`` next to them: a lease in the database names the process that
+watches a cluster, and a process that finds a cluster without a lease takes it.
 """
 
 from __future__ import annotations

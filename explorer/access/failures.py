@@ -1,4 +1,4 @@
-"""What goes wrong while a request is worked on, reported to who asked: a status that is right, and one sentence.
+"""What goes wrong while a request is worked on, reported to the client: the right status, and one sentence.
 
 Django calls these for what no view has caught; ``explorer.urls`` names them.
 """
@@ -42,7 +42,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     path = request.path_info
     message = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
-    # Without a reason of a view's own, the resolver reports every address that there is.
+    # Without a reason of a view's own, the resolver would list every address.
     if not isinstance(message, str) or not message:
         message = "There is nothing at this address."
     return refusal(path, 404, f"{message} The address may be mistyped, or what was here was removed.")

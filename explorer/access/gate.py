@@ -148,7 +148,7 @@ class Gate:
                 f"This server does not answer to {host[:100]!r}; ALLOWED_HOSTS names what it answers to.",
             )
         if not is_socket and self.door is not None and leads_here(path):
-            # Anyone who has a link comes from anywhere, with no token of this server's, and may do no more than look.
+            # A request with a link comes from anywhere, with no token of this server's, and may only read.
             return self.door.refused(method, path, headers, scope[CLIENT])
         if path in OPEN and method in ("GET", "HEAD") and not is_socket:
             shown = not settings.LOGIN and (not settings.REQUIRE_TOKEN or admits(scope, headers, host))
@@ -163,7 +163,7 @@ class Gate:
         if "\0" in path or b"%00" in scope.get("query_string", b""):
             return refusal(path, 400, "An address cannot have the character U+0000 in it.")
         if settings.LOGIN or path.startswith(settings.STATIC_URL):
-            return None  # anyone who has signed in is looked for next
+            return None  # a signed-in account is looked for next
         nothing = refusal(path, 404, NO_ACCOUNTS) if is_of_accounts(path) else None
         if not settings.REQUIRE_TOKEN:
             return nothing
@@ -204,7 +204,7 @@ class Gate:
         return is_form and scope["method"] == "POST" and scope["path"] in self.uploads
 
     def refused_body(self, scope: Scope, headers: dict[bytes, bytes]) -> HttpResponse | None:
-        """Why a body is not read, by what its head reports."""
+        """Why a body is not read, by its headers."""
         path, most = scope["path"], self.bytes_most(scope, headers)
         if content_length(headers) > most:
             return refusal(path, 413, too_large(most))

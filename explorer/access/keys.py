@@ -1,7 +1,7 @@
 """The token, and the cookie that means it in a browser.
 
-The token is in the address that ``manage.py serve`` prints, and in a file of its owner's. Anyone who listens on loopback
-is reached by every account of the machine, so without it the server reports nothing.
+The token is in the address that ``manage.py serve`` prints, and in a file of its owner's. A server on loopback
+is reached by every account of the machine, so without it the server answers nothing.
 
 The cookie holds no token: it is made of the token, the server's start, a date, the port, and the account whose browser it was
 given to. It is valid until that date, also where servers share a proxy and have no start of their own. Browsers send a cookie to every port of a host, also to one at which another account of the machine listens.

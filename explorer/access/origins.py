@@ -1,7 +1,7 @@
 """Where a request comes from: which names the server answers to, and whose pages may ask it.
 
 A browser used by another's page is what all this is against: a site of the internet, and no less a page that another
-port of this machine serves. It states where a request comes from by ``Origin`` (with whatever is no plain GET, and with
+port of this machine serves. It shows where a request comes from by ``Origin`` (with whatever is no plain GET, and with
 every socket) and by ``Sec-Fetch-Site`` (with everything). Programs that are no browser say neither, and need the token.
 """
 

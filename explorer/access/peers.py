@@ -1,4 +1,4 @@
-"""Whose process is at the other end of a connection, where the system reports: Linux, of connections within this machine.
+"""Whose process is at the other end of a connection, where the system shows it: Linux, of connections within this machine.
 
 The kernel is asked for the one socket that the connection comes from, by netlink (``sock_diag(7)``), which takes some
 microseconds. It reports the account that has made that socket.
@@ -36,9 +36,9 @@ UNKNOWN: Final = ""
 
 
 def account_of(scope: Mapping[str, Any]) -> str:
-    """The number of the account whose process has the other end of a request's connection; ``UNKNOWN`` where nobody reports.
+    """The number of the account whose process has the other end of a request's connection; ``UNKNOWN`` if the system does not show it.
 
-    Nobody reports a Unix socket, of another machine or another container, of a system that is not Linux, and of an end that
+    It is unknown for a Unix socket, another machine or another container, a system that is not Linux, and an end that
     was closed already: the kernel gives an orphan to the account 0.
     """
     client, server = scope.get("client"), scope.get("server")

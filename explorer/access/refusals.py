@@ -36,7 +36,7 @@ def refusal(path: str, status: int, message: str, **context: Any) -> HttpRespons
 def without_token(
     path: str, query: list[tuple[str, str]], *, wrong: bool, from_elsewhere: bool
 ) -> HttpResponse:
-    """401, with where the token is: where the server was started, and in a file of anyone who started it."""
+    """401, with where the token is: where the server was started, and in a file of the account that started it."""
     message = (
         f"{'This token is not the one of this server.' if wrong else 'This server answers to whoever has its token.'} "
         "The address that it printed when it was started has the token; "

@@ -55,7 +55,7 @@ class SharedFrames:
     def frame(self, text: str, window_bits: int) -> bytes:
         """A whole text frame of the server's; ``window_bits`` 0 leaves it uncompressed.
 
-        Anyone who fans out passes one ``str`` to all: its hash is computed once, and it is found by identity.
+        A sender to many passes one ``str`` to all: its hash is computed once, and it is found by identity.
         """
         key = (text, window_bits)
         made = self._kept.get(key)

@@ -118,7 +118,7 @@ class Found(NamedTuple):
 
 
 def credential_of(scope: Any, headers: Mapping[bytes, bytes]) -> Credential:
-    """A token comes first, right or wrong, then what a trusted proxy states, then a cookie; the text is empty where there is none."""
+    """A token comes first, right or wrong, then a trusted proxy's header, then a cookie; the text is empty where there is none."""
     if shows_token(headers):
         text = headers[b"authorization"].decode("latin-1")[len(BEARER) :].strip()
         return Credential(text, Kind.TOKEN)

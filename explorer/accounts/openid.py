@@ -55,7 +55,7 @@ class SignInRefused(Exception):
 
 
 def description() -> dict[str, Any]:
-    """What the provider states of its own addresses. Raises ``SignInRefused``."""
+    """The provider's own addresses, as it publishes them. Raises ``SignInRefused``."""
     issuer = openid().issuer
     read_at, described = _described.get(issuer, (-DESCRIBED_FOR_S, {}))
     if time.monotonic() - read_at < DESCRIBED_FOR_S:

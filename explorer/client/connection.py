@@ -1,4 +1,4 @@
-"""Requests to the API: JSON there and back, kept answers that did not change, waiting where the server states this."""
+"""Requests to the API: JSON there and back, kept answers that did not change, waiting where the server asks for it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import Final, TypedDict
 STEPS: Final = 9
 
 BINS: Final = 50
-"""Places of a strip: dots that would lie upon each other stand next to each other."""
+"""Places of a strip: dots that would overlap are drawn side by side."""
 
 SIDE_BY_SIDE_MOST: Final = 6
 """So many dots of one place are drawn; more, and equal ones, are one with their number if there is room for it."""

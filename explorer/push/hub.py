@@ -1,9 +1,9 @@
 """One subscription to the channel layer per process and timeline, fanned out to its sockets.
 
 Measured with 1,000 sockets in one process: the slowest hundredth had a message after 73 ms so, and after 419 ms
-with a subscription per socket. What is sent is text that was encoded once, by anyone who stored it; several batches
+with a subscription per socket. What is sent is text that was encoded once, by the process that stored it; several batches
 within ``COALESCE_S`` become one message by joining their text. Sockets never ask the database: once in
-``TAIL_EVERY_S`` the hub asks for all of them together and reports each the last sequence, since the message that
+``TAIL_EVERY_S`` the hub asks for all of them together and sends each one the last sequence, since the message that
 was lost may be the last one.
 """
 
@@ -38,7 +38,7 @@ TAIL_EVERY_S = 3.0
 """How long a browser may not know that it missed the last message."""
 
 REJOIN_EVERY_S = 3600.0
-"""The layer forgets a group's member after a day; long before that it is reported again."""
+"""The layer forgets a group's member after a day; long before that it is added again."""
 
 JOIN_S = 5.0
 """How long a new socket waits for the channel layer, before it goes on with tails alone."""
@@ -139,7 +139,7 @@ class Hub:
         feed.listeners.add(listener)
         if self._tails is None:
             self._tails = asyncio.create_task(self._repeat_tails(), name="tails")
-        # Anyone who reads the tail must hear first; where the layer does not answer, the tails do without it.
+        # A subscriber must join before it reads the tail; if the layer does not answer, the tails are enough.
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(feed.joined.wait(), JOIN_S)
         return listener

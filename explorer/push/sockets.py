@@ -1,6 +1,6 @@
 """The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>``, ``/ws/sweeps/<id>`` and ``/ws/clusters/<id>``.
 
-A socket joins the feed first, then reads the tail, then states ``hello`` with it: whatever is stored in between is
+A socket joins the feed first, then reads the tail, then sends ``hello`` with it: whatever is stored in between is
 both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
 the database again, and it has nothing to say to the server.
 """
@@ -48,7 +48,7 @@ TOO_MANY = 4429
 
 
 class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
-    """A socket that joins a feed, states hello, and forwards."""
+    """A socket that joins a feed, sends ``hello``, and forwards."""
 
     # The hub has the subscription; Channels would make one for each socket.
     channel_layer_alias = "none"
@@ -62,7 +62,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def hello(self, key: str) -> dict[str, Any] | None:
-        """What the socket states first, from the database; null where there is no such thing."""
+        """The socket's first message, from the database; null if the object does not exist."""
 
     async def connect(self) -> None:
         key = self.scope["url_route"]["kwargs"]["key"]
@@ -86,7 +86,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             await self.refuse(TRY_AGAIN_LATER)
             return
         except BaseException:
-            # Of a socket that was never open nobody states that it closed: its client has left.
+            # A socket that was never open sends no close: its client has left.
             await self.leave()
             raise
         self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")
@@ -102,7 +102,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             await self.send(text_data=await listener.get())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Whatever a browser states is left unheard; commands go over HTTP."""
+        """A browser's messages are ignored; commands are HTTP requests."""
 
     async def disconnect(self, code: int) -> None:
         if self.forwarding is not None:

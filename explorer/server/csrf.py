@@ -10,8 +10,8 @@ from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
 SAID_BY_BROWSERS = ("HTTP_ORIGIN", "HTTP_REFERER", "HTTP_SEC_FETCH_SITE", "HTTP_COOKIE")
-"""A browser states at least one of these with whatever a foreign page makes it send: the first three show where a
-request that is not a GET comes from, and anyone who is logged in shows it by a cookie."""
+"""A browser sends at least one of these with any request that a foreign page causes: the first three show where a
+request that is not a GET comes from, and a logged-in account sends its cookie."""
 
 
 class PagesAndPrograms(CsrfViewMiddleware):

@@ -211,7 +211,7 @@ def secret(name: str, kept_in: Path, *, random_bytes: int = 50) -> str:
 
 
 def place_of_secret(name: str, kept_in: Path) -> str:
-    """Where a reader finds what ``secret`` gives. A page states it to strangers, so it has no path of this machine."""
+    """Where a reader finds what ``secret`` gives. A page shows it to strangers, so it contains no path of this machine."""
     return f"the setting {name}" if os.environ.get(name) else f"the file {kept_in.name} in the data folder"
 
 

@@ -33,7 +33,7 @@ from simulations.jobs.run_tasks import resume
 log = logging.getLogger(__name__)
 
 SWEEP_EVERY_S = 10.0
-"""A third of the lease: a board whose run died states this within the lease and this."""
+"""A third of the lease: the board of a run whose process ended shows that within the lease plus this time."""
 
 FORGET_EVERY_S = 600.0
 """How often this process looks for what is older than it is kept: that is a matter of days."""

@@ -1,4 +1,4 @@
-"""What the environment states of an OpenID Connect provider, and one clear line for what is wrong in it."""
+"""The settings of an OpenID Connect provider from the environment, and one clear line for each mistake in them."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _makes(view: View) -> View:
 
 @_makes
 def export(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """A file; the name that it is given has no information which is hidden."""
+    """A file; its name contains nothing that is hidden."""
     timeline = storage.get(timeline_id)
     body = json_body(request)
     kind = choice(body.get("format", "html"), "format", sorted(EXPORTERS))
@@ -106,7 +106,7 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 @_makes
 def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """A link. Its address is reported once, here: the token in it is not stored."""
+    """A link. Its address is shown once, here: the token in it is not stored."""
     timeline = storage.get(timeline_id)
     return _made(request, *links.make(timeline, asked_of(json_body(request), timeline)))
 

@@ -139,7 +139,7 @@ def at_of(body: dict[str, Any], timeline: Timeline) -> int | None:
 
 
 def stretch_of(body: dict[str, Any], timeline: Timeline) -> Stretch | None:
-    """All of it where neither end is reported."""
+    """All of it if neither end is given."""
     ends = {}
     for name, usual in (("from", 1), ("to", timeline.last)):
         given = body.get(name, usual)

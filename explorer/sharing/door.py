@@ -1,6 +1,6 @@
 """The door for anyone who has a link and no token of this server: which requests may pass it, before Django hears of them.
 
-A guess ends here: a token that this installation did not draw is reported by its checksum, and costs neither a thread nor a query. Anyone who
+A guess ends here: a token that this installation did not draw is recognised by its checksum, and costs neither a thread nor a query. Anyone who
 guesses on is answered with a line.
 """
 

@@ -1,4 +1,4 @@
-"""A group of the laboratory as it is handed on: six answers, with all that the page needs in itself; or one that means a cell of a sweep."""
+"""A group of the laboratory as it is handed on: six answers, with all that the page needs in itself; or one answer that stands for a cell of a sweep."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def state(look: Look | None) -> HttpResponse:
 
 
 def deleted() -> HttpResponse:
-    """Reported to anyone who has the token alone."""
+    """Sent only to a client that has the token."""
     return gone(410, "What this link showed was deleted.")
 
 

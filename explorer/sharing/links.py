@@ -45,7 +45,7 @@ SENTENCE_LETTERS_MOST: Final = 300
 
 
 class LinkRow(TypedDict):
-    """A link as its maker is reported of it. Times are ISO 8601; ``state`` is ``open``, ``ended``, ``withdrawn`` or ``deleted``."""
+    """A link as its maker sees it. Times are ISO 8601; ``state`` is ``open``, ``ended``, ``withdrawn`` or ``deleted``."""
 
     id: str
     token_end: str

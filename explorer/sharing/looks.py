@@ -19,7 +19,7 @@ from django.utils import timezone
 from explorer.sharing import tokens
 
 FRESH_S: Final = 1.0
-"""Seconds for which a look holds: anyone who looks at a withdrawn link is to be reported within five."""
+"""Seconds for which a look holds: a reader of a withdrawn link is to see that within five."""
 
 KEPT_BYTES: Final = 32 * 1024 * 1024
 """Bytes of pages in memory: those that people open now."""

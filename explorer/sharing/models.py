@@ -8,7 +8,7 @@ from groups.authors import author_field
 from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
 
 TOKEN_SHOWN = 4
-"""The last letters of a link's token, by which anyone who made it distinguishes it from others."""
+"""The last letters of a link's token, by which its maker distinguishes it from others."""
 
 
 class Kind(models.TextChoices):
@@ -30,7 +30,7 @@ class Link(models.Model):
     token_end = models.CharField(max_length=TOKEN_SHOWN)
     kind = models.CharField(max_length=16, choices=Kind, default=Kind.TIMELINE)
     timeline = models.ForeignKey(Timeline, null=True, on_delete=models.SET_NULL, related_name="links")
-    """Null once the timeline was deleted, which the link then states; and of what is no timeline."""
+    """Null once the timeline was deleted, which the link's page then shows; and if it is no timeline's."""
 
     title = models.CharField(max_length=TITLE_LENGTH_MOST)
     """What a chat tool shows of it: of a link whose names are hidden, with pseudonyms."""

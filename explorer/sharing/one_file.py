@@ -110,7 +110,7 @@ def sealed(
     made: datetime,
     link: Link | None = None,
 ) -> bytes:
-    """The page: ``parts`` are its data by name, ``context`` is its template's. ``made`` is the time that it reports as that of its making."""
+    """The page: ``parts`` are its data by name, ``context`` is its template's. ``made`` is shown as the time at which it was made."""
     blocks = blocks_of(parts)
     text: str = render_to_string(
         kind.template,
@@ -163,7 +163,7 @@ def as_is(text: str) -> SafeString:
 
 
 def made_at_text(made: datetime) -> str:
-    """When a page was made, as it states this itself."""
+    """When a page was made, as written in the page."""
     return f"{made.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 

@@ -2,7 +2,7 @@
 
 32 random bytes and a checksum that only this installation can make. A guess is refused by its checksum, in microseconds and
 without the database, before anything else is asked; of a token that passes, the SHA-256 is looked up. How long a look-up takes
-has no information of other tokens, since a guesser does not know what hash a token has until it has the token.
+reveals nothing about other tokens, since a guesser does not know what hash a token has until it has the token.
 """
 
 from __future__ import annotations

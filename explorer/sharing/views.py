@@ -1,4 +1,4 @@
-"""The addresses of links for Django, which looks up what they show; ``crowd`` answers anyone who asks within the next second."""
+"""The addresses of links for Django, which looks up what they show; ``crowd`` answers requests of the next second."""
 
 from __future__ import annotations
 

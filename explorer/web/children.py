@@ -1,4 +1,4 @@
-"""Answers that are made in a process of their own, and what a request receives where there is none."""
+"""Answers that are made in a process of their own, and what a request gets if there is none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Request coalescing: anyone who came before an answer was begun is answered with it, too.
+"""Request coalescing: a request that came before an answer was begun gets that answer, too.
 
-A hundred programs that ask for one list wait for their turn one behind the other. What the first of them is reported is as true for all
+A hundred programs that ask for one list wait for their turn one behind the other. The answer to the first of them is as true for all
 who wait: it was read after they asked.
 """
 

@@ -87,7 +87,7 @@ class BadRequest(Exception):
 
 
 def no_such_entry(timeline: Timeline, at: int) -> BadRequest:
-    """404, for anyone who asks for a moment that a timeline does not have."""
+    """404, for a moment that a timeline does not have."""
     message = f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}."
     return BadRequest(message, status=404, field="at")
 

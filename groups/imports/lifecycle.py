@@ -332,7 +332,7 @@ def cancel(import_id: str) -> bool:
 
 @makes_room
 def delete(import_id: str) -> None:
-    """Remove an import, and the timelines that no other import reports; the disk has its room back."""
+    """Remove an import, and the timelines that no other import contains; their room on the disk is free again."""
     found = get(import_id)
     remove_upload(import_id)
     with transaction.atomic():

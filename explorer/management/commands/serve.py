@@ -102,7 +102,7 @@ class Command(TerminalCommand):
                     lifespan="on",
                     http=BoundedConnection,
                     ws=RefusableSocket,
-                    # Anyone who asks could say that it is another; what a proxy states is believed by BEHIND_TLS alone.
+                    # A client could claim another address; a proxy's header is believed only with BEHIND_TLS.
                     proxy_headers=False,
                     log_level="warning",
                     access_log=False,
@@ -152,7 +152,7 @@ class Command(TerminalCommand):
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's, which reports the address once a page would be answered, not before."""
+    """Uvicorn's server, which prints the address once a page would be answered, not before."""
 
     def __init__(self, config: uvicorn.Config, ready: Any) -> None:
         super().__init__(config)

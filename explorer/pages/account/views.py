@@ -23,7 +23,7 @@ from explorer.accounts.models import NAME_LENGTH_MOST, Scope
 from explorer.accounts.provider import openid
 
 GUESSES_MOST: Final = 10
-"""Wrong passwords of one account, anyone who tries them; a person who has forgotten theirs tries five."""
+"""Wrong passwords of one account, from all clients together; a person who has forgotten theirs tries five."""
 
 GUESSES_FROM_ADDRESS_MOST: Final = 30
 """Wrong passwords from one address: an office has one address."""

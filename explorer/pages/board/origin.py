@@ -1,4 +1,4 @@
-"""Where a timeline comes from, as the tag next to its title states it."""
+"""Where a timeline comes from, as shown in the tag next to its title."""
 
 from __future__ import annotations
 

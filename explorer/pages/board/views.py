@@ -22,7 +22,7 @@ from groups.shown import nameless_advice
 from groups.storage.handing_on import ROWS_MEMBERS_MOST, ROWS_PARTITIONS_MOST, partitions_most
 
 INLINED_BYTES_MOST = 400_000
-"""A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for next to it."""
+"""A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is fetched separately."""
 
 FROM_KAFKA = (Timeline.Source.IMPORT, Timeline.Source.LIVE)
 """Sources whose groups are a broker's."""
@@ -74,7 +74,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def _lesson_url(timeline: Timeline) -> str | None:
-    """The lesson that is reported of this case study."""
+    """The lesson about this case study."""
     name = of_studies().get(timeline.id) if timeline.source == Timeline.Source.CASE_STUDY else None
     return reverse("lesson", args=[name]) if name else None
 

@@ -27,7 +27,7 @@ def api_rules(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    """``POST …/rules``: 201; anyone who watches the cluster looks at it within seconds."""
+    """``POST …/rules``: 201; the process that watches the cluster evaluates it within seconds."""
     cluster, given = found_or_refused(cluster_id), json_body(request)
     rights = rights_in(request)
     if given.get("webhook") and rights and (why := rights.refused(Action.TARGET, Target(None, cluster.pk))):

@@ -98,7 +98,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 
 def api_add(request: HttpRequest) -> HttpResponse:
-    """``POST /api/clusters``: 201; it is watched from now on. What it may be wrong with, ``/check`` reports before."""
+    """``POST /api/clusters``: 201; it is watched from now on. ``/check`` finds errors before that."""
     body = json_body(request)
     name = body.get("name")
     if not isinstance(name, str):
@@ -158,7 +158,7 @@ def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
-    """The cluster; 404 where there is none, as a page or as the API states it."""
+    """The cluster; 404 where there is none, as a page or as JSON of the API."""
     try:
         return registry.get(cluster_id)
     except registry.NoSuchCluster as error:

@@ -106,7 +106,7 @@ def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
 
 
 def too_large_of(timelines: Sequence[Timeline], details: Sequence[Mapping[str, Any]]) -> Refused | None:
-    """Which of them is too large, by what the API reports it; null if none is."""
+    """The timeline that is too large for a comparison, with the API's message; null if none is."""
     for timeline, detail in zip(timelines, details, strict=True):
         summary = detail["summary"]
         sizes = len(detail["chunks"]), len(summary.get("cast") or ()), partitions_most(summary)

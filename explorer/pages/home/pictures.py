@@ -22,7 +22,7 @@ from simulations.world import studies
 PROPOSAL = re.compile(r"^kip(\d+)-")
 
 REFERENCE = re.compile(r"KAFKA-\d+.*|.* KIP-\d+|The documented path.*")
-"""A sentence that refers to what a newcomer has not read; the one behind it states what happens."""
+"""A sentence that refers to what a newcomer has not read; the one after it describes what happens."""
 
 SHOWN_FIRST: Final = (
     "kip848-basic",

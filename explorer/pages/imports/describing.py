@@ -1,4 +1,4 @@
-"""An import as its page and the API report it: the row, its timelines, and the ids that have no name."""
+"""An import as its page and the API show it: the row, its timelines, and the ids that have no name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPS_A_PAGE = 100
 """Groups of one answer; the page asks for more."""
 
 NAMELESS_MOST = 200
-"""Ids without a name that are reported: each is a field that somebody would have to fill."""
+"""Ids without a name that are listed: each is a field that somebody would have to fill."""
 
 
 def listed(found: Import) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def size_of(found: Import) -> int:
 
 
 def described(found: Import) -> dict[str, Any]:
-    """What the page that lists imports states beyond that: when, and what happened in the group that had most."""
+    """What the page that lists imports shows beyond that: when, and what happened in the group that had most."""
     span_ms = span(found)
     gravest = found.timelines.order_by(*order_of(found)).first()
     return {
@@ -82,7 +82,7 @@ def detail(found: Import) -> dict[str, Any]:
         "repeatable": can_be_repeated(found),
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),
-        # What was read so far while it runs; then what the files weigh that were read, as the list of imports states it.
+        # What was read so far while it runs; then what the files weigh that were read, as the list of imports shows it.
         "bytes": progress.get("bytes", 0) if running else size_of(found),
         "remaining_s": progress.get("remaining_s") if running else None,
         "found": progress.get("found"),

@@ -1,4 +1,4 @@
-"""Uploaded files become an import: kept under their own folder's names, since those report the partitions."""
+"""Uploaded files become an import: kept under their own folder's names, since the names contain the partitions."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def start_upload(
                 topics |= found
                 continue
             inside = safe_path(shown, number)
-            # A file is shown with its folder's name, and the import's id means nothing to who chose a single file.
+            # A file is shown with its folder's name, and the import's id means nothing to a user who chose a single file.
             target = folder / inside if len(inside.parts) > 1 else folder / LOOSE_FILES / inside
             if target.exists():
                 target = folder / str(number) / inside
@@ -154,7 +154,7 @@ def safe_path(shown: str, number: int) -> PurePosixPath:
 
 
 def shortened(name: str) -> str:
-    """A name that fits into a file system: its beginning and its end, which reports the kind of file.
+    """A name that fits into a file system: its beginning and its end, which shows the kind of file.
 
     >>> len(shortened("\N{CJK UNIFIED IDEOGRAPH-4E00}" * 84 + ".log").encode()) <= NAME_BYTES_MOST
     True
@@ -187,7 +187,7 @@ def _topics(file: KeptFile, shown: str) -> dict[str, Any] | None:
         content = orjson.loads(file.read())
         read_topics_file(content)
     except (orjson.JSONDecodeError, BadTopicsFile) as error:
-        # The other reason states itself what the file must hold.
+        # The other reason already contains what the file must hold.
         right = ' It must hold {"topic id": "name"}.' if isinstance(error, orjson.JSONDecodeError) else ""
         raise BadRequest(f"{shown} is no file of topic names: {error}.{right}") from error
     return dict(content)

@@ -114,7 +114,7 @@ def api_repeat(request: HttpRequest, import_id: str) -> HttpResponse:
 
 
 def api_delete(request: HttpRequest, import_id: str) -> HttpResponse:
-    """Remove the import and the timelines that no other import reports; one that runs is stopped first."""
+    """Remove the import and the timelines that no other import contains; one that runs is stopped first."""
     lifecycle.get(import_id)
     lifecycle.cancel(import_id)
     lifecycle.delete(import_id)

@@ -28,7 +28,7 @@ EDITED_BYTES_MOST: Final = 1024 * 1024
 
 
 class Refused(Exception):
-    """What was asked cannot be done: one line, the status of the answer, and facts that stand next to the line."""
+    """What was asked cannot be done: one line, the status of the answer, and facts next to the line."""
 
     def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ def edited(asked: Asked) -> Asked:
 
 
 def answer_to(asked: Asked, *, guesses: bool = True) -> dict[str, Any]:
-    """The answer of ``/api/inspect``; docs/reference/api.md reports each part. Raises ``Refused``."""
+    """The answer of ``/api/inspect``; docs/reference/api.md describes each part. Raises ``Refused``."""
     asked = edited(asked)
     tried = [each.to_json() for each in guess(asked.data)] if guesses or asked.kind is None else []
     inspection = _inspected(asked, tried)

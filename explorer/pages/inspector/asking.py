@@ -25,7 +25,7 @@ VERSION_MOST: Final = 32767
 
 
 def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
-    """The bytes of a request's object, its edits yet to be made; ``BadRequest`` states what is wrong."""
+    """The bytes of a request's object, its edits yet to be made; ``BadRequest`` contains what is wrong."""
     data, how = _bytes_of(body, what)
     kind = _kind_of(body)
     version = body.get("version")

@@ -11,10 +11,10 @@ from groups.wire.inspection import Inspection, Node, find
 from groups.wire.inspection.words import counted, listed
 
 CLAUSES_MOST: Final = 6
-"""Changes that the sentence reports; more are counted, and the rows have them all."""
+"""Changes that the sentence lists; more are counted, and the rows have them all."""
 
 VALUE_MOST: Final = 40
-"""Letters of a value in the sentence; of a longer one it is notified that it changed."""
+"""Letters of a value in the sentence; of a longer value only the fact that it changed is shown."""
 
 _NAMES: Final = ("clientId", "memberId", "topic", "topicName", "topicId", "name", "groupId", "subtopologyId")
 """What an element of a list is called by, the shortest first."""
@@ -23,7 +23,7 @@ _IDENTITIES: Final = ("memberId", *_NAMES)
 """What distinguishes an element from the others; two members may be of one client."""
 
 _SPOKEN: Final = re.compile(r"(imestamp(Ms)?|[sS]tate)$")
-"""Fields of which the meaning is reported and not the number."""
+"""Fields whose meaning is shown, not their number."""
 
 Part = dict[str, str]
 

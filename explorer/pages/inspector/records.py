@@ -115,7 +115,7 @@ def inspected_record(
     inspected: Callable[[Asked], dict[str, Any]],
     topics: dict[str, str],
 ) -> dict[str, Any]:
-    """What is reported of a record's bytes; ``inspected`` lays a part of it out."""
+    """What is shown of a record's bytes; ``inspected`` lays a part of it out."""
 
     def part(data: bytes | None, kind: str | None, layout: str = "") -> dict[str, Any] | None:
         if data is None:

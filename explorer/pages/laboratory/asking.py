@@ -122,7 +122,7 @@ def sheet_of(request: HttpRequest, question: Question) -> Sheet:
 
 
 def scenario_of(request: HttpRequest, question: Question, board: int) -> str:
-    """The scenario that plays a group's event under one of the assignors; 409 states why none does."""
+    """The scenario that plays a group's event under one of the assignors; a 409 contains why there is none."""
     answer, _ = _answer(request, question | {"board": board})
     if "reason" in answer:
         raise BadRequest(answer["reason"], status=409, field="board")

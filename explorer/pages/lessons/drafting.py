@@ -30,7 +30,7 @@ beats:
 
 
 def draft_of(timeline: Timeline) -> str:
-    """The beginning of a lesson that is reported of a timeline: a case study by its name, a run by its scenario, a log by its id."""
+    """The beginning of a lesson about a timeline: a case study by its name, a run by its scenario, a log by its id."""
     if timeline.source == Timeline.Source.CASE_STUDY:
         of = f"study: {timeline.id}"
     elif timeline.scenario:

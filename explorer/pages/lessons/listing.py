@@ -83,7 +83,7 @@ PROPOSED, RELEASED = "kip848-", "released-"
 
 @cache
 def of_studies() -> dict[str, str]:
-    """Case study → the first lesson that is reported of it, or of the same case by the proposal's rules."""
+    """Case study → the first lesson about it, or about the same case by the proposal's rules."""
     found: dict[str, str] = {}
     for name in courses.names():
         if (known := study_of(name)) is not None:
@@ -96,7 +96,7 @@ def of_studies() -> dict[str, str]:
 
 
 def study_of(name: str) -> str | None:
-    """The case study that a lesson is reported of."""
+    """The case study that a lesson is about."""
     lesson = courses.load(name)
     return lesson.of if lesson.kind is Kind.STUDY else None
 

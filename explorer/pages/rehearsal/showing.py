@@ -12,7 +12,7 @@ HUES: Final = 6
 """Members that have a colour of their own; those beyond are grey, as on the board."""
 
 ROWS_MOST: Final = 12
-"""Members that have a row each in the table of bounces; of a larger group a bounce shows whom it bounces."""
+"""Members that have a row each in the table of bounces; in a larger group each bounce names its members."""
 
 OUTCOMES: Final[Mapping[str, str]] = {
     "done": "Works",

@@ -38,7 +38,7 @@ def start_run(
     parent: Timeline | None = None,
     fork_sequence: int | None = None,
 ) -> Timeline:
-    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``BadRequest`` shows what is wrong."""
+    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``BadRequest`` contains what is wrong."""
     text, name = _text(scenario)
     try:
         loaded = load(text, name)

@@ -1,4 +1,4 @@
-"""A sweep as its page and the API report it: the maps of one measure, and one cell with its seeds."""
+"""A sweep as its page and the API show it: the maps of one measure, and one cell with its seeds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SEEDS_SHOWN_MOST: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the maps show: a measure, and which of a cell's seeds means it."""
+    """What the maps show: a measure, and which of a cell's seeds represents it."""
 
     measure: Measure = MEASURES[0]
     aggregate: str = "median"

@@ -27,7 +27,7 @@ from simulations.laboratory.next_assignment import (
 
 
 class Came(Comparison):
-    """The target in place next to what was predicted of the members it was made for and the target before."""
+    """The current target, compared with the prediction from its members and the target before it."""
 
     epoch: int
     sequence: int
@@ -43,7 +43,7 @@ class Next(TypedDict):
 
 
 class Answer(TypedDict):
-    """``why`` states why nothing is predicted; ``assumed`` what the source does not report and was taken so."""
+    """``why``: the reason if nothing is predicted; ``assumed``: what the source does not report and was assumed."""
 
     sequence: int
     assignor: str | None

@@ -43,7 +43,7 @@ PROVENANCE = {
     Timeline.Source.IMPORT: "recorded",
     Timeline.Source.LIVE: "inferred",
 }
-"""What most of a timeline's entries are; each entry also states it of itself."""
+"""What most of a timeline's entries are; each entry has it as its own field, too."""
 
 
 _listed: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))

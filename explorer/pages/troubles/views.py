@@ -73,7 +73,7 @@ def table_of(query: Mapping[str, str]) -> TroubleTable:
 
 
 def _note(row: Mapping[str, Any]) -> str:
-    """What an import's report states of one timeline: that the group was deleted, and how it relates to earlier imports."""
+    """What an import's report contains about one timeline: that the group was deleted, and how it relates to earlier imports."""
     parts = (
         "deleted at the end" if row.get("deleted") else "",
         f"continues an earlier import after entry {row['continues_after']:,}" if row.get("continues") else "",

@@ -25,7 +25,7 @@ STORE_S: Final = 3.0
 """A monitor gives up soon after."""
 
 NEEDED: Final = ("database", "tables", "redis", "store")
-"""Without one of these a process is not ready. Without workers it is: pages open, and what waits states this."""
+"""Without one of these a process is not ready. Without workers it is: pages open, and waiting work is shown as waiting."""
 
 
 def check() -> dict[str, str]:
@@ -72,7 +72,7 @@ def _redis() -> str:
 
 
 def _store() -> str:
-    """A store of the network is asked next to: it may take a minute until it is known to be away."""
+    """A store on the network is checked in parallel: it may take a minute until it is known to be away."""
     global _asking
     if _asking is None or _asking.done():
         _asking = _looker.submit(_look_into_store, settings.STORE_URL)
