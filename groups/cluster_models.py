@@ -58,7 +58,7 @@ class Cluster(models.Model):
 
 
 STATE_LENGTH_MOST = 32
-"""Kafka's longest state has 19 letters; what another broker states beyond is cut off."""
+"""Kafka's longest state has 19 letters; a longer one from another broker is cut off."""
 
 
 def is_recorded(group: str) -> bool:

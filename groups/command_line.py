@@ -27,7 +27,7 @@ class TerminalOutput(OutputWrapper):
         self.one_line = one_line
 
     def write(self, msg: str = "", style_func: Any = None, ending: str | None = None) -> None:  # type: ignore[override]
-        # Only what Django itself states of its settings has several lines, and a style of its own.
+        # Only Django's own messages about its settings have several lines, and a style of their own.
         as_text = terminal_name if self.one_line and style_func is None else terminal_text
         super().write(as_text(msg.removesuffix("\n")) + "\n" * msg.endswith("\n"), style_func, ending)
 

@@ -86,7 +86,7 @@ def prepare(*, change_servers: bool = False) -> None:
     """Create or update the tables.
 
     A SQLite file is changed by whatever command comes first. A server's database is its keeper's to change, unless
-    ``change_servers``: one line states how. One of a newer version is left alone, which a line states, too.
+    ``change_servers``: one line describes how. One of a newer version is left alone, with a line, too.
     """
     try:
         if not _is_behind():
@@ -125,7 +125,7 @@ def _waits_for() -> str:
         connection.close()
         return f"{unreachable(error)} It is tried again for up to {SERVERS_START_S:.0f} s."
     except DatabaseError:
-        return ""  # Waiting does not help: ``prepare`` states in one line what is wrong.
+        return ""  # Waiting does not help: ``prepare`` prints in one line what is wrong.
     return ""
 
 

@@ -31,7 +31,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """A file: its bytes, and a name that has no information which is hidden."""
+    """A file: its bytes, and a name that contains nothing that is hidden."""
 
     name: str
     content: bytes

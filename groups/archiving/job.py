@@ -118,7 +118,7 @@ def copy(session: SparkSession, folder: Path, lines: Lines, *, every_s: float, o
 
 
 def start(session: SparkSession, folder: Path, *, every_s: float, once: bool) -> StreamingQuery:
-    """The query, from where its checkpoint states."""
+    """The query, from the offsets of its checkpoint."""
     writer = (
         session.readStream.format(SOURCE)
         .load()
@@ -130,7 +130,7 @@ def start(session: SparkSession, folder: Path, *, every_s: float, once: bool) ->
 
 
 def follow(query: StreamingQuery, said: Said) -> None:
-    """Report of each micro-batch until the query ends; what it failed by is raised."""
+    """Reports each micro-batch until the query ends; raises the query's error."""
     ended = False
     while not ended:
         ended = bool(query.awaitTermination(REPORTED_EVERY_S))

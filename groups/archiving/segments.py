@@ -1,6 +1,6 @@
 """A folder of ``__consumer_offsets`` as a broker's disk has it: whole batches, byte for byte, in segments that grow.
 
-Next to the segments is how far each partition was read (``Position``), which the bytes alone do not report: compaction
+Next to the segments is how far each partition was read (``Position``), which the bytes alone do not show: compaction
 leaves offsets out. It is written behind the bytes. What a process that died wrote beyond it is read back, batch by
 batch, and a torn one is cut off; so an append that is done again doubles nothing and leaves nothing out.
 """
@@ -22,7 +22,7 @@ from groups.clusters.allowed import OFFSETS_TOPIC
 from groups.wire.logs.record_batch import CRC_END, HEADER, HEADER_BYTES, LENGTH_END, MAGIC
 
 SEGMENT_BYTES: Final = 100 * 1024 * 1024
-"""A segment is not appended to beyond this: ``offsets.topic.segment.bytes`` of a broker that was not reported otherwise."""
+"""A segment is not appended to beyond this: ``offsets.topic.segment.bytes`` of a broker without that setting."""
 
 KEEP_BYTES: Final = 16 * 1024 * 1024
 """Where more was written than this, it is put on the disk and said: a process that dies leaves no more to be read back."""
@@ -117,7 +117,7 @@ def _position_file(folder: Path, partition: int) -> Path:
 
 
 def write_whole(file: Path, data: bytes) -> None:
-    """Replace a file at once: anyone who reads it has the old one or the new one."""
+    """Replace a file at once: a reader gets the old one or the new one."""
     written = file.with_name(f".{file.name}.writing")
     with written.open("wb") as out:
         out.write(data)
@@ -129,7 +129,7 @@ def write_whole(file: Path, data: bytes) -> None:
 class PartitionArchive:
     """One partition's segments, open for appending. A context: what was appended is kept when it is left well.
 
-    Left by an error it is as it was, but for bytes behind its position, which anyone who opens it next reads back.
+    Left by an error it is as it was, but for bytes behind its position, which the next process that opens it reads back.
     """
 
     def __init__(self, folder: Path, partition: int, *, segment_bytes: int = SEGMENT_BYTES) -> None:

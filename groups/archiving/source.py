@@ -1,6 +1,6 @@
 """The log of a cluster's groups as Spark streams it: a source that fetches what is new, and a sink that appends it.
 
-Spark plans from offsets that it keeps in its checkpoint, a task for each partition that has news. The segments report
+Spark plans from offsets that it keeps in its checkpoint, a task for each partition that has news. The segments contain
 where a task begins: what a query that died had appended is not fetched twice. Settings hold secrets, so both are classes
 made for one cluster; a source's options would stand in Spark's plans.
 """
@@ -54,7 +54,7 @@ class Stretch(InputPartition):
 
 
 class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans from the ends of the partitions. Of those that no leader reports now, what was planned before is."""
+    """Plans from the ends of the partitions. A partition without a leader keeps its previous plan."""
 
     def __init__(self, settings: ClusterSettings, folder: Path) -> None:
         self.settings = settings

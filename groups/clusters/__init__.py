@@ -10,7 +10,7 @@ module            what it is for
 ``allowed``       the list of requests that may be sent, with their versions and fields
 ``channel``       the one socket: bytes out (of that list alone), frames in, bounded
 ``sasl``          the four mechanisms, as exchanges of bytes
-``tls``           the TLS context, and what a certificate states
+``tls``           the TLS context, and the facts of a certificate
 ``faults``        what can be wrong with a connection, each in a plain sentence
 ``connection``    a channel that is logged in, and knows the broker's versions
 ``brokers``       brokers, routing, back-off, and the questions about groups

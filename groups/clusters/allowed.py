@@ -5,7 +5,7 @@ All of them read. Two that are usually taken for reading can create something, a
 * Metadata makes topics that are asked for by name, unless ``allowAutoTopicCreation`` is false; versions before 4 cannot
   say so, and are not on the list.
 * FindCoordinator makes the topic ``__consumer_offsets``. It is not on the list: a broker lists the groups that it
-  coordinates, so the listing notifies the coordinator.
+  coordinates, so the listing shows which broker coordinates it.
 
 Brokers close a connection without a byte for a version that they do not know; what is sent is what both sides have
 (``Allowed.version``).

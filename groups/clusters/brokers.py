@@ -119,7 +119,7 @@ class Brokers:
                 errors.append(error)
             finally:
                 await connection.close()
-        # What may not pass by itself has more than what may.
+        # A fault that does not pass by itself is more important than one that may.
         raise next((error for error in errors if not error.may_pass), errors[-1])
 
     def learn(self, response: Mapping[str, Any]) -> None:
@@ -315,7 +315,7 @@ def batched(rows: Iterable[Listed]) -> Iterable[tuple[int, GroupKind, list[str]]
 
 
 async def brokers_of(connection: Connection) -> dict[str, Any]:
-    """The brokers. Releases before 2.8 have no DescribeCluster, and report them with the metadata."""
+    """The brokers. Releases before 2.8 have no DescribeCluster; their metadata lists the brokers."""
     if connection.version(DESCRIBE_CLUSTER) is not None:
         return await connection.ask(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": False})
     response = await connection.ask(

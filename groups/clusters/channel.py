@@ -40,7 +40,7 @@ class Answer:
 
 
 Sent = Callable[[int, int], None]
-"""Reported of each request: API key and version."""
+"""Called for each request with its API key and version."""
 
 
 class Channel:
@@ -150,7 +150,7 @@ async def open_channel(
     timeout_s: float,
     sent: Sent = lambda key, version: None,
 ) -> Channel:
-    """Connect, and shake hands where ``context`` states this. ``ClusterError`` names the cause."""
+    """Connect, with a TLS handshake if ``context`` is given. ``ClusterError`` names the cause."""
     streams = await _connect(await resolve(address), address, timeout_s)
     if context is not None:
         await _start_tls(streams[1], context, address, timeout_s)

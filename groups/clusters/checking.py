@@ -154,7 +154,7 @@ def _until(
 
 
 _AT_CONNECT: Final = frozenset({Fault.CLIENT_CERTIFICATE_WANTED, Fault.CLIENT_CERTIFICATE_REFUSED})
-"""What TLS 1.3 reports at the first read only, and is the handshake's affair."""
+"""Faults that TLS 1.3 reports only at the first read, though they belong to the handshake."""
 
 
 def _failed_at(error: ClusterError, done: list[str]) -> str:

@@ -117,7 +117,7 @@ class Connection:
             )
 
     async def log_in(self) -> None:
-        """Prove who we are, again where the connection is logged in already."""
+        """Authenticate; a second time if the connection is logged in already."""
         login = self.settings.sasl
         if login is None:
             self.channel.logged_in()

@@ -1,6 +1,6 @@
 """What can be wrong with a connection to a cluster, each with one plain sentence.
 
-A fault is reported by what was seen on the socket, since brokers explain little: a wrong port, a missing login and a
+A fault is recognised by what was seen on the socket, since brokers explain little: a wrong port, a missing login and a
 missing client certificate all look like a connection that was closed.
 """
 

@@ -143,7 +143,7 @@ async def topic_facts(cluster: Brokers) -> dict[str, TopicFacts]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOffsets:
-    """``ends`` and ``starts`` by topic and partition; a negative one states why there is none (``groups.history.lag.samples``).
+    """``ends`` and ``starts`` by topic and partition; a negative one is the reason why there is none (``groups.history.lag.samples``).
 
     ``starts`` is empty where it was not asked for. ``topic_ids``: of brokers since 2.8.
     """

@@ -62,7 +62,7 @@ def scram(mechanism: str, user: str, password: str, nonce: str) -> Exchange:
 
 
 def oauthbearer(token: str) -> Exchange:
-    """A broker that refuses states why in an answer without an error; one byte more then fetches the error."""
+    """A broker that refuses gives its reason in an answer without an error; one byte more then fetches the error."""
     answer = yield b"n,,\x01auth=Bearer " + token.encode() + b"\x01\x01"
     if answer:
         yield b"\x01"

@@ -114,7 +114,7 @@ class ClusterSettings:
 
 
 def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> ClusterSettings:
-    """The settings that Kafka's client properties say. ``ClusterError`` shows what is wrong with which of them.
+    """The settings in Kafka's client properties. ``ClusterError`` names the wrong property and what is wrong with it.
 
     ``by_hand``: they come from a page or the API, so nothing of this machine may be named.
     """
@@ -143,7 +143,7 @@ def unknown_names(properties: Iterable[str]) -> list[str]:
 
 
 def servers_of(text: str) -> tuple[Address, ...]:
-    """``host:port,[::1]:9092``; the port is Kafka's 9092 where none is reported."""
+    """``host:port,[::1]:9092``; the port is Kafka's 9092 if none is given."""
     addresses = tuple(_address(part.strip()) for part in text.split(",") if part.strip())
     if not addresses:
         raise _wrong(

@@ -1,4 +1,4 @@
-"""The TLS context of a connection, and what a certificate states of itself."""
+"""The TLS context of a connection, and the facts of a certificate of itself."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   "partition": 7, "from_offset": 70, "to_offset": 105, "commits": [{"topic": "foo", "partition": 0, "after_ms": [0, 1900], "offsets": [5, 9],
   "version": 3, "value": {…}}, …]}``: by partition the times (after ``first_ms``) and the offsets, and the last commit's whole value.
   ``at_ms`` is the last one's time; ``partition`` and the two offsets are those of the log. ``thinned`` of the ``records`` are no longer
-  in the columns; ``between`` of a partition states where.
+  in the columns; a partition's ``between`` contains where.
 * ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
   called and how many partitions they have, from here on; a simulated run adds ``"rate": 100``, records a second of each partition),
   ``{"note": "reads", "partitions": {"foo": [2]}, "fetches": true}`` (what the actor reads from here on, where there are rates),
@@ -77,7 +77,7 @@ class Provenance(StrEnum):
 
 
 Payload = Mapping[str, Any]
-"""What an entry reports, by its kind. ``Any``, since entries of logs from outside hold anything there: the fold reads fields with
+"""What an entry contains, by its kind. ``Any``, since entries of logs from outside hold anything there: the fold reads fields with
 ``groups.history.replay.fields``, and refuses what is of another type. Who writes payloads writes the types below."""
 
 
@@ -113,7 +113,7 @@ class NotedTopic(TypedDict):
     id: str | None
     partitions: int | None
     rate: NotRequired[int]
-    """Records a second that each of its partitions gets; a simulated run reports it where its scenario does."""
+    """Records a second that each of its partitions gets; a simulated run reports it if its scenario has it."""
 
 
 class ReadsNote(TypedDict):

@@ -35,7 +35,7 @@ export interface Frame {
   state: string | null;
   members: { [key: string]: MemberFrame };
   topics: { [key: string]: TopicFrame };
-  /** `null` where the source has no information of clients, as records alone do. */
+  /** `null` where the source has no information about clients, as records alone do. */
   clients: { [key: string]: ClientFrame } | null;
   timers: { [key: string]: TimerFrame } | null;
   coordinator?: CoordinatorFrame;
@@ -43,7 +43,7 @@ export interface Frame {
   group_epoch?: number | null;
   assignment_epoch?: number | null;
   target?: { [key: string]: Partitions };
-  /** What each expression was resolved to, where records report. */
+  /** What each expression was resolved to, if records report it. */
   regexes?: { [key: string]: string[] };
   /** This, the leader and what follows: of classic groups. */
   generation?: number | null;
@@ -51,7 +51,7 @@ export interface Frame {
   protocol_name?: string | null;
   /** `consumer`, `connect` of Kafka Connect, or that of another user of the classic protocol; `null` where unknown. */
   protocol_type?: string | null;
-  /** Absent where nobody knows: records do not report the joining phase. */
+  /** Absent if unknown: records do not report the joining phase. */
   barrier?: BarrierFrame;
   /** What a cooperative leader keeps back for a round, by whom it is for. */
   withheld?: { [key: string]: Partitions };
@@ -108,7 +108,7 @@ export interface MemberFrame {
   topology_epoch?: number;
 }
 
-/** What only a worker of Kafka Connect has, next to its tasks. */
+/** What only a worker of Kafka Connect has, in addition to its tasks. */
 export interface WorkerFrame {
   url: string;
   /** How far it had read the config topic when it joined. */
@@ -128,7 +128,7 @@ export interface TopicFrame {
   was?: string;
 }
 
-/** What a client knows and does, where a simulation or its log reports; flags are there only while they are true. */
+/** What a client knows and does, if a simulation or its log reports it; flags are there only while they are true. */
 export interface ClientFrame {
   owned: Partitions;
   /** The callback that it is in. */
@@ -244,7 +244,7 @@ export interface Moment {
   cause: number | null;
   /** The row of a proposal's table that ends here. */
   step: number | null;
-  /** What the case study reports that row. */
+  /** The case study's own words for that row. */
   narration?: string;
 }
 
@@ -313,9 +313,9 @@ export interface Gap {
 }
 
 /**
- * A fact with its proof. `count` is the number of all such facts, of which only the first or the longest are reported.
+ * A fact with its proof. `count` is the number of all such facts, of which only the first or the longest are listed.
  * Times are `at_ms` or `from_ms` and `to_ms`, on the log's clock; `forming` marks what belongs to the group's first
- * seconds. Each finder states which of the other fields it fills.
+ * seconds. Each finder's docstring lists which of the other fields it fills.
  */
 export interface Finding {
   kind: string;
@@ -376,7 +376,7 @@ export interface Finding {
   [key: string]: any;
 }
 
-/** A pattern that a log cannot report; `lacks` are the sources that are missing. */
+/** A pattern that a log cannot show; `lacks` are the sources that are missing. */
 export interface Untold {
   kind: string;
   title: string;
@@ -433,7 +433,7 @@ export interface Clause {
   sequence: number | null;
   /** Of a clause that counts n things: where they happened, in order, for stepping through them. */
   sequences?: number[];
-  /** Of a time: the moment, so that a page can determine it in another zone. */
+  /** Of a time: the moment, so that a page can show it in another zone. */
   at_ms?: number;
   /** Of how the group formed, and of sums: a page shows them with the whole story only. */
   part?: 'start' | 'sum';
@@ -475,7 +475,7 @@ export interface Figures {
   releases?: string[];
 }
 
-/** A problem: the entry with which it begins, when that was, and what its gravest finding states. */
+/** A problem: the entry with which it begins, when that was, and the sentence of its gravest finding. */
 export interface Trouble {
   sequence: number;
   at_ms: number | null;

@@ -1,6 +1,6 @@
 """Digests: what a map of a thousand members shows of a timeline, computed next to the fold.
 
-* ``values``: what a row states, and how finer columns make a coarser one;
+* ``values``: what a row contains, and how finer columns make a coarser one;
 * ``ownership``: who holds and should hold each partition, kept change by change;
 * ``digester``: changes and moments in, digests out;
 * ``part``: the digest itself; ``packed``: its stored form;

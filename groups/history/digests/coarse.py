@@ -1,4 +1,4 @@
-"""What a map shows of a chunk that nobody has opened: every member as it was at the chunk's end, reported by the first pass.
+"""What a map shows of a chunk that nobody has opened: every member as it was at the chunk's end, as the first pass found it.
 
 A row between two such ends is the worst of both. What happened within is not known before the chunk is opened.
 """
@@ -26,7 +26,7 @@ MemberRows = Mapping[str, MemberValue]
 
 
 def is_mapped(members: int) -> bool:
-    """Whether rows of so many members are notified."""
+    """Whether so many members get rows."""
     return MEMBERS_LEAST <= members <= MEMBERS_MOST
 
 

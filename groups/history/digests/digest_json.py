@@ -36,7 +36,7 @@ HARD: Final = {
 
 
 class ColumnLists(TypedDict):
-    """``unknown``: 1 where entries were not looked at yet; of rows at most the ends are reported, and asking again may report more."""
+    """``unknown``: 1 where entries were not looked at yet; rows have at most their ends, and a later request may get more."""
 
     first: list[int]
     last: list[int]

@@ -45,7 +45,7 @@ V = TypeVar("V")
 
 @dataclass(slots=True)
 class _Scalars:
-    """What a frame reports the group in one value each, by the names that it has there."""
+    """The group's single values in a frame, by their names there."""
 
     state: str | None = None
     group_epoch: int | None = None
@@ -160,7 +160,7 @@ class Digester:
             held.append(value)
 
     def _show(self, digest: Digest | None, at: int | None) -> None:
-        """Takes over what is dirty into what is shown, and reports the differences to the digest's column ``at``."""
+        """Takes over what is dirty into what is shown, and writes the differences to the digest's column ``at``."""
         ownership = self._ownership
         ownership.settle()
         ownership.know(self._target_is_known())

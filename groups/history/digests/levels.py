@@ -173,7 +173,7 @@ def _cut(rows: Rows[Key, Value], begin: int, end: int, nothing: Value) -> Rows[K
 
 
 def _cut_track(track: Sequence[tuple], begin: int, end: int) -> list:  # type: ignore[type-arg]
-    """What holds at the window's begin is there."""
+    """What holds at the window's beginning is there."""
     at = bisect_right(track, begin, key=lambda each: each[0])
     held = [(0, *track[at - 1][1:])] if at else []
     return held + [(each[0] - begin, *each[1:]) for each in track[at:] if each[0] < end]
@@ -273,7 +273,7 @@ def _coarse_rows(
     """Runs through the changes column by column.
 
     A row's value in a coarse column merges its values in all finer ones there: the one that it came with counts unless the row
-    changed in the very first of them. Where the merged value is not the last one, the next column states the last one.
+    changed in the very first of them. Where the merged value is not the last one, the next column contains the last one.
     """
     state: dict[Key, Value] = dict(base)
     changes: list[tuple[int, Key, Value]] = []
@@ -283,7 +283,7 @@ def _coarse_rows(
     now = -1
 
     def leave(to: int) -> None:
-        """Reports the coarse column ``now``, and goes on to ``to``."""
+        """Writes the coarse column ``now``, and goes on to ``to``."""
         nonlocal lagging, merging
         shown = {key: state.get(key, nothing) for key in lagging if key not in merging} | merging
         changes.extend((now, key, value) for key, value in shown.items())

@@ -9,7 +9,7 @@ board draws a frame (``static/js/frame/view.js``):
   owner is *leaving* (of several target owners the last id counts); in a share group, where any number may hold one, none of this is wrong;
 * the target counts while it belongs to the group epoch (``known``);
 * one that exists and that nobody holds is *free*. It exists if somebody subscribed to its topic, held it or should
-  hold it, and the topic has as many partitions; of a streams group's tasks nobody shows how many there are.
+  hold it, and the topic has as many partitions; no source contains the number of a streams group's tasks.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Counts:
 
 
 class Ownership:
-    """Reports ``value`` of any partition, and counts of any member; ``dirty_*`` collect what may have changed."""
+    """Has ``value`` of any partition, and counts of any member; ``dirty_*`` collect what may have changed."""
 
     def __init__(self) -> None:
         self._places: dict[PartitionKey, _Place] = {}
@@ -176,12 +176,12 @@ class Ownership:
             self._exist.setdefault(topic, 0)
 
     def count(self, topic: str, partitions: int | None) -> None:
-        """How many partitions a topic has, where the source reports."""
+        """How many partitions a topic has, if the source reports it."""
         self._partitions_of[topic] = partitions
         self._unsettled.add(topic)
 
     def settle(self) -> None:
-        """An entry's changes are all reported: of topics that they speak of, what is so after all of them counts."""
+        """All changes of an entry were given: for topics in them, the state after the last change counts."""
         for topic in self._unsettled:
             if topic in self._exist or (self._subscribers.get(topic) and self._partitions_of.get(topic)):
                 self._size(topic)

@@ -18,7 +18,7 @@ from groups.history.frames.shapes import MemberFrame
 class Columns:
     """One list each. ``first`` and ``last`` are sequences of moments; ``unassigned`` is the most in the column, ``members`` at its end.
 
-    ``unknown``: 1 where entries were not looked at yet, so that of rows at most the ends are reported.
+    ``unknown``: 1 where entries were not looked at yet, so that rows have at most their ends.
     """
 
     first: list[int] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Rows(Generic[Key, Value]):
 
 @dataclass(slots=True)
 class Facts:
-    """What is reported of a member next to what it holds; each is ``None`` where unknown."""
+    """Facts of a member other than what it holds; each is ``None`` if unknown."""
 
     client_id: str | None
     host: str | None
@@ -95,7 +95,7 @@ class EventGroup:
     cause: int | None
     problem: bool
     alone: bool
-    """Never reported with others: what is rare, or a row of a proposal's table."""
+    """Never shown together with others: what is rare, or a row of a proposal's table."""
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Tracks:
     coordinators: list[tuple[int, str, int | None]] = field(default_factory=list)
     """Column, name, and until when (ms) it loads."""
     violations: list[tuple[int, str]] = field(default_factory=list)
-    """Column, and what the moment states."""
+    """Column, and the moment's sentence."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from groups.history.state.group import Protocol, Semantics, State
 
 
 def joining_members(before: State, after: State, entries: Iterable[Entry]) -> frozenset[str]:
-    """Members of whom these records report that they join.
+    """Members that join in these records.
 
     Kafka writes a joiner's type 5 and, in the same request, its first type 8, with the previous epoch 0 that it comes
     from; the proposal writes no type 8 until it advances. Anything else is written of members that are there. Of a

@@ -1,6 +1,6 @@
 """Committed offsets over time: the line that rises while somebody reads a partition, and is flat where nobody does.
 
-A line of a busy partition has more commits than a screen has dots, so it is reported by the first and the last commit of each of a
+A line of a busy partition has more commits than a screen has dots, so it is shown by the first and the last commit of each of a
 number of equal times: no flat part is lost that is longer than two of them, and its ends are those of the log.
 """
 

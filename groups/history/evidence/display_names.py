@@ -74,7 +74,7 @@ class DisplayNames:
         default_factory=dict
     )
     _instances: dict[str, str] = field(default_factory=dict)
-    """Instance id → the lane of anyone who has it."""
+    """Instance id → the lane of the process that has it."""
     _clients: dict[str, _Client] = field(default_factory=dict)
     _hosts: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(init=False, default_factory=dict)
@@ -171,7 +171,7 @@ class DisplayNames:
 
     @staticmethod
     def _is_another(known: _Client, host: str, at_ms: int) -> bool:
-        """Whether a process with this client id is next to the one that has it, and not after it."""
+        """Whether a process with this client id runs at the same time as the one that has it, and not after it."""
         return any(old != host or at_ms - since < TOGETHER_MS for old, since in known.present.values())
 
     def _again(self, lane: str, client_id: str) -> str:

@@ -77,7 +77,7 @@ class IncidentFields(TypedDict, total=False):
 
 
 class Incident(IncidentFields):
-    """With the entry that reported of it."""
+    """With the entry that reported it."""
 
     sequence: int
 

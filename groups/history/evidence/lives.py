@@ -1,6 +1,6 @@
 """Comings and goings: who joined and who is gone, what was known of them then, and whether they came back.
 
-Next to it what a group's life is cut by: its forming, its changes, and its moves from one protocol to the other.
+Also what a group's life is divided by: its forming, its changes, and its moves from one protocol to the other.
 An incremental fold over steps.
 """
 
@@ -69,7 +69,7 @@ class Going:
     sequence: int
     at_ms: int
     why: str | None = None
-    """``left``, ``session_expired``, ``rebalance_timeout``, where a request or a timer reports it."""
+    """``left``, ``session_expired``, ``rebalance_timeout``, where a request or a timer shows it."""
     needs: list[str] = field(default_factory=list)
     classic: bool = False
     session_timeout_ms: int | None = None
@@ -81,7 +81,7 @@ class Going:
     """How long the session was that expired, where a timer reports it."""
     killed_ms: int | None = None
     killed_sequence: int | None = None
-    """When its process was killed, where a fault reports it."""
+    """When its process was killed, where a fault shows it."""
     revoking_ms: int | None = None
     """For how long it had partitions to give up."""
     away: bool = False

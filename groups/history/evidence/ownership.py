@@ -130,7 +130,7 @@ class Ownership:
     ) -> None:
         """Fold one step. ``left``: members removed in it that left by themselves. ``hole``: something is missing before it.
 
-        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to report: its partitions have readers, and no owner.
+        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. A share group has none: its partitions have readers, and no owner.
         """
         self._forming, self._stirred = forming, stirred
         if step.after.protocol is Protocol.SHARE:

@@ -214,7 +214,7 @@ class Silence:
 @row
 @dataclass(slots=True)
 class Flow:
-    """A topic's commits, anyone who made them: the last one, and since when they go on without a stop."""
+    """A topic's commits by all members: the last one, and since when they go on without a stop."""
 
     since_ms: int
     last_ms: int

@@ -100,7 +100,7 @@ class Positions:
     backs: list[Back] = field(default_factory=list)
     backs_count: int = 0
     turns: list[Series] = field(default_factory=list)
-    """Partitions that went back under one owner, or anyone who holds them."""
+    """Partitions that went back under one owner, or under any owner."""
     sets: list[Burst] = field(default_factory=list)
     deletions: list[Burst] = field(default_factory=list)
     unowned: list[Series] = field(default_factory=list)

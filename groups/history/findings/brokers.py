@@ -33,7 +33,7 @@ Start = tuple[int, int, str, str, str]
 
 @dataclass(slots=True)
 class BrokerChanges(Watch):
-    """What notes report brokers."""
+    """What notes report about brokers."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NOTE})
 

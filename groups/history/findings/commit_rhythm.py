@@ -1,4 +1,4 @@
-"""The rhythm of commits next to the group's steps: who holds the partitions whose commits are followed.
+"""The rhythm of commits along the group's steps: who holds the partitions whose commits are followed.
 
 Commits name topics; assignments of the consumer protocol name their ids. So nothing is followed of a topic whose name the log
 does not report, and nothing of tasks.
@@ -130,7 +130,7 @@ def _is_known(topic: str, state: State, ids: Mapping[str, str]) -> bool:
 
 
 def _holder_of(own: Ownership, state: State, ids: Mapping[str, str] | None = None) -> HolderOf:
-    """Who owns a partition that is reported by its topic's name; ``ids`` are newer than the state's."""
+    """Who owns a partition that is given by its topic's name; ``ids`` are newer than the state's."""
     owner = own.owner
 
     def holder_of(place: Place) -> str | None:

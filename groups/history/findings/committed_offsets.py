@@ -67,7 +67,7 @@ BACK_LOOK_AT: Final = {
 
 def found_back(facts: Facts) -> list[Finding]:
     """``offset_back``: each time; ``why`` is ``handover``, ``owner``, ``deleted`` or ``unknown``."""
-    # A topic that was made again restarts: that its offsets were deleted states it.
+    # A topic that was made again restarts: its deleted offsets show that.
     again = [(one.sequence, one.last_sequence) for one in facts.positions.deletions if not one.is_empty]
     twice = {(one.topic, one.partition) for one in _turning(facts)}
     groups: list[list[Back]] = []

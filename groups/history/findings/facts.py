@@ -99,7 +99,7 @@ class Facts:
 
     @property
     def settings(self) -> Mapping[str, int]:
-        """Kafka's, by name, where somebody reported them."""
+        """Kafka's settings, by name, if they were given."""
         return self.notes.settings
 
     @property

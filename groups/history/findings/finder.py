@@ -57,7 +57,7 @@ SOURCES: Final[Mapping[Kind, str]] = {
 
 
 class Untold(TypedDict):
-    """A pattern that a log cannot report; ``lacks`` are the sources that are missing."""
+    """A pattern that a log cannot show; ``lacks`` are the sources that are missing."""
 
     kind: str
     title: str
@@ -219,7 +219,7 @@ class Finder:
 
     @property
     def counts(self) -> Counts:
-        """Of all that are listed one by one, and beyond."""
+        """Of all: those that are listed one by one, and the rest."""
         return Counts(
             joined=self.lives.comings_count,
             removed=self.lives.goings_count,
@@ -296,7 +296,7 @@ class Finder:
         self.lives.goes(step, going)
 
     def _is_replaced(self, step: Step, old: str) -> bool:
-        """Ends what is reported of a static member that is replaced; whether it committed until then, and had not left for now."""
+        """Ends the facts of a static member that is replaced; whether it committed until then, and had not left for now."""
         quiet = self.rhythm.since_last_commit(old, step.after.at_ms)
         self.rhythm.ends(old, step.after.at_ms, step.sequence, "replaced")
         member = _members(step.before).get(old)
@@ -341,7 +341,7 @@ class Finder:
     def undecided(self, findings: Sequence[Finding]) -> list[Untold]:
         """Patterns that the log neither shows nor rules out, since it lacks the sources that they need.
 
-        Of a log that reports no member nothing is said.
+        A log without member records yields none.
         """
         if not self.lives.comings_count and self._began is None:
             return []

@@ -18,10 +18,10 @@ class BasicFinding(TypedDict):
 
 
 class Finding(BasicFinding, total=False):
-    """A fact with its proof. ``count`` is the number of all such facts, of which only the first or the longest are reported.
+    """A fact with its proof. ``count`` is the number of all such facts, of which only the first or the longest are listed.
 
     Times are ``at_ms`` or ``from_ms`` and ``to_ms``, on the log's clock; ``forming`` marks what belongs to the group's first
-    seconds. Each finder states which of the other fields it fills.
+    seconds. Each finder's docstring lists which of the other fields it fills.
     """
 
     at_ms: int | None
@@ -86,7 +86,7 @@ def finding(
     more: Mapping[str, object] | None = None,
     **data: object,
 ) -> Finding:
-    """A finding; ``data`` are fields that its kind has next to those that all have, ``more`` those that are named otherwise."""
+    """A finding; ``data`` are its kind's fields in addition to the common ones, ``more`` those with other names."""
     made = {
         "kind": kind,
         "says": text,

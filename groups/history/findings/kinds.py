@@ -68,7 +68,7 @@ class Storm(Lasting):
 
 
 class Removed(BasicFinding):
-    """``short`` states what it looks like, where it looks like something."""
+    """``short`` is what it looks like, if it looks like a pattern."""
 
     at_ms: int
     name: str

@@ -1,4 +1,4 @@
-"""What single entries of a log report next to the group: anomalies, gaps, settings, commits, topics that grew, clients that overlap.
+"""What single entries of a log report apart from the group: anomalies, gaps, settings, commits, topics that grew, clients that overlap.
 
 An incremental fold over steps; the findings are made of it at the end.
 """

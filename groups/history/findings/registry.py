@@ -30,5 +30,5 @@ def rows() -> tuple[Row, ...]:
 
 
 def incident_kinds() -> frozenset[str]:
-    """Kinds that no quiet log states."""
+    """Kinds that a quiet log does not contain."""
     return frozenset(kind for row in rows() if row.incident for kind in row.kinds)

@@ -118,7 +118,7 @@ def unknown_words(*, polled: bool) -> str:
 
 
 def _timeout_ms(going: Going) -> int | None:
-    """How long the timeout was that removed it, where the log reports."""
+    """The length of the timeout that removed it, if the log reports it."""
     if going.why == "session_expired":
         return going.expired_ms if going.expired_ms is not None else going.session_timeout_ms
     return going.rebalance_timeout_ms if going.why == "rebalance_timeout" else None

@@ -1,4 +1,4 @@
-"""Topics changed: topics of the group that grew; those that were deleted or made again stand with the troubles.
+"""Topics changed: topics of the group that grew; those that were deleted or made again are among the troubles.
 
 Needs: notes about topics, from the cluster's metadata log. Claims: from how many to how many partitions, and when.
 Cannot know: anything of topics from the records of groups alone.

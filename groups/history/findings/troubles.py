@@ -1,6 +1,6 @@
 """What requests, timers, faults and notes report: invariants, fences, refusals, fail-overs, static members, expressions, topics.
 
-Needs: what each finding's ``needs`` names. Claims what the entry states, with its proof. A log of records holds none of the
+Needs: what each finding's ``needs`` names. Claims what the entry contains, with its proof. A log of records holds none of the
 requests and faults, so of those it cannot know anything.
 """
 
@@ -152,7 +152,7 @@ TELLERS: Final[Mapping[str, tuple[str, Callable[[Incident, DisplayNames], Troubl
     "topics_deleted": ("topics_deleted", _topic("deleted")),
     "topics_remade": ("topics_remade", _topic("made anew")),
 }
-"""What is kept of each kind of trouble → the finding's kind, and who reports it. In the order in which they are reported."""
+"""What is kept of each kind of trouble → the finding's kind, and what makes it. In the order of the list."""
 
 
 def _topics(names: list[str], count: int) -> str:

@@ -2,7 +2,7 @@
 
 Every record is seen, once. What compaction took, what was cut off, and what could not be read is said where it was;
 records of a transaction hold when its marker comes. Both classes are plain values, stored with the entries that they
-made, so that anyone who follows next goes on exactly there.
+made, so that the next process that follows goes on exactly there.
 
 ================  ==========================================================================================
 module            what it is for

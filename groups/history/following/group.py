@@ -1,6 +1,6 @@
 """One group of a followed log: its records become the entries of its timeline.
 
-Recorded, all of them: an entry states from which partition, offset and batch it is. Records that were taken before are
+Recorded, all of them: an entry has its partition, offset and batch. Records that were taken before are
 known by their offset and are not taken again, so that the log may be read from any earlier place.
 """
 
@@ -230,7 +230,7 @@ class FollowedGroup:
         return self._note(at_ms, {**known, "says": text})
 
     def name(self, topics: Topics, at_ms: int) -> list[Entry]:
-        """A note of topics that the group speaks of and that were not reported so yet; empty where all is reported."""
+        """A note of topics that the group speaks of and that are not in the timeline yet; empty if all are."""
         known = {name: topics[name] for name in self.names if name in topics}
         if self.ids:
             wanted = set(self.ids)

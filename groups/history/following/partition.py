@@ -25,7 +25,7 @@ OPEN_RECORDS_MOST: Final = 100_000
 """Records of open transactions that one partition keeps: a transaction commits some thousand offsets at most."""
 
 HOLES_KEPT_MOST: Final = 1_000
-"""Beyond, the two oldest holes are shown as one: records may be missing between them."""
+"""Beyond, the two oldest holes are merged: records may be missing between them."""
 
 NO_EPOCH: Final = -1
 
@@ -189,7 +189,7 @@ class PartitionLog:
             try:
                 batch = parse_batch(data[at:end])
             except (BatchError, RecordError) as error:
-                # How many offsets it has is not to be believed: the next batch reports.
+                # Its number of offsets is not to be believed: the next batch shows it.
                 self._damaged(base, str(error))
             else:
                 yield from self._batch(batch)

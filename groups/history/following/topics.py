@@ -23,7 +23,7 @@ MENTIONS_KEPT_MOST: Final = 10_000
 
 
 class TopicFacts(NamedTuple):
-    """What a cluster states of a topic; ``None`` where a release, or the rights, do not report."""
+    """What a cluster reports of a topic; ``None`` if the release or missing rights leave it out."""
 
     topic_id: str | None
     partitions: int | None

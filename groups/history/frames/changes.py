@@ -15,7 +15,7 @@ import orjson
 from groups.history.state.identity import changed_keys
 
 Value = Any
-"""A part of a frame. ``Any``: what it is, its path states (``groups.history.frames.shapes``)."""
+"""A part of a frame. ``Any``: its type follows from its path (``groups.history.frames.shapes``)."""
 
 Whole = TypeVar("Whole", bound=Mapping[str, object])
 

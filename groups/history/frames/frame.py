@@ -1,6 +1,6 @@
 """Frames: the state after an entry, as the board shows it; JSON-ready, and documented for other programs.
 
-Partitions stand under topic names, ascending. A topic whose name the source does not report is under its id in
+Partitions are listed under topic names, ascending. A topic whose name the source does not report is under its id in
 Kafka's base64 form, as does the older of two ids of one name. Tasks of a streams group stand under the id of their
 subtopology. What is unknown is ``null``.
 """
@@ -138,7 +138,7 @@ class FrameMaker:
     def _rejoining(
         self, members: Mapping[str, MemberFrame], state: State, old: State | None
     ) -> Mapping[str, MemberFrame]:
-        """Classic members of a consumer group rejoin by requests, and for what others release: no record of theirs states it."""
+        """Classic members of a consumer group rejoin by requests, and for what others release: their records do not show it."""
         classic = self._shown.classic
         if not classic or old is None or state.protocol is not Protocol.CONSUMER:
             return members
@@ -295,7 +295,7 @@ def group_state(state: State, members: Mapping[str, MemberFrame] | None = None) 
         return "Assigning"
     if state.semantics is Semantics.KAFKA or state.protocol is Protocol.STREAMS:
         return "Stable" if group.converged else "Reconciling"
-    # The proposal's members wait for partitions whether or not a record states this.
+    # The proposal's members wait for partitions whether or not a record shows that.
     parts = members if members is not None else frame(state)["members"]
     converged = all(
         part["epoch"] == group.assignment_epoch
@@ -328,7 +328,7 @@ def _known(
     parts: Mapping[str, Part] | None,
     make: Callable[[str, Value], Part],
 ) -> Mapping[str, Part] | None:
-    """``_updated`` of what the source may not report: ``None`` stays ``None``."""
+    """``_updated`` for a part that the source may not report: ``None`` stays ``None``."""
     return None if new is None else _updated(old, new, parts, make)
 
 

@@ -13,7 +13,7 @@ Partitions = Mapping[str, list[int]]
 
 
 class WorkerFrame(TypedDict):
-    """What only a worker of Kafka Connect has, next to its tasks."""
+    """What only a worker of Kafka Connect has, in addition to its tasks."""
 
     url: str
     config_offset: int | None
@@ -64,7 +64,7 @@ class MemberFrame(TypedDict):
 
 
 class ClientFrame(TypedDict):
-    """What a client knows and does, where a simulation or its log reports; flags are there only while they are true."""
+    """What a client knows and does, if a simulation or its log reports it; flags are there only while they are true."""
 
     owned: Partitions
     calling: str | None
@@ -193,7 +193,7 @@ class Frame(TypedDict):
     members: Mapping[str, MemberFrame]
     topics: Mapping[str, TopicFrame]
     clients: Mapping[str, ClientFrame] | None
-    """``None`` where the source has no information of clients, as records alone do."""
+    """``None`` where the source has no information about clients, as records alone do."""
     timers: Mapping[str, TimerFrame] | None
     coordinator: NotRequired[CoordinatorFrame]
     group_epoch: NotRequired[int | None]
@@ -201,7 +201,7 @@ class Frame(TypedDict):
     assignment_epoch: NotRequired[int | None]
     target: NotRequired[Mapping[str, Partitions]]
     regexes: NotRequired[Mapping[str, list[str]]]
-    """What each expression was resolved to, where records report."""
+    """What each expression was resolved to, if records report it."""
     generation: NotRequired[int | None]
     """This, the leader and what follows: of classic groups."""
     leader: NotRequired[str | None]
@@ -209,7 +209,7 @@ class Frame(TypedDict):
     protocol_type: NotRequired[str | None]
     """``consumer``, ``connect`` of Kafka Connect, or that of another user of the classic protocol; ``None`` where unknown."""
     barrier: NotRequired[BarrierFrame]
-    """Absent where nobody knows: records do not report the joining phase."""
+    """Absent if unknown: records do not report the joining phase."""
     withheld: NotRequired[Mapping[str, Partitions]]
     """What a cooperative leader keeps back for a round, by whom it is for."""
     consumption: NotRequired[ConsumptionFrame]

@@ -171,7 +171,7 @@ class PartitionEnds:
         return age_ms / 1000
 
     def _why_no_end(self, at_ms: int) -> NotKnown:
-        """An answer without an end offset nearby states why; else nobody asked."""
+        """An answer without an end offset nearby contains the reason; otherwise nobody asked."""
         at = bisect_right(self.times_ms, at_ms) - 1
         for near in (at, at + 1):
             if 0 <= near < len(self.times_ms) and abs(self.times_ms[near] - at_ms) <= PAUSE_KNOWN_MS:

@@ -1,6 +1,6 @@
 """Kafka's own metrics of a group, as they would stand at a moment of its timeline.
 
-``table`` states which there are, ``sampled`` how Kafka measures over windows, ``broker`` and ``clients`` what an entry adds to
+``table`` lists them, ``sampled`` computes how Kafka measures over windows, ``broker`` and ``clients`` what an entry adds to
 them, ``fold`` puts them together.
 """
 

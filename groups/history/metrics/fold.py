@@ -41,7 +41,7 @@ class Metrics:
             else:
                 self._add(entry)
         except _MALFORMED:
-            # The fold has reported of it; a measurement that is missing is all that is lost.
+            # The fold has reported it; only a measurement is lost.
             return
 
     def add_commits(self, run: CommitRun) -> None:
@@ -77,7 +77,7 @@ class Metrics:
         return list(self._clients)
 
     def values(self, frame: Frame, only: Collection[str] | None = None) -> MetricsSheet:
-        """``frame`` is that of the moment; ``only``: the consumers that are notified of, all where it is null."""
+        """``frame`` is that of the moment; ``only``: the consumers in the answer, all if it is null."""
         now_ms = frame["at_ms"]
         owners, members = frame["clients"] or {}, frame["members"]
         return {

@@ -70,7 +70,7 @@ class Sampled:
             at = end
 
     def average(self, now_ms: int) -> float | None:
-        """``None`` if nothing happened lately; Kafka states NaN."""
+        """``None`` if nothing happened lately; Kafka reports NaN."""
         live = self._live(now_ms)
         count = sum(window[_COUNT] for window in live)
         return sum(window[_SUM] for window in live) / count if count else None

@@ -68,7 +68,7 @@ class Checkpoint:
 
 
 def _in_order(state: State) -> State:
-    """Offsets by topic and partition: nothing that is reported depends on which was committed first."""
+    """Offsets by topic and partition: no output depends on which was committed first."""
     return replace(
         state,
         offsets={topic: dict(sorted(held.items())) for topic, held in sorted(state.offsets.items())},

@@ -1,4 +1,4 @@
-"""The first pass over a log: what it reports as a whole, and where it can be opened.
+"""The first pass over a log: what the log shows as a whole, and where it can be opened.
 
 It folds state, findings and metrics, and makes no frames, no changes and no moments. Where its checkpoints are taken, the
 second pass (``Recorder.from_checkpoint``) makes those of the entries from there on.

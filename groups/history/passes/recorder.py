@@ -81,7 +81,7 @@ class Recorder(Pass):
     """Takes a timeline's entries in order and gives batches.
 
     Batches end between exchanges, never inside a unit. So the entries of the exchange that is under way stay here
-    until the next one begins or ``flush(final=True)`` states that there is none. Batches put together are the same
+    until the next one begins or ``flush(final=True)`` ends the last one. Batches put together are the same
     whatever the moments of flushing were, but for the places of the cuts.
 
     ``digests``: whether they are made. Who shows each moment by its frame, as a lesson does, asks for no rows of a map.

@@ -1,7 +1,7 @@
 """Units: which records of a group's log belong to one request.
 
 States inside a unit never existed, so a reader has to know where units end. A batch may hold several requests (the
-coordinator collects them, ``group.coordinator.append.linger.ms``), and no record states whose it is. What holds, and is
+coordinator collects them, ``group.coordinator.append.linger.ms``), and no record shows which request it belongs to. What holds, and is
 used here:
 
 1. the records of one request never span batches, and carry one timestamp;
@@ -25,7 +25,7 @@ COORDINATOR: Final = "coordinator"
 
 # Where each record is in a heartbeat's order; a tombstone is written as the negative of its type. Records of the
 # share and the streams protocol have the numbers of the consumer protocol's that mean the same; a streams group's
-# topology (23) is where type 4 stood, a share group's state (15) behind all.
+# topology (23) is in the place of type 4, a share group's state (15) behind all.
 _HEARTBEAT_RANK: Final[Mapping[int, int]] = {5: 1, -16: 2, 4: 3, 23: 3, 3: 4, -4: 5, 7: 6, 6: 7, 8: 8, 15: 9}
 _REPEATABLE: Final = frozenset({7, -16})
 

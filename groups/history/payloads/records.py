@@ -128,7 +128,7 @@ class ConsumerGroupTargetAssignmentMetadataValue(TypedDict):
 
 
 class ConsumerGroupTargetAssignmentMemberValue(TypedDict):
-    """Type 7. What is not required is of KIP-848 alone: what a client-side assignor notifies the member."""
+    """Type 7. What is not required is of KIP-848 alone: what a client-side assignor sends the member."""
 
     topicPartitions: list[TopicPartitions]
     error: NotRequired[int]

@@ -99,7 +99,7 @@ def _modern(group: ModernDescribedGroup, kind: GroupKind) -> DescribedGroup:
 
 
 def _named(assignment: DescribedAssignment, ids: dict[str, str]) -> Partitions:
-    """The partitions by topic name; ``ids`` is filled. A topic that was deleted has an id alone, by which it is."""
+    """The partitions by topic name; ``ids`` is filled. A deleted topic has only an id, which is then its key."""
     found: dict[str, tuple[int, ...]] = {}
     for topic in assignment["topicPartitions"]:
         name = topic["topicName"] or topic["topicId"]

@@ -1,4 +1,4 @@
-"""One form for what a coordinator reports a group, whatever its protocol."""
+"""One form for a coordinator's description of a group, whatever its protocol."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class GroupDescription:
 
     @property
     def is_rebalancing(self) -> bool:
-        """A share group states Stable all the time, so epochs are looked at, too."""
+        """A share group is Stable all the time, so epochs are compared, too."""
         if self.state in UNSTABLE:
             return True
         return self.state != "Empty" and self.group_epoch != self.assignment_epoch

@@ -1,7 +1,7 @@
 """The records that lead from one description of a group to the next.
 
 They are inferred: what a coordinator really wrote between two polls is known only where one change lies between them.
-The state that they lead to is the described one, with three things that no description reports:
+The state that they lead to is the described one, with three things that no description contains:
 
 * the state of a member whose epoch is behind the assignment epoch (it may not have seen, or be revoking): unknown;
 * what it is revoking: ``assignment`` of a consumer group includes it, so it stays assigned until it is given up;
@@ -187,7 +187,7 @@ def _current(
 ) -> Value:
     previous = old.epoch if old is not None and old.epoch != member.epoch else member.epoch
     if joined:
-        # Anyone who joins begins at epoch 0.
+        # A member that joins begins at epoch 0.
         previous = 0
     state = _state(group, member)
     value: Value = {"memberEpoch": member.epoch, "previousMemberEpoch": previous}

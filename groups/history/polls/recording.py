@@ -1,6 +1,6 @@
 """Polls of one group in, entries of its timeline out.
 
-A poll that differs from the one before becomes an ``observation``, which states when the poll before it was, and the
+A poll that differs from the one before becomes an ``observation``, which has the time of the poll before it, and the
 records that explain the difference, in one unit and inferred. What could not be seen is said where it happened, as a gap:
 a group that may not be described now, a coordinator that is away, epochs that went back. Nothing is folded of an
 answer that a zombie may have given: a resumed broker answers from its old memory for a moment.
@@ -76,7 +76,7 @@ class PolledGroup:
     """Since when the condition is what it is."""
 
     topics: dict[str, tuple[str | None, int | None]] = field(default_factory=dict)
-    """Topics that were reported, with id and partitions."""
+    """Topics in the timeline, with id and partitions."""
 
     settings: dict[str, int] = field(default_factory=dict)
     """The group's settings that the timeline contains."""
@@ -111,7 +111,7 @@ class PolledGroup:
         return self.last is not None and bool(changed_settings(self.settings, settings or {}))
 
     def interrupted(self, at_ms: int, text: str) -> list[Entry]:
-        """States that nobody watched until now."""
+        """Notes that nobody watched until now."""
         return [self._note(at_ms, text)]
 
     def _taken(self, known: DescribedGroup, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
@@ -196,7 +196,7 @@ class PolledGroup:
             self.told = False
         if self.told or condition is Condition.SEEN:
             return []
-        # What passes by itself is reported when it does not.
+        # A condition that usually passes by itself is shown only if it lasts.
         waits = condition is Condition.MOVING and at_ms - (self.since_ms or at_ms) < MOVING_SHOWN_AFTER_MS
         if waits or self.last is None:
             return []
@@ -208,7 +208,7 @@ class PolledGroup:
         return self._entry(Kind.NOTE, at_ms, WATCHER, {**gap, "says": text})
 
     def _topics(self, known: GroupDescription, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
-        """A note of topics that were not reported yet, or changed: names of ids, and counts."""
+        """A note of topics that are not in the timeline yet, or changed: names of ids, and counts."""
         names = {name for member in known.members for name in (*member.subscribed, *member.assignment)}
         new = {
             name: (known.topic_ids.get(name), partitions.get(name))

@@ -1,4 +1,4 @@
-"""What is changed of clients, of which no record reports."""
+"""Changes of clients, which no record contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of commits: nine tenths of a real log, reported in sum, so that a reader can find them with vectors.
+"""Runs of commits: nine tenths of a real log, replayed as sums, so that a reader can find them with vectors.
 
 Folding a run gives what folding its entries one by one gives, exactly: the state, the findings and the metrics.
 """
@@ -45,14 +45,14 @@ class CommitRun(NamedTuple):
     latest: Mapping[Place, Offset | None]
     """Each partition's offset at the end: ``None`` if it was deleted last."""
     topic_ids: Sequence[tuple[str, str]]
-    """Topic and topic id, in order, whenever the id differs from the one that the run reported of the topic before. The id
-    that means none is not reported."""
+    """Topic and topic id, in order, whenever the id differs from the topic's one before in the run. The id
+    that means none is left out."""
     value_times_ms: Sequence[int]
     """``at_ms`` of every record with a value, in order; the four that follow are of the same records."""
     places: Sequence[Place]
     committed: Sequence[int]
     ids: Sequence[str | None]
-    """The topic id that the record reports; ``None`` for none."""
+    """The record's topic id; ``None`` if it has none."""
     sequences: Sequence[int]
     batch_times_ms: Sequence[int]
     """``at_ms`` of the first record of each batch, in order; of the first batch even if it began before the run."""

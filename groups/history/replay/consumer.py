@@ -91,7 +91,7 @@ def served_by(state: State, release: Release) -> State:
 
 
 def _target_member(state: State, key: Fields, value: Fields) -> State:
-    """Type 7, with what a client-side assignor reported next to the partitions, where KIP-848's record has it."""
+    """Type 7, with what a client-side assignor sent with the partitions, where KIP-848's record has it."""
     state = epoch_groups.target_member(state, key, value)
     member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
     if note == notes.get(member_id, NO_NOTE):
@@ -149,7 +149,7 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
 
 
 def noted_regexes(state: State, noted: Fields) -> State:
-    """What expressions match from here on, where no record states this (``kip``); ``None`` for one that nobody has."""
+    """What expressions match from here on, where no record contains it (``kip``); ``None``: no member has it."""
     regexes = dict(state.consumer.regexes)
     for regex, topics in noted.items():
         if topics is None:

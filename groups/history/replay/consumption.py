@@ -1,6 +1,6 @@
 """Replay of how far records are read: notes of topics that report a rate, and notes of who reads what from here on.
 
-Where nobody reports a rate, nothing of it is known, and ``State.consumption`` stays ``None``.
+Without a reported rate nothing of it is known, and ``State.consumption`` stays ``None``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from groups.history.state.versions import drop, edited, put
 
 
 def noted_topic(state: State, name: str, topic: Fields | None, former_id: str | None, at_ms: int) -> State:
-    """A topic was reported of (``State.topics`` has it by now): with a ``rate`` its partitions are followed; ``None``: it is gone.
+    """A note named the topic (``State.topics`` has it by now): with a ``rate`` its partitions are followed; ``None``: it is gone.
 
     ``former_id`` is the id that it had before.
     """
@@ -136,7 +136,7 @@ def _begun(
     end = end_of(partition, rate, at_ms)
     position = reader.position if reader is not None else end if committed is None else committed
     if position > end:
-        # A commit of more than was written here reports a log that was longer from the beginning.
+        # A commit of more than was written here means that the log was longer from the beginning.
         partition = replace(partition, begin_offset=partition.begin_offset + position - end)
     read = partition.read if partition.read is not None else position
     begun = replace(

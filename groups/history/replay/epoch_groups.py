@@ -162,7 +162,7 @@ def no_room(state: State, named: int, new: Parts) -> State | None:
     seen = state.seen_topic_ids
     if len(seen) < TOPICS_A_GROUP_MAX or state.protocol is _STREAMS:
         return None
-    # ``seen_ids`` has reported of those that it left out.
+    # ``seen_ids`` has reported those that it left out.
     return state if any(topic_id not in seen for part in new for topic_id in part) else None
 
 
@@ -192,7 +192,7 @@ def known_or_past(
 ) -> tuple[State, M]:
     """The member that gets a current assignment, made if it is absent.
 
-    Anyone who joins is reported by its metadata first: of a member that is absent these records are from before the log, or gone.
+    A joining member's metadata comes first: of an absent member it is from before the log, or gone.
     """
     known = members.get(member_id)
     if known is not None and (known.__class__ is kind or isinstance(known, kind)):

@@ -72,7 +72,7 @@ def replay_unit(state: State, entries: Sequence[Entry]) -> tuple[State, tuple[An
 
 
 def _replayed_at_once(state: State, entries: Sequence[Entry]) -> tuple[State, tuple[Anomaly, ...]] | None:
-    """In one draft of the state and of its group; ``None`` if the group seems untouched, as far as can be reported so."""
+    """In one draft of the state and of its group; ``None`` if the group seems untouched, as far as that can be seen."""
     group = draft(state.consumer)
     at = draft(state, consumer=group)
     anomalies: list[Anomaly] = []

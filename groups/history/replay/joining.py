@@ -1,4 +1,4 @@
-"""Replay of a classic group's joining phase, which leaves no record: reported by requests, answers and the coordinator's timers.
+"""Replay of a classic group's joining phase, which leaves no record: it follows from requests, answers and timers.
 
 The barrier is followed only in a simulated run (``ClassicGroup.barrier``), where every request and every timer is an entry: from
 a log of requests alone nobody knows for whom the coordinator waits, nor how long. A LeaveGroup and a session timer that fires end
@@ -119,7 +119,7 @@ def leave_refused(state: State, entry: Entry) -> State:
 
 
 def session_expired(state: State, member_id: str) -> State:
-    """A session ran out; anyone who waits for an answer is alive without it."""
+    """A session ran out; a member that waits for an answer is alive without it."""
     group = state.classic
     if group.barrier is None:
         return _removed(state, member_id, EXPIRED) if member_id in group.members else state
@@ -162,7 +162,7 @@ def _joins(state: State, entry: Entry, body: Fields, barrier: Barrier) -> State:
 
 
 def response(state: State, entry: Entry) -> State:
-    """Answers report members to come, let them pass, or turn them away."""
+    """Answers send members to the join phase, let them pass, or turn them away."""
     api, who = entry.payload["api"], text(entry.payload.get("to")) or ""
     body, group = mapping(entry.payload.get("body")), state.classic
     barrier, code = group.barrier, body.get("errorCode")
@@ -253,5 +253,5 @@ def _minus(members: tuple[str, ...], who: str) -> tuple[str, ...]:
 
 
 def is_classic(state: State) -> bool:
-    """Whether what classic requests report is of a classic group: those of a consumer group have no barrier."""
+    """Whether classic requests are to a classic group: those of a consumer group have no barrier."""
     return state.protocol is not Protocol.CONSUMER

@@ -20,7 +20,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     """The state after one commit, or after one was deleted or expired.
 
     A commit to a group that is absent makes a simple classic group, as in Kafka. A record of version 4 holds the
-    topic's name next to its id: in logs of 4.3 the only place where both stand together.
+    topic's name next to its id: in logs of 4.3 the only place that has both.
     """
     topic, partition = str(key["topic"]), integer(key["partition"])
     if value is None:

@@ -69,7 +69,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
 
 
 def _share_state(state: State, _key: Fields, value: Fields) -> State:
-    """Type 15: how far the share state of each topic is; it also reports names, which no other share record does."""
+    """Type 15: how far the share state of each topic is; it also contains names, which no other share record does."""
     initializing, initialized = value.get("initializingTopics") or (), value.get("initializedTopics") or ()
     deleting = value.get("deletingTopics") or ()
     state = _named(state, (*initializing, *initialized, *deleting))

@@ -111,7 +111,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
 def _topology(state: State, _key: Fields, value: Fields) -> State:
     """Type 23: what the application does, subtopology by subtopology."""
     subtopologies = {
-        # Kept as it is, whatever it holds next to: frames show what they know of it.
+        # Kept as it is, with fields that are not known: frames show those that they know.
         str(each[SUBTOPOLOGY]): cast(Subtopology, mapping(each))
         for each in value.get("subtopologies") or ()
     }

@@ -72,7 +72,7 @@ def replay_request(state: State, entry: Entry) -> State:
     if api == "LeaveGroup":
         leaving = clients.get(member_id)
         if state.classic.barrier is not None and leaving is not None and leaving.owned:
-            # Its thread states this while the application works on: that has its partitions until it is back.
+            # Its thread reports this while the application works on, which has its partitions until it is back.
             return state
         return replace(state, clients=drop(clients, member_id))
     if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER and state.classic.barrier is None:
@@ -91,7 +91,7 @@ def replay_request(state: State, entry: Entry) -> State:
 
 
 def replay_response(state: State, entry: Entry) -> State:
-    """A response notifies a client what to give up, or all of it; in the classic protocol it ends a phase."""
+    """A response contains what a client has to give up, or an error by which it loses all; in the classic protocol it ends a phase."""
     body = mapping(entry.payload.get("body"))
     api, member_id = entry.payload["api"], text(entry.payload.get("to"))
     if api in REJOINS and member_id is not None and member_id in (state.clients or {}):
@@ -179,7 +179,7 @@ def _seen(client: Client | None, now_ms: int) -> Client:
 
 
 def _asked_to_compute(state: State, member_id: str) -> State:
-    """One member at a time computes: anyone who was asked before is not asked any more."""
+    """One member at a time computes: the one that was asked before is not asked any more."""
     clients = state.clients or {}
     others = {
         key: replace(client, computing=False)
@@ -197,7 +197,7 @@ def _as_owned(state: State, client: Client, name: str) -> str:
 
 
 def replay_note(state: State, entry: Entry) -> State:
-    """Notes of topics change what they are called; a topic reported as ``null`` was deleted. The rest is for findings.
+    """Notes of topics change their names; a topic whose value is ``null`` was deleted. The rest is for findings.
 
     A gap takes from the group some of its past. Notes of expressions show what they match where no record does, as in the proposal; ``null``: nobody has it.
     """
@@ -268,7 +268,7 @@ def after_current_assignment(state: State, member_id: str) -> State:
 
 
 def after_member_removed(state: State, member_id: str) -> State:
-    """Of a process that is gone there is nothing more to report once the coordinator knows, too."""
+    """A process that is gone is forgotten once the coordinator knows, too."""
     client = (state.clients or {}).get(member_id)
     if client is None or not client.killed:
         return state

@@ -29,7 +29,7 @@ STATE_NAMES: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignorNote:
-    """What a client-side assignor notifies a member next to its partitions (KIP-848 only); ``data`` is base64."""
+    """What a client-side assignor sends a member in addition to its partitions (KIP-848 only); ``data`` is base64."""
 
     error: int = 0
     version: int = 0
@@ -41,7 +41,7 @@ NO_NOTE: Final = AssignorNote()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMember(ModernMember):
-    """A member as its type 5 and type 8 records report. ``state`` is ``None`` where a ``kip`` record has none."""
+    """A member as in its type 5 and type 8 records. ``state`` is ``None`` where a ``kip`` record has none."""
 
     STATE_NAMES: ClassVar[Mapping[int, str]] = STATE_NAMES
 
@@ -76,11 +76,11 @@ class ConsumerGroup(ModernGroup):
     regexes: Mapping[str, ResolvedRegex] = field(default_factory=dict)
     has_partition_metadata: bool = False
     partition_counts: Mapping[str, int] = field(default_factory=dict)
-    """Topic id → number of partitions, as the last type 4 reports."""
+    """Topic id → number of partitions, as in the last type 4."""
     target_notes: Mapping[str, AssignorNote] = field(default_factory=dict)
 
     def without_target(self, member_id: str) -> ConsumerGroup:
-        """The group without the member's target, and without what its assignor reported with it."""
+        """The group without the member's target, and without what its assignor sent with it."""
         target, notes = drop(self.target, member_id), drop(self.target_notes, member_id)
         named = self.named - self.named_by_target(member_id)
         return replace(self, target=target, target_notes=notes, named=named)

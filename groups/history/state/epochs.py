@@ -44,7 +44,7 @@ def named_partitions(parts: Iterable[Mapping[str, Sized] | None]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModernMember:
-    """A member as its metadata and its current assignment report.
+    """A member as in its metadata and its current assignment.
 
     ``state`` is ``None`` where a record has none. ``assigned`` and ``pending_revocation`` are what at most one member
     should hold, unless the group is a share group.
@@ -83,7 +83,7 @@ class ModernMember:
         return self.assigned, self.pending_revocation
 
     def named(self) -> int:
-        """How many partitions its current assignment names; asked with every one that is reported."""
+        """How many partitions its current assignment names; asked with every such record."""
         named = 0
         for partitions in self.assigned.values():
             named += len(partitions) or 1
@@ -122,7 +122,7 @@ class ModernGroup:
     """Partitions that the target and the current assignments name, each as often as it is there."""
     epoch_recorded: bool = False
     target_epoch_recorded: bool = False
-    """Whether a record reported the group epoch, and the assignment epoch: a log that begins in the middle may report neither."""
+    """Whether a record reported the group epoch, and the assignment epoch: a log that begins in the middle may have neither."""
     _cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     """By name what each was made of, and what was made: ``Any``, as ``derived`` alone knows its type."""
 

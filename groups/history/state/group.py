@@ -29,7 +29,7 @@ from groups.wire.embedded.connect_protocol import CONNECT_PROTOCOL_TYPE
 
 PARTITIONS_A_TOPIC_MAX: Final = 100_000
 """Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
-or a malicious record may say 2^31 - 1, and anyone who draws a column for each would never be done."""
+or a malicious record may say 2^31 - 1, and drawing a column for each would never end."""
 
 PARTITIONS_A_GROUP_MAX: Final = 200_000
 """Partitions of all its topics together: thousands of topics of 100,000 each would be hundreds of millions of rows."""
@@ -39,7 +39,7 @@ NAMED_A_GROUP_MAX: Final = 4 * PARTITIONS_A_GROUP_MAX
 has its new record. Compressed, 150 members of 100,000 partitions are half a megabyte; folded, they would fill a machine."""
 
 TOPICS_A_GROUP_MAX: Final = 10_000
-"""Topics of a group that are believed, of ids and of names: its pages report each."""
+"""Topics of a group that are believed, of ids and of names: its pages list each."""
 
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
@@ -52,7 +52,7 @@ EPOCH_JUMP: Final = "epoch_jump"
 """The anomaly of a group epoch that is not the next one: changes are missing."""
 
 UNKNOWN_MEMBER: Final = "unknown_member"
-"""The anomaly of a tombstone for a member that the log had not reported of."""
+"""The anomaly of a tombstone for a member that no record before it contains."""
 
 TWO_OWNERS: Final = "two_owners"
 """The anomaly of a partition that is taken while somebody holds it at the same epoch or a later one."""
@@ -62,7 +62,7 @@ PARTITION_COUNT: Final = "partition_count"
 
 
 class Semantics(StrEnum):
-    """Whose rules a timeline follows: Kafka as released (``State.release`` states which), or KIP-848 as written."""
+    """Whose rules a timeline follows: Kafka as released (``State.release`` is the release), or KIP-848 as written."""
 
     KAFKA = "kafka"
     KIP = "kip"
@@ -82,7 +82,7 @@ _STREAMS: Final = Protocol.STREAMS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic as the log or the cluster's metadata names it; ``None`` where the source does not report."""
+    """A topic as the log or the cluster's metadata names it; ``None`` if the source does not report it."""
 
     name: str
     topic_id: str | None = None
@@ -118,7 +118,7 @@ class Client:
     cut: tuple[str, ...] = ()
     """Whom nothing passes to any more: brokers, or ``ANYBODY``."""
     fenced: str | None = None
-    """The error that reported it to give everything up, until it joins again."""
+    """The error that made it give everything up, until it joins again."""
     clock_ms: int = 0
     """How far its clock has jumped ahead."""
     computing: bool = False
@@ -136,7 +136,7 @@ ANYBODY: Final = "anybody"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coordinator:
-    """What is known of the broker that is the group's coordinator, since the first fail-over or cut that was reported."""
+    """What is known of the broker that is the group's coordinator, since the first reported fail-over or cut."""
 
     name: str | None = None
     epoch: int | None = None
@@ -214,7 +214,7 @@ class State:
         return wording(self.protocol, self.classic.protocol_type)
 
     def topic_name(self, topic_id: str) -> str:
-        """The name of a topic id, or the id itself where the source does not report."""
+        """The name of a topic id, or the id itself if the source does not report it."""
         return self.names.get(topic_id, topic_id)
 
     def topic_words(self, topic: str) -> str:
@@ -262,7 +262,7 @@ def initial_state(
     protocol: Protocol | str | None = None,
     release: Release = EARLIER,
 ) -> State:
-    """The state before the first entry. ``protocol`` may be sent where it is known (a scenario states this).
+    """The state before the first entry. ``protocol`` may be given if it is known (a scenario contains it).
 
     ``release`` is for a coordinator's memory; a timeline's log states it itself.
     """
@@ -295,7 +295,7 @@ def seen_names(state: State, names: Iterable[str]) -> State:
 
 
 def _with_topics(state: State, known: int, new: list[str]) -> tuple[State, list[str]]:
-    """Those of ``new`` for which there is room next to so many that are known, and an anomaly if not for all."""
+    """Those of ``new`` for which there is room, given how many are known, and an anomaly if not for all."""
     if known + len(new) <= TOPICS_A_GROUP_MAX:
         return state, new
     text = f"With {new[-1]} the group would have {known + len(new):,} topics; at most {TOPICS_A_GROUP_MAX:,} are believed."
@@ -305,7 +305,7 @@ def _with_topics(state: State, known: int, new: list[str]) -> tuple[State, list[
 def with_topic(
     state: State, name: str, *, topic_id: str | None = None, partitions: int | None = None
 ) -> State:
-    """The state after a source said something of a topic. ``None`` has nothing; a new id makes a new topic."""
+    """The state after a source reported a topic. ``None`` changes nothing; a new id makes a new topic."""
     old = state.topics.get(name)
     if old is None:
         state, room = _with_topics(state, len(state.topics), [name])
@@ -375,7 +375,7 @@ def _with_room(
 
 
 def without_topic(state: State, name: str) -> State:
-    """The state after a topic was deleted: its id, where still held, is nameless."""
+    """The state after a topic was deleted: its id, where still held, has no name."""
     gone = state.topics.get(name)
     if gone is None:
         return state

@@ -1,4 +1,4 @@
-"""What changed between two immutable mappings, reported by identity: a thousand members cost a few microseconds."""
+"""What changed between two immutable mappings, found by identity: a thousand members cost a few microseconds."""
 
 from __future__ import annotations
 

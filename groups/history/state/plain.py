@@ -186,7 +186,7 @@ def _called(codec: Callable[[_Value], _Value]) -> Callable[[_Value], _Value] | N
 
 def _mapping(key: object, value: object) -> _Codec:
     if value is object:
-        # JSON of which nobody here has more.
+        # JSON whose structure is not known here.
         return _AS_IT_IS
     if value in (None, types.NoneType):
         return _Codec(list, dict.fromkeys)

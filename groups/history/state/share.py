@@ -12,7 +12,7 @@ from groups.history.state.epochs import ModernGroup, ModernMember, Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareMember(ModernMember):
-    """A member as its type 10 and type 14 records report. It gives nothing up: what it reads changes at once."""
+    """A member as in its type 10 and type 14 records. It gives nothing up: what it reads changes at once."""
 
     STATE_NAMES: ClassVar[Mapping[int, str]] = STATE_NAMES
 

@@ -32,7 +32,7 @@ NOT_VALIDATED: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsMember(ModernMember):
-    """A member as its type 19 and type 22 records report. ``assigned`` and ``pending_revocation`` are active tasks."""
+    """A member as in its type 19 and type 22 records. ``assigned`` and ``pending_revocation`` are active tasks."""
 
     STABLE: ClassVar[int] = STABLE
     STATE_NAMES: ClassVar[Mapping[int, str]] = STATE_NAMES

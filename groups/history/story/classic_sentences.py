@@ -80,7 +80,7 @@ def classic_sentence(step: Step, cast: DisplayNames, cause: Cause | None) -> Sen
 
 
 def _generation(after: ClassicGroup, before: str) -> str:
-    """`` generation 3`` behind ``before``; nothing where nobody reported it."""
+    """`` generation 3`` behind ``before``; empty if it is not known."""
     return "" if after.known_generation is None else f"{before}generation {after.generation}"
 
 

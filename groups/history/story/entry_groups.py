@@ -87,7 +87,7 @@ class EntryGroup:
             "step": None,
         }
         if self._notes:
-            # One moment can end several rows of a proposal's table; the last one states where it is.
+            # One moment can end several rows of a proposal's table; the last one contains where it is.
             moment["step"] = self._notes[-1].payload.get("step")
             moment["narration"] = " ".join(self._narrations())
         return moment
@@ -129,7 +129,7 @@ def _is_step(entry: Entry) -> bool:
 
 
 class Causes:
-    """The latest requests and timers, by sequence, so that records can be reported by what brought them about."""
+    """The latest requests and timers, by sequence, so that a record's sentence can name its cause."""
 
     def __init__(self, causes: Iterable[Cause] = ()) -> None:
         self._causes = {cause.sequence: cause for cause in causes}

@@ -44,12 +44,12 @@ REFUSALS: Final[Mapping[int, str]] = {
     111: "is refused: the instance id is still another's ({error})",
     113: "is refused: its epoch is not the coordinator's ({error})",
 }
-"""What answers mean to anyone who gets them; Kafka's name in brackets."""
+"""What answers mean to their receiver; Kafka's name in brackets."""
 
 UNSUPPORTED_VERSION: Final = 35
 
 NOT_SERVED: Final = "is refused: the broker does not serve the consumer protocol ({error})"
-"""What UNSUPPORTED_VERSION means to anyone who sends heartbeats of the consumer protocol."""
+"""What UNSUPPORTED_VERSION means to a sender of heartbeats of the consumer protocol."""
 
 JOIN_AGAIN: Final = (REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED)
 """Answers of the classic protocol that a member follows by another JoinGroup."""
@@ -105,7 +105,7 @@ ERROR_NAMES: Final[Mapping[int, str]] = {
 
 
 def _response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """An answer states something of its own if no record did: an error, or partitions to give up (KIP-848)."""
+    """An answer has a sentence of its own if no record has one: an error, or partitions to give up (KIP-848)."""
     body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
     if member_id is None:
         return None
@@ -147,7 +147,7 @@ def _response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence
 
 
 def _request_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """A request is reported by what it brings about, but for the one that brings an assignment."""
+    """A request is shown by its effects, except for the one that brings an assignment."""
     if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
         return arrival_sentence(step, entry, cast)
     if step.after.classic.gone is not step.before.classic.gone:
@@ -191,7 +191,7 @@ def overlap_words(who: str, had: Iterable[tuple[str, Iterable[Partition]]], *, o
 
 
 def _callback_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """Losing partitions is worth a sentence, and owning what another one has; the rest follows from what was reported."""
+    """Losing partitions is worth a sentence, and owning what another one has; the rest follows from earlier sentences."""
     if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies):
         return None
     both = still_had(step, entry)
@@ -243,7 +243,7 @@ def _fault_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | 
 
 
 def _difference_words(payload: Payload, cast: DisplayNames) -> str:
-    """What was recorded and what the simulated coordinator has instead; structures are reported in the entry alone."""
+    """What was recorded and what the simulated coordinator has instead; structures are shown only in the entry."""
     what, member_id = str(payload.get("what")), text(payload.get("member"))
     if answer := ANSWER.fullmatch(what):
         # The field first: a list of differences in one answer is distinguished by it.
@@ -266,7 +266,7 @@ def _coordinator_cut(state: State) -> tuple[str, ...]:
 
 
 def _message_words(who: str, payload: Payload) -> str:
-    """Which message, and which way it went, where the entry reports."""
+    """Which message, and which way it went, if the entry has them."""
     api, answer = text(payload.get("api")), payload.get("way") == "response"
     what = f"{who}'s {MESSAGES.get(api, f'{api} request')}" if api else f"A message of {who}"
     if payload.get("fault") == "duplicated_message":
@@ -275,7 +275,7 @@ def _message_words(who: str, payload: Payload) -> str:
 
 
 def _fail_over_words(payload: Payload) -> str:
-    """Who takes over, and for how long it answers nobody, where the entry reports."""
+    """Who takes over, and for how long it answers nobody, if the entry has them."""
     to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
     release, skipped = text(payload.get("release")), payload.get("skipped")
     whom = f"{to} ({release})" if release else to
@@ -357,7 +357,7 @@ def _right_sentence(payload: Payload, who: str) -> Sentence:
 
 
 def _feature_words(payload: Payload) -> str:
-    """What the level of a feature states about the consumer protocol."""
+    """What the level of a feature means for the consumer protocol."""
     feature, level, before = payload.get("feature"), payload.get("level"), payload.get("before")
     serve = "serve" if level else "do not serve"
     if not isinstance(before, int) or not isinstance(level, int):
@@ -389,7 +389,7 @@ def _config_sentence(config: Mapping[str, object]) -> Sentence | None:
 
 
 def _shows_when(entry: Entry, step: Step) -> bool:
-    """A name that was found out has nothing of when its topic was made; a cluster, or its metadata log, does."""
+    """An inferred name does not show when its topic was made; a cluster, or its metadata log, does."""
     found_out = entry.provenance is Provenance.INFERRED and entry.payload.get("source") != METADATA_LOG
     return step.before.protocol is not None and not found_out
 

@@ -85,7 +85,7 @@ def observation_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Senten
 
 
 def handover_sentence(entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """What a member stops reading and begins to read: in the classic protocol its callbacks alone report."""
+    """What a member stops reading and begins to read: in the classic protocol only its callbacks show it."""
     payload, who = entry.payload, cast.name(entry.actor)
     keys = [(str(t), int(p)) for t, ps in mapping(payload.get("partitions")).items() for p in ps]
     starts = payload.get("phase") == "start"

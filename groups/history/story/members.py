@@ -1,4 +1,4 @@
-"""What members of a consumer group did or were notified that were there before and after: one sentence each."""
+"""What members of a consumer group that were there before and after did or were sent: one sentence each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def members_sentence(step: Step, cast: DisplayNames, holders: Holders) -> Senten
 
 
 def _member_sentence(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:
-    """What one member, there before and after, did or was reported."""
+    """What one member, there before and after, did or was sent."""
     member = step.after.modern.members.get(change.member_id)
     if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
         return None

@@ -44,4 +44,4 @@ class Moment(TypedDict):
     step: int | None
     """The row of a proposal's table that ends here."""
     narration: NotRequired[str]
-    """What the case study reports that row."""
+    """The case study's own words for that row."""

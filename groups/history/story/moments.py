@@ -1,6 +1,6 @@
 """Moments: what happened, in one sentence each, where the board rests.
 
-A sentence states no more than the entries support. Records alone do not show why a member is gone; a request or a timer
+A sentence claims no more than the entries support. Records alone do not show why a member is gone; a request or a timer
 that is known as their cause does.
 """
 
@@ -129,7 +129,7 @@ def begins_midway(step: Step) -> bool:
 
 
 def _is_beginning(before: State) -> bool:
-    """Whether nothing was reported of the group yet but offsets."""
+    """Whether only the group's offsets are known yet."""
     return not before.deleted and (
         before.protocol is None or (before.protocol is Protocol.CLASSIC and not before.classic.recorded)
     )

@@ -11,7 +11,7 @@ from typing import Final, NotRequired, TypedDict
 
 
 class Trouble(TypedDict):
-    """A problem: the entry with which it begins, when that was, and what its gravest finding states."""
+    """A problem: the entry with which it begins, when that was, and the sentence of its gravest finding."""
 
     sequence: int
     at_ms: int | None

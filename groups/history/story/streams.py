@@ -16,7 +16,7 @@ COPIES_MAX: Final = 3
 
 
 def topology_sentence(step: Step) -> Sentence | None:
-    """A topology that is reported or changes, and whether its topics are there."""
+    """A topology that is new or changed, and whether its topics are there."""
     before, after = step.before.streams, step.after.streams
     if before is after or step.after.protocol is not Protocol.STREAMS:
         return None

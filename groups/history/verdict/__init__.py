@@ -1,7 +1,7 @@
 """The verdict: a headline and, beneath it, a story: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
 
 It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It shows what
-happened in the order of time, and ends with sums and with how the log ends. Of more events than are reported (``EVENTS_MAX``) the worst ones stay.
+happened in the order of time, and ends with sums and with how the log ends. Of more events than fit (``EVENTS_MAX``) the worst ones stay.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ BLOCKED_LEAST_MS: Final = 2_000
 """A shorter wait is no more than two heartbeats that happened to fit."""
 
 BLOCKED_MAX: Final = 3
-"""Pairs of who blocked whom that are reported; more are counted."""
+"""Pairs of who blocked whom that are listed; more are counted."""
 
 
 def sums(by_kind: ByKind) -> Iterable[list[Part]]:
@@ -82,7 +82,7 @@ def _moves(by_kind: ByKind) -> list[Part]:
 
 
 def _longest_unassigned(by_kind: ByKind) -> list[Part]:
-    """What hand-overs took at most, where no event reports a longer time."""
+    """What hand-overs took at most, if no event has a longer time."""
     if not by_kind.get("moves"):
         return []
     after = by_kind["moves"][0]["after_forming"]
@@ -95,18 +95,18 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
         and not (after and one["forming"])
     ]
     if not free or not is_hand_over(free[0], by_kind):
-        # An event reports it.
+        # An event contains it.
         return []
     text = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])
     if free[0]["sequences"][0] in {one["sequences"][-1] for one in by_kind.get("removed", ())}:
-        # The removal reports it.
+        # The removal contains it.
         return []
     parts = [Part(text, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
     return [*parts, Part(", the longest hand-over")] if len(free) > 1 else parts
 
 
 def _blocked(by_kind: ByKind) -> list[Part]:
-    """Who blocked whom for how long on what, as far as no event reports it: each leads to where the wait began."""
+    """Who blocked whom for how long on what, if no event contains it: each leads to where the wait began."""
     known = {id(one) for one in slow_waits(by_kind)}
     looping = looping_names(by_kind)
     waits = [

@@ -58,7 +58,7 @@ OF_SEVERAL: Final = {
 """What a removal looks like, of several members."""
 
 PATTERN: Final = 10**9
-"""The weight of a pattern: it means many events."""
+"""The weight of a pattern: it stands for many events."""
 
 
 def events(by_kind: ByKind) -> list[Event]:
@@ -85,12 +85,12 @@ def events(by_kind: ByKind) -> list[Event]:
 
 
 def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
-    """Patterns, the lanes whose comings and goings they report, and the steps that they report."""
+    """Patterns, the lanes whose comings and goings they explain, and the steps that they explain."""
     loops = [*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ())]
     rolled, short = by_kind.get("rolling_restart", ()), by_kind.get("short_rebalance_timeout", ())
     found = [_pattern(one, _loop_parts(one, by_kind)) for one in loops]
     found += [_pattern(one, _rolling_parts(one, by_kind), weight=1) for one in rolled]
-    # What one process's loop brought about is reported by the loop.
+    # The effects of one process's loop are in the loop's own event.
     looping = {one["name"] for one in loops} | {name for one in short for name in one["names"]}
     found += [_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]) for one in short]
     for storm in by_kind.get("storm", ()):

@@ -26,11 +26,11 @@ TOGETHER_MS: Final = 3_000
 """Silences that begin this close to each other are one event: one cause, not two."""
 
 STILL: Final = 10**8
-"""The weight of what is not over at the log's end, next to its length."""
+"""The weight of what is not over at the log's end, added to that of its length."""
 
 
 def silences(by_kind: ByKind, known: set[int | None], lanes: set[str]) -> Iterable[Event]:
-    """Silences that no removal reports: each process's as one."""
+    """Silences that no removal contains: each process's as one."""
     by_name: dict[tuple[str, bool], list[Silent]] = {}
     names = looping_names(by_kind)
     for one in by_kind.get("silent", ()):
@@ -115,7 +115,7 @@ def waits_for_others(by_kind: ByKind) -> Iterable[Event]:
 
 
 def aways(by_kind: ByKind) -> Iterable[Event]:
-    """Static members that left for now, but for those that a rolling restart reports."""
+    """Static members that left for now, except those that a rolling restart contains."""
     rolled = {lane for one in by_kind.get("rolling_restart", ()) for lane in one["lanes"]}
     for one in by_kind.get("away", ()):
         if one["lane"] not in rolled:
@@ -135,7 +135,7 @@ def emptied(by_kind: ByKind) -> Iterable[Event]:
 def unassigned(by_kind: ByKind, known: set[int], steps: set[int]) -> Iterable[Event]:
     """The longest time between two owners, and the longest until a first one, if they were longer than a hand-over.
 
-    What a removal reports, or the growth of a topic, is reported there.
+    The effects of a removal, or of a topic's growth, are in that event.
     """
     grown = {one["sequences"][0] for one in by_kind.get("partitions_added", ())}
     for first in (False, True):

@@ -31,7 +31,7 @@ NEWS: Final = 1
 
 
 def others(by_kind: ByKind, known: set[int]) -> list[Event]:
-    """``told``: steps that a pattern reports."""
+    """``known``: steps that a pattern explains."""
     paused, cut_off = by_kind.get("stood_still", ()), by_kind.get("cut_off", ())
     return [
         *_each(by_kind, paused, "{} was paused {:,} times", "consumers were paused {:,} times"),

@@ -10,7 +10,7 @@ from groups.history.verdict.text import Part
 from groups.history.words import duration, listed_partitions, was_or_were
 
 UNASSIGNED_LEAST_MS: Final = 2_000
-"""A hand-over from one member to the next takes up to a heartbeat; a shorter interval is reported among the sums."""
+"""A hand-over from one member to the next takes up to a heartbeat; a shorter interval is only in the sums."""
 
 
 TWO_ROUNDS_MOST_MS: Final = 10_000

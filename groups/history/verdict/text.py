@@ -1,4 +1,4 @@
-"""Clauses in the making: words, each with the step that proves it, or the list of its steps, or the time that it reports."""
+"""Clauses in the making: words, each with the step that proves it, or the list of its steps, or the time that it contains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Clause(TypedDict):
     sequences: NotRequired[list[int]]
     """Of a clause that counts n things: where they happened, in order, for stepping through them."""
     at_ms: NotRequired[int]
-    """Of a time: the moment, so that a page can determine it in another zone."""
+    """Of a time: the moment, so that a page can show it in another zone."""
     part: NotRequired[Role]
     """Of how the group formed, and of sums: a page shows them with the whole story only."""
 
@@ -95,7 +95,7 @@ class Event:
 
 
 class Text:
-    """Sentences in the making; ``first_ms`` and ``last_ms`` are the log's: over a day, times report the day too."""
+    """Sentences in the making; ``first_ms`` and ``last_ms`` are the log's: over a day, times contain the day too."""
 
     def __init__(self, first_ms: int, last_ms: int) -> None:
         self.clauses: list[Clause] = []

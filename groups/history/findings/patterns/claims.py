@@ -25,7 +25,7 @@ OLDEST: Final = 0
 
 
 class Claim(NamedTuple):
-    """``generation`` is ``None`` where the subscription does not report since when, and -1 where it reports that there is none."""
+    """``generation`` is ``None`` if the subscription has no such field, and -1 if it reports that there is none."""
 
     version: int
     places: tuple[Place, ...]
@@ -44,7 +44,7 @@ class DoubleClaim:
     generations: list[int | None]
     places: list[Place]
     resolved: bool
-    """Whether of each partition one claim is the newest, by the generations that are reported."""
+    """Whether each partition has one newest claim, by the generations in the subscriptions."""
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ class Claims(Watch):
 
 
 def _has_newest(generations: list[int | None]) -> bool:
-    """Who reports no generation, or that it has none, is taken for the older one (KIP-792)."""
+    """A claim without a generation, or with -1, is taken for the older one (KIP-792)."""
     known = [-1 if one is None else one for one in generations]
     return max(known) >= 0 and known.count(max(known)) == 1
 

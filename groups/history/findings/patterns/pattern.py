@@ -1,6 +1,6 @@
 """What all patterns have: a name, how bad it is, which sources show it, what usually causes it, where to look.
 
-A pattern is reported with its evidence, and where the log lacks the sources that it needs, the summary states this: a log of records holds
+A pattern is reported with its evidence, and where the log lacks the sources that it needs, the summary lists that: a log of records holds
 neither requests nor callbacks, so that a zombie is not ruled out by it.
 """
 
@@ -92,7 +92,7 @@ class Pattern:
         explained_by: str = "",
         **data: object,
     ) -> Finding:
-        """A finding of this pattern. ``brief`` states who and how long; the title goes before it. ``advice`` is for this case alone.
+        """A finding of this pattern. ``brief`` contains who and how long; the title goes before it. ``advice`` is for this case alone.
 
         ``explained_by``: titles of other patterns that are its cause here, so that it has no causes and no advice of its own.
         """

@@ -113,7 +113,7 @@ def found_overruns(facts: Facts) -> list[Finding]:
 
 
 def _source(facts: Facts, watch: PollLeaves, going: Going) -> tuple[bool, str] | None:
-    """Whether it is sure, and what reports it; ``None`` where the removal is no such leave."""
+    """Whether it is sure, and what proves it; ``None`` if the removal is no such leave."""
     if watch.reasons.get(going.member, going.sequence + 1) <= going.sequence:
         return True, REQUESTS
     if going.why == "left" and not going.away:

@@ -3,7 +3,7 @@
 Needs: the coordinator's log (timers), or commits, from whose end one session timeout before the removal it is inferred (``removed``).
 Claims: who, when, how long its session was, whether it came back. A static member that had left for now is ``limbo`` or
 ``static_churn``. A client that ended as a broker refused it (UNSUPPORTED_VERSION) is no such member: its session does run out, and
-``refused`` and ``feature`` show why. Cannot know: whether the process crashed, froze, or was cut off.
+``refused`` and ``feature`` contain why. Cannot know: whether the process crashed, froze, or was cut off.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ COOPERATIVE: Final = "cooperative"
 
 @dataclass(slots=True)
 class SecondRounds(Watch):
-    """Generations that are second rounds: when, by which entry, whether a reason states this. ``last_ms``: the one before."""
+    """Generations that are second rounds: when, by which entry, whether a reason proves it. ``last_ms``: the one before."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
     sees_moves: ClassVar[bool] = False

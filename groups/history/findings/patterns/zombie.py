@@ -1,4 +1,4 @@
-"""Zombie member: a process that was removed, does not know it, and goes on until an answer reports it.
+"""Zombie member: a process that was removed, does not know it, and goes on until an answer contains the error.
 
 Needs: requests: a heartbeat or a commit of a member after its removal, refused with UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH,
 STALE_MEMBER_EPOCH or ILLEGAL_GENERATION. Claims: who, how long after its removal, by which requests. Who left by itself, or was
@@ -74,7 +74,7 @@ class Afterlife:
 
 @dataclass(slots=True)
 class Afterlives(Watch):
-    """Who is gone, and what was seen them since."""
+    """Members that are gone, and what was seen of them since."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD, Kind.RESPONSE})
     sees_moves: ClassVar[bool] = False
@@ -124,7 +124,7 @@ class Afterlives(Watch):
 
 
 def refusal_of(entry: Entry) -> int | None:
-    """The error of an answer that states that the sender is no member, or at no such epoch; of a commit that of a partition."""
+    """The error of an answer to a sender that is no member, or at no such epoch; of a commit, the partition's error."""
     body = mapping(entry.payload.get("body"))
     codes = [body.get("errorCode")]
     codes += [

@@ -140,7 +140,7 @@ class Shown:
 
     @cached_property
     def _parts(self) -> Words:
-        """Its words without the time before them, and without what the headline's end states."""
+        """Its words without the time before them, and without the words of the headline's end."""
         parts = self.event.parts
         parts = parts[3:] if parts[0].text == "from " and len(parts) > 3 else parts
         if self.event.kind in EXPLAINED:

@@ -25,7 +25,7 @@ class Hole(NamedTuple):
 
 
 def of_removals(removals: Sequence[Removed], by_kind: ByKind) -> Harm | None:
-    """By what is known best: nobody read it (a run states this), no commit of it (a log has those), nobody had it."""
+    """By what is known best: nobody read it (a run reports this), no commit of it (a log has those), nobody had it."""
     kills = {one["killed_sequence"] for one in removals} - {None}
     owned = [
         (place, one) for one in removals if one["silent_from_ms"] is not None for place in one["partitions"]

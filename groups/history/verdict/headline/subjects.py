@@ -130,7 +130,7 @@ def _loop_is_on(one: Loop, harm: Harm | None, log: Span) -> bool | None:
 
 
 def _removals(by_kind: ByKind) -> Iterator[Subject]:
-    """Of each cause all removals of the log as one; what a loop or a rolling restart states is said there."""
+    """All removals of the log with one cause as one; those of a loop or a rolling restart are left to its event."""
     looping = {one["lane"] for one in (*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ()))}
     looping |= {lane for one in by_kind.get("short_rebalance_timeout", ()) for lane in one["lanes"]}
     rolled = {step for one in by_kind.get("rolling_restart", ()) for step in one["steps"]}
