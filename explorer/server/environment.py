@@ -125,15 +125,15 @@ MAIL_TIMEOUT_S = 20
 def mail_server(name: str, sender: str) -> dict[str, Any]:
     """Django's settings of a mail server from ``smtp://user:password@host:587`` (STARTTLS; ``?tls=0`` for none) or ``smtps://…:465``; no host where it is not set."""
     value = text(name, "")
-    parts = urlsplit(value)
-    query = dict(parse_qsl(parts.query))
     if not value:
         return {"EMAIL_HOST": ""}
+    # The value has a password: it is in no message.
     try:
+        parts = urlsplit(value)
         port = parts.port or MAIL_PORTS[parts.scheme]
     except (KeyError, ValueError):
-        port = 0
-    # The value has a password: it is in no message.
+        parts, port = urlsplit(""), 0
+    query = dict(parse_qsl(parts.query))
     if not port or not parts.hostname or query.keys() - {"tls"} or query.get("tls", "1") not in ("0", "1"):
         raise ImproperlyConfigured(
             f"{name} must be smtp://user:password@host:587 or smtps://user:password@host:465."

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import yaml
-from django.db import transaction
 
 from groups.alert_models import AlertRule
 from groups.cluster_models import Cluster
@@ -105,11 +104,10 @@ def _filled(value: Any, where: str, environment: Mapping[str, str]) -> Any:
     return _NAME.sub(put, value)
 
 
-@transaction.atomic
 def apply(clusters: Mapping[str, dict[str, Any]], *, prune: bool) -> Iterator[str]:
     """Make what is stored as the file has it; a sentence for each change. ``prune``: rules that it does not have are removed.
 
-    A cluster that the file does not have stays: with it all that was recorded of it would go. ``BadDeclaration`` undoes all.
+    A cluster that the file does not have stays: with it all that was recorded of it would go. ``BadDeclaration`` must undo all: the caller has a transaction.
     """
     for name, declared in clusters.items():
         cluster = Cluster.objects.filter(name=name).first()
@@ -167,7 +165,7 @@ def _rules(cluster: Cluster, declared: list[dict[str, Any]], *, prune: bool) -> 
         if row.pk not in {stored[each].pk for each in wanted.keys() & stored.keys()}
     ]
     for row in gone if prune else ():
-        yield f"{cluster.name}: removed the rule {rules.shown_rule(row)['says']}"
+        yield f"{cluster.name}: removed the rule {rules.text_of(row)}"
         row.delete()
     for identity, rule in wanted.items():
         if identity not in stored:
@@ -175,7 +173,7 @@ def _rules(cluster: Cluster, declared: list[dict[str, Any]], *, prune: bool) -> 
                 row = rules.add(cluster, rule)
             except BadRule as error:
                 raise BadDeclaration(f"clusters.{cluster.name}.rules: {error}") from None
-            yield f"{cluster.name}: added the rule {rules.shown_rule(row)['says']}"
+            yield f"{cluster.name}: added the rule {rules.text_of(row)}"
 
 
 def _identity(limits: Mapping[str, Any], rule: Mapping[str, Any], destination: object) -> Any:

@@ -157,6 +157,33 @@ def test_people_get_an_e_mail_and_a_server_that_refuses_for_good_is_not_asked_ag
     assert (rule["webhook"], rule["form"]) == ("mailto:…@example.org", "mail")
 
 
+def test_a_line_break_in_a_groups_name_stays_in_the_subject_and_stops_no_other_message(
+    watch: Watch, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    with mail_server() as (port, letters):
+        settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", port, False
+        settings.DEFAULT_FROM_EMAIL = "kafka@example.org"
+        registry.add(watch.cluster, {"kind": "empty", "for_s": 1, "webhook": "mailto:ada@example.org"})
+        for at_s in (0, 5):
+            watch.sees(at_s, described("orders\nBcc: eve@example.org", {}, epoch=3))
+        # A time that no calendar has.
+        row = Delivery.objects.get()
+        other = registry.add(
+            watch.cluster, {"kind": "stuck", "webhook": "https://chat.example/x", "form": "alertmanager"}
+        )
+        message = {**row.message, "since_ms": 2**62, "at_ms": 2**62}
+        Delivery.objects.create(
+            cluster=watch.cluster, rule=other, message=message, state="waiting", next_try=row.next_try
+        )
+        assert asyncio.run(Sender(watch.cluster.pk).send_due()) == 2
+    states = {each.message["since_ms"] == 2**62: each.state for each in Delivery.objects.all()}
+    assert states == {False: "delivered", True: "failed"}
+    [letter] = [email.message_from_bytes(each, policy=email.policy.default) for each in letters]
+    assert "\\u000aBcc: eve@example.org" in letter["Subject"]
+    assert letter["Bcc"] is None
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [
@@ -179,7 +206,14 @@ def test_a_destination_that_cannot_be_is_refused_with_its_field(
 
 
 @pytest.mark.parametrize(
-    "address", ["mailto:ada", "mailto:" + ",".join(["a@example.org"] * 11), "https://x.example/"]
+    "address",
+    [
+        "mailto:ada",
+        "mailto:" + ",".join(["a@example.org"] * 11),
+        "https://x.example/",
+        f"mailto:ada@{'ä' * 60}.example",
+        'mailto:"%01"@example.org',
+    ],
 )
 def test_an_e_mail_goes_to_addresses_and_to_a_few(watch: Watch, settings: Any, address: str) -> None:
     settings.EMAIL_HOST = "mail.example"
@@ -212,7 +246,18 @@ def test_what_could_not_wait_is_counted_in_one_message_once_there_is_room(
     )
 
 
-@pytest.mark.parametrize("value", ["mail.example", "smtp://", "smtp://h:x", "http://h", "smtp://h?tls=2"])
+def test_a_message_of_a_late_group_asks_about_no_other_group(
+    watch: Watch, django_assert_num_queries: Any
+) -> None:
+    rule = registry.add(watch.cluster, {"kind": "late", "webhook": "https://chat.example/x"})
+    rule.cluster.seen = {"brokers": 3}
+    with django_assert_num_queries(0):
+        assert deliveries.message_of(rule, None, "test", "")["rule"]["says"].startswith("Lag over 5")
+
+
+@pytest.mark.parametrize(
+    "value", ["mail.example", "smtp://", "smtp://h:x", "http://h", "smtp://h?tls=2", "smtp://u:pa[ss@h"]
+)
 def test_a_mail_server_that_cannot_be_is_one_line_without_the_password(value: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("MAIL_URL", value)
     monkeypatch.setenv("MAIL_FROM", "kafka@example.org")

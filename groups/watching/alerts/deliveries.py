@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import smtplib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from groups.cluster_models import Cluster
 from groups.history.words import counted
 from groups.jobs.announce import announce, cluster_group
 from groups.packs.listed_summary import headline_text
-from groups.terminal import page_text
+from groups.terminal import page_text, terminal_name, terminal_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
 from groups.watching.alerts.destination import Destination, stored_destination
@@ -56,6 +57,9 @@ AT_ONCE: Final = 8
 
 LOOK_EVERY_S: Final = 1.0
 
+_mailers: Final = ThreadPoolExecutor(AT_ONCE, "mail")
+"""A mail server that is away holds a thread for its timeout: of these, not the one that asks the database, nor those that resolve names."""
+
 
 def enqueue(rule: AlertRule, alert: Alert | None, status: str, text: str) -> Delivery | None:
     """A message for the rule's webhook; null where it has none."""
@@ -79,14 +83,19 @@ def message_of(rule: AlertRule, alert: Alert | None, status: str, text: str) -> 
     cluster = rule.cluster.name
     moment = None if alert is None else registry.moment_of(alert)
     url = None if moment is None else settings.PUBLIC_URL + moment
-    about = registry.shown_rule(rule)
     return {
         "type": "alert",
         "status": status,
         "id": None if alert is None else alert.pk,
         "cluster": cluster,
         "group": "" if alert is None else alert.group,
-        "rule": {name: about[name] for name in ("id", "kind", "group", "limits", "says")},
+        "rule": {
+            "id": rule.pk,
+            "kind": rule.kind,
+            "group": rule.group,
+            "limits": rule.limits,
+            "says": registry.text_of(rule),
+        },
         "says": text,
         "headline": ""
         if alert is None or alert.timeline is None
@@ -140,9 +149,15 @@ class Sender:
         if destination is None:
             problem = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
             return Answer(ok=False, text=problem, again=False)
-        if destination.form is Form.MAIL:
-            return await sync_to_async(sent_mail)(row.message, destination.people)
-        body = body_of(destination.form, row.message, destination.key)
+        try:
+            if destination.form is Form.MAIL:
+                send = sync_to_async(sent_mail, thread_sensitive=False, executor=_mailers)
+                return await send(row.message, destination.people)
+            body = body_of(destination.form, row.message, destination.key)
+        except (ValueError, TypeError, OverflowError) as error:
+            # A name or a time comes from a cluster, and can be of a kind that the form cannot have.
+            problem = f"The message cannot be written as {destination.form}: {error}"
+            return Answer(ok=False, text=problem, again=False)
         return await post(destination.url, body, also=networks(settings.WEBHOOK_NETWORKS))
 
     def _take(self, row: Delivery, answer: Answer) -> None:
@@ -185,7 +200,7 @@ def summarize_dropped(cluster_id: str) -> None:
             rule,
             None,
             "dropped",
-            f"{counted(count, 'message')} of this rule could not wait, and were dropped: {registry.shown_rule(rule)['says']}",
+            f"{counted(count, 'message')} of this rule could not wait, and were dropped: {registry.text_of(rule)}",
         )
 
 
@@ -193,7 +208,7 @@ def sent_mail(message: dict[str, Any], people: list[str]) -> Answer:
     """Send by Django's mail backend; a mail server that is away is tried again, one that refuses for good is not."""
     subject, text = mail_of(message)
     try:
-        send_mail(page_text(subject), text, None, people)
+        send_mail(terminal_name(subject), terminal_text(text), None, people)
     except smtplib.SMTPResponseException as error:
         words = error.smtp_error
         text = words.decode(errors="replace") if isinstance(words, bytes) else words
@@ -213,7 +228,7 @@ def publish(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) ->
 
 def trial_of(rule: AlertRule) -> Delivery | None:
     """A message that tests the webhook."""
-    text = f"This is a test of the rule: {registry.shown_rule(rule)['says']}"
+    text = f"This is a test of the rule: {registry.text_of(rule)}"
     return enqueue(rule, None, "test", text)
 
 

@@ -89,7 +89,10 @@ def _check_people(found: Destination) -> None:
     for each in found.people:
         try:
             validate_email(each)
-        except ValidationError:
+            if not each.isprintable():
+                raise ValueError(each)
+            each.rpartition("@")[2].encode("idna")
+        except (ValidationError, ValueError):
             raise BadRule(f"{each[:100]!r} is no address of an e-mail.", "webhook") from None
 
 

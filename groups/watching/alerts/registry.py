@@ -148,12 +148,19 @@ def set_enabled(row: AlertRule, *, enabled: bool) -> AlertRule:
     return row
 
 
+def text_of(row: AlertRule) -> str:
+    """The rule in words; its kind where another version stored what this one does not have."""
+    try:
+        return values(row).text
+    except BadRule:
+        return row.kind
+
+
 def shown_rule(row: AlertRule) -> ShownRule:
     try:
-        rule = values(row)
-        text, blocked = rule.text, _blocked(row.cluster, rule)
+        blocked = _blocked(row.cluster, values(row))
     except BadRule:
-        text, blocked = row.kind, "It cannot fire: another version of this program stored it."
+        blocked = "It cannot fire: another version of this program stored it."
     destination = stored_destination(row)
     return {
         "id": row.pk,
@@ -161,7 +168,7 @@ def shown_rule(row: AlertRule) -> ShownRule:
         "kind": row.kind,
         "group": row.group,
         "limits": row.limits,
-        "says": text,
+        "says": text_of(row),
         "webhook": destination.shown if destination is not None else None,
         "form": destination.form.value if destination is not None else None,
         "enabled": row.enabled,
