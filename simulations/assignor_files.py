@@ -1,6 +1,6 @@
 """Client-side assignors from Python files: named on the command line or in the server's settings, and nowhere else.
 
-A file is run with all the rights of anyone who runs the program. So none is ever taken from a page, a request, a link, a
+A file is run with all the rights of the user who runs the program. So none is ever taken from a page, a request, a link, a
 scenario or an assignment spec: those can only name an assignor that was loaded already.
 """
 
@@ -19,7 +19,7 @@ CLASS: Final = "Assignor"
 
 
 class AssignorFileError(ValueError):
-    """The file holds no assignor that can be used; the message states what is wrong with it, and where."""
+    """The file holds no assignor that can be used; the message contains what is wrong with it, and where."""
 
 
 def client_assignors(files: Iterable[str | Path]) -> dict[str, Callable[[], ClientAssignor]]:

@@ -45,13 +45,13 @@ class Sweep(models.Model):
     """From Spark's start to the last answer, of all attempts together."""
 
     attempts = models.IntegerField(default=0)
-    """How often it was taken up: anyone who runs an earlier attempt has to stop."""
+    """How often it was taken up: a process that runs an earlier attempt has to stop."""
 
     engine = models.CharField(max_length=64)
     """Digest of the assignors that answer: only the same ones give the same numbers again."""
 
     lease_until = models.DateTimeField(null=True)
-    """Until when anyone who waits for it or runs it need not be seen; null once it has ended."""
+    """When the lease expires of the process that waits for it or runs it; null once it has ended."""
 
     author = author_field()
     created = models.DateTimeField(auto_now_add=True)

@@ -129,7 +129,7 @@ def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summa
             known = batch.summary
     if (batch := recorder.flush(final=True)) is not None:
         known = batch.summary
-    # A run reports at least of its topics.
+    # A run contains at least its topics.
     assert known is not None
     return known
 

@@ -139,7 +139,7 @@ def perform(
     publish: Callable[[Mapping[str, Any]], None] = lambda message: None,
     spark_comes: bool = False,
 ) -> Import:
-    """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken.
+    """Reads a waiting import to its end. ``publish`` gets each progress message. Does nothing if it is taken.
 
     Where it needs Spark's packages, which are missing, it fails; or waits again where they come by themselves (``spark_comes``).
     """

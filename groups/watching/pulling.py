@@ -76,7 +76,7 @@ class Positions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What one round saw. ``told`` has only what may have changed: an answer that is the same is left out."""
+    """What one round saw. ``answers`` has only what may have changed: an answer that is the same is left out."""
 
     at_ms: int
     took_ms: int

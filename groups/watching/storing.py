@@ -2,7 +2,7 @@
 
 A group has one timeline that grows. It ends when the group is deleted, or when it is long enough
 (``LIVE_ENTRIES_MOST``): the next one begins with the group as it is. Where the recording is placed is stored with the
-row, so that anyone who takes the cluster after this process goes on where it ended, and states for how long nobody looked.
+row, so that the next process with this cluster goes on where this one ended, and notes for how long nobody looked.
 """
 
 from __future__ import annotations

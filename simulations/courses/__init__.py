@@ -1,4 +1,4 @@
-"""The bundled courses and their lessons: a YAML file each, and the recorded logs that some are reported of."""
+"""The bundled courses and their lessons: a YAML file each, and the recorded logs that some are about."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def after(name: str) -> str | None:
 
 
 class Bundled:
-    """What lessons are reported of: the case studies, and the logs next to the lessons."""
+    """What lessons are about: the case studies, and the logs in this folder."""
 
     def study(self, name: str) -> Scenario:
         return studies.load(name)

@@ -47,7 +47,7 @@ def names_of(members: Mapping[str, MemberFrame], cast: Sequence[NamedMember]) ->
 
 
 def partition_counts(frame: Frame) -> dict[str, int]:
-    """Partitions of each topic that somebody subscribes to or has, as far as they are reported or seen."""
+    """Partitions of each topic that somebody subscribes to or has, as far as they are known."""
     counts: dict[str, int] = {}
     for topic, known in (frame.get("topics") or {}).items():
         counts[topic] = known.get("partitions") or 0
@@ -96,7 +96,7 @@ def classic_start(frame: Frame, names: Mapping[str, str], counts: Mapping[str, i
 
 
 def classic_assignors(frame: Frame, assumed: list[str]) -> list[str]:
-    """What all members list, as far as the log reports: the one that was chosen."""
+    """What all members list, as far as the log shows: the one that was chosen."""
     chosen = frame.get("protocol_name")
     if chosen is None:
         assumed.append("The log does not tell the classic members' assignors: range is assumed.")

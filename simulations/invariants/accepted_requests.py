@@ -84,7 +84,7 @@ class AnswerChecks:
             return NOT_KNOWN
         if epoch == 0:
             if before is not None and before.instance is not None and before.epoch != LEFT_FOR_NOW:
-                # It asks for its own instance: Kafka's released coordinator takes it back or has it wait, by what its record states.
+                # It asks for its own instance: Kafka's released coordinator takes it back or has it wait, depending on its record.
                 return None
             return frozenset({NONE})
         if before is None:
@@ -103,7 +103,7 @@ class AnswerChecks:
         return frozenset({FENCED_MEMBER_EPOCH})
 
     def commit(self, entry: Entry, asked: HandledRequest, member: Member | None) -> None:
-        """What a member commits with its own epoch is taken (what is taken wrongly, ``commit_epoch`` reports)."""
+        """What a member commits with its own epoch is taken (``commit_epoch`` finds commits that should not be)."""
         epoch, who = asked.body.get("generationIdOrMemberEpoch", -1), asked.entry.actor
         if member is None or epoch != member.epoch:
             return

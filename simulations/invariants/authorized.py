@@ -1,4 +1,4 @@
-"""ACLs: who lacks a right is answered so, and nobody else is. Holds next to whatever else a run is checked by."""
+"""ACLs: who lacks a right is answered so, and nobody else is. Holds in addition to a run's other checks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _Right = tuple[str, str, str]
 
 
 class AuthorizedChecker(SideChecker):
-    """What ``inner`` finds, and what of ACLs is not kept; notes distinguish who is denied what from when on."""
+    """What ``inner`` finds, and what of ACLs is not kept; notes show who is denied what and since when."""
 
     def __init__(self, inner: RunChecker) -> None:
         super().__init__(inner)
@@ -109,7 +109,7 @@ class AuthorizedChecker(SideChecker):
         return frozenset(name for name in names if self._lacks(entry, "read", "topic", name))
 
     def _named(self, topic: str) -> str:
-        """Answers of older versions report names, of newer ones ids."""
+        """Answers of older versions contain names, of newer ones ids."""
         return self._names.get(topic, topic)
 
     def _written(self, entry: Entry, asked: Entry, wanted: frozenset[int], unread: frozenset[str]) -> None:

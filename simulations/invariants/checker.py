@@ -119,7 +119,7 @@ class Checker:
         return self._violations.take()
 
     def end(self, at_ms: int) -> list[Violation]:
-        """The run is over at this time: anyone who should have been seen by now was not."""
+        """The run is over at this time: members that should have heartbeated by now did not."""
         self._clients.due(at_ms)
         self._liveness.due(at_ms, self._last)
         return self._violations.take()

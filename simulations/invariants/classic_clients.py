@@ -74,7 +74,7 @@ def commit_codes(body: AnyAnswer) -> set[int]:
 
 
 class RunChecker(Protocol):
-    """What a run reports anyone who checks it."""
+    """What a run reports to its checker."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]: ...
 
@@ -125,7 +125,7 @@ class ClassicClientChecker:
         self._rounds = RoundChecks(self._violations, self._clients, bounds or Bounds())
         self._last = 0
         self._generation = self._written = -1
-        """The latest that members were notified of, and that a record reports."""
+        """The latest generation that was sent to members, and the latest in a record."""
         self._restarts = False
         self._fenced: set[str] = set()
         self._asked = self._converted = False
@@ -233,7 +233,7 @@ class ClassicClientChecker:
             for member in value["members"]:
                 self._client(member["memberId"]).generation = self._generation
         if self._restarts and not value["members"]:
-            return  # Of the last life, or of this one: who has joined since cannot be reported.
+            return  # Of the last life, or of this one: which members have joined since is unknown.
         self._written = value["generation"]
         members = {member["memberId"] for member in value["members"]}
         for who, client in self._clients.items():

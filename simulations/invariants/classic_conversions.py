@@ -82,7 +82,7 @@ class ConversionChecks:
         self._violations = violations
         self._kafka = kafka
         self._data: dict[str, str] = {}
-        """What a custom assignor reported members of the classic group: the proposal carries it over, in version -1."""
+        """What a custom assignor sent the members of the classic group: the proposal carries it over, in version -1."""
         self._group = group
         self._topics = topics
 

@@ -1,7 +1,7 @@
 """Checks the coordinator of a classic group by what it is asked, answers and writes: G.3, as far as it is its affair.
 
 Like the other checkers it reads entries alone and keeps a picture of its own. What members do with their partitions is
-the affair of their client; here only what the coordinator reports them is looked at.
+the affair of their client; here only what the coordinator sends them is checked.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ EMPTY_MOST: Final = 3
 
 @dataclass(slots=True)
 class _Generation:
-    """What members of a generation were reported. ``joined`` have been answered, ``listed`` is what the leader was notified."""
+    """What members of a generation were sent. ``joined`` have been answered, ``listed`` is the list that the leader got."""
 
     leader: str = ""
     protocol: tuple[str | None, str | None] = (None, None)
@@ -112,9 +112,9 @@ class ClassicGroupChecker:
         self._answered: set[int] = set()
         self._number = 0
         self._emptied: set[int] = set()
-        """Generations that nobody was notified of, so that a record has to say that the group was empty."""
+        """Generations that no member was sent, so that a record has to show that the group was empty."""
         self._loaded_ms = self._joined_at = 0
-        """When the coordinator has loaded; the entry that first reported of the present generation."""
+        """When the coordinator has loaded; the entry that first contained the present generation."""
         self._current = _Generation()
         self._written: tuple[int, list[dict[str, str]]] = 0, []
 
@@ -130,7 +130,7 @@ class ClassicGroupChecker:
             case Kind.RECORD if payload["type"] == 2:
                 self._record(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "fail_over":
-                # What was not written is lost, and its generation may be reported again.
+                # What was not written is lost, and its generation number may be used again.
                 self._emptied.clear()
                 self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
                 self._number, self._current = (
@@ -143,7 +143,7 @@ class ClassicGroupChecker:
         return [each for each in found if each.invariant == ANSWERED_ONCE] if self._unsure else found
 
     def copy(self) -> Self:
-        """The checker as it is, to go on along another way; what it reports is its own."""
+        """A copy of the checker, to go on along another way, with its own report."""
         other = copy(self)
         other._violations = Violations()
         other._asked, other._answered = dict(self._asked), set(self._answered)
@@ -218,13 +218,13 @@ class ClassicGroupChecker:
             self._add(BARRIER, f"{who} is told the members and does not lead", entry, request)
         listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
         if not returned:
-            # A leader that came back is reported those of before, of whom a new coordinator has seen nothing.
+            # A returning static leader gets the previous member list, which a new coordinator does not have.
             current.listed = listed
         if body["leader"] not in listed:
             self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
 
     def _is_one(self, leader: str, other: str) -> bool:
-        """Whether both ids are of one static member: one that came back with an old JoinGroup received its id of before."""
+        """Whether both ids are of one static member: one that came back with an old JoinGroup got its previous id."""
         if leader == other:
             return True
         instances = {who: self._instance(who) for who in (leader, other)}

@@ -143,7 +143,7 @@ class MemberChecks:
             self._begins(entry)
             self._ended()
 
-    # What entries report.
+    # What entries contain.
 
     def _begins(self, entry: Entry) -> None:
         members = self._group.members
@@ -282,7 +282,7 @@ class MemberChecks:
     # What is asked.
 
     def _upgrades(self, entry: Entry) -> None:
-        """A classic group ends, unless another generation has begun, whose members no record reports yet."""
+        """A classic group ends, unless another generation has begun, whose members no record contains yet."""
         if self._knows and self._classic is not None and self._generation == self._classic["generation"]:
             members = (each for each in self._classic["members"] if each["memberId"] not in self._gone)
             self._conversions.upgrades(self._operation, entry, members)
@@ -309,7 +309,7 @@ class MemberChecks:
             and api in ("SyncGroup", "Heartbeat")
             and (api == "SyncGroup" or entry.at_ms > self._loaded_ms)
         ):
-            # A coordinator that is loading reports every heartbeat that all is well.
+            # A coordinator that is loading answers every heartbeat without an error.
             self._is_answered(operation)
 
     def _has_joined(self, operation: Operation) -> None:

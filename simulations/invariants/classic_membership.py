@@ -1,4 +1,4 @@
-"""Who is a member of a classic group as the rules have it, who is refused, and what members are notified (``classic_picture``)."""
+"""Who is a member of a classic group as the rules have it, who is refused, and what members are sent (``classic_picture``)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ClassicMembership:
         return NONE
 
     def _turn_away(self, who: str) -> None:
-        """Who waits in the join phase is notified that it is no member; who waits for an assignment is not answered."""
+        """A member that waits in the join phase is answered that it is no member; in the sync phase it is not answered."""
         member = self.members[who]
         if member.join:
             self._answer_join(member, {"errorCode": UNKNOWN_MEMBER})

@@ -69,7 +69,7 @@ OF_THE_BROKER: Final = (3, 29, 100)
 """Errors of a partition that a commit is answered before anybody asks the group."""
 
 OF_THE_PARTITION: Final = (12, *OF_THE_BROKER)
-"""Errors of a commit that are about a partition, anyone who commits."""
+"""Errors of a commit that are about a partition, whichever member commits."""
 
 DELETES: Final = ("delete_group", "expire_offsets")
 """Notes of what nobody asks for and ends a group. Other notes may stand within an operation: a step of a narration does."""
@@ -175,7 +175,7 @@ class OperationChecks:
             return
         self._last = value
         if not self._has_begun:
-            # Anyone who was there before the log began knows more of its members than their records do.
+            # A coordinator from before the log began knows more of its members than their records contain.
             self._knows = False
         if self._operation is not None:
             self._operation.records.append(entry)
@@ -211,7 +211,7 @@ class OperationChecks:
         self._are_timed(operation.entry, effects)
 
     def _is_turned_away(self, operation: _Operation) -> bool:
-        """Whether the coordinator has not looked at the request; a heartbeat is notified that all is well meanwhile."""
+        """Whether the coordinator has not looked at the request; a heartbeat is answered without an error meanwhile."""
         entry = operation.entry
         if entry.kind is not Kind.REQUEST:
             return False
@@ -251,7 +251,7 @@ class OperationChecks:
 
     @staticmethod
     def _without_session(effects: Effects, *, steady: bool) -> Effects:
-        """The entry of a steady heartbeat reports by itself that the session restarts."""
+        """The entry of a steady heartbeat alone means that the session restarts."""
         if steady:
             effects.timers.clear()
         return effects
@@ -344,7 +344,7 @@ def _key(entry: Entry) -> tuple[str, str | None]:
 
 
 def _leaving(body: LeaveGroupBody) -> list[LeavingMemberBody]:
-    """Who leaves: below version 3 the member is in the request itself."""
+    """Members that leave: below version 3 the member is in the request itself."""
     return body.get("members") or [
         {"memberId": body.get("memberId", ""), "groupInstanceId": None, "reason": None}
     ]

@@ -10,7 +10,7 @@ NEW_MEMBER_MS: Final = 300_000
 """Until its first join phase ends a member has five minutes (``CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS``)."""
 
 MEMBER_ID_REQUIRED, SKIPS, SYNC_NAMES_PROTOCOL = 4, 9, 5
-"""Versions: of JoinGroup that draws an id first, and that can skip an assignment; of SyncGroup that reports its protocol."""
+"""Versions: of JoinGroup that draws an id first, and that can skip an assignment; of SyncGroup that has its protocol."""
 
 NONE, UNKNOWN_MEMBER, ILLEGAL_GENERATION, INCONSISTENT = 0, 25, 22, 23
 REBALANCE, INVALID_SESSION, FULL, ID_REQUIRED, FENCED_INSTANCE = 27, 26, 81, 79, 82

@@ -43,7 +43,7 @@ from simulations.invariants.classic_vote import elected, offers
 
 
 class ClassicPicture(ClassicMembership):
-    """``exists`` is ``None`` where nobody can show whether there is a group, of which there may be offsets alone."""
+    """``exists`` is ``None`` if it is unknown whether there is a group: there may be only its offsets."""
 
     @property
     def may_fail(self) -> bool:
@@ -88,7 +88,7 @@ class ClassicPicture(ClassicMembership):
     def joins(self, ticket: int, who: str, version: int, body: JoinGroupBody, *, writes: bool) -> Effects:
         """A JoinGroup; ``who`` is the id that the coordinator draws where the request has none.
 
-        ``writes``: whether the coordinator wrote a record for it, which reports if there was a group of offsets alone.
+        ``writes``: whether the coordinator wrote a record for it, which shows if there was a group with only offsets.
         """
         self.effects = Effects()
         if not self._limits.least_session_ms <= body["sessionTimeoutMs"] <= self._limits.most_session_ms:
@@ -235,7 +235,7 @@ class ClassicPicture(ClassicMembership):
         return member is not None or len(self.members) < most
 
     def _supports(self, body: JoinGroupBody) -> bool:
-        """Of what it lists one protocol is listed by all; an empty group takes anyone who lists any."""
+        """Of what it lists one protocol is listed by all; an empty group takes a member that lists any."""
         if self.phase is Phase.EMPTY:
             return bool(body["protocolType"] and body["protocols"])
         return body["protocolType"] == self.protocol_type and any(
@@ -303,14 +303,14 @@ class ClassicPicture(ClassicMembership):
             self._complete_if_all_joined()
 
     def _back(self, who: str, version: int, led: str | None) -> ExpectedAnswer:
-        """A leader that came back is reported to skip its assignment; an older client that the old leader still leads."""
+        """A leader that came back is asked to skip its assignment; an older client gets the old leader's id as the leader."""
         if version < SKIPS:
             return {**self._joined_as(who, with_members=False), "leader": led or "", "skipAssignment": False}
         leads = self.leader == who
         return {**self._joined_as(who, with_members=leads), "skipAssignment": leads}
 
     def _takes(self, member: Member, ticket: int, body: JoinGroupBody) -> None:
-        """What the request reports its member, which waits from now on; one that waited before is never answered."""
+        """Takes over what the request reports of its member, which waits from now on; an earlier one is never answered."""
         self._listed.subtract({name for name, _ in member.offers})
         member.offers = offers(body)
         self._listed.update({name for name, _ in member.offers})
@@ -347,7 +347,7 @@ class ClassicPicture(ClassicMembership):
             self._complete()
 
     def _complete(self) -> None:
-        """Who did not join is out, unless it is static; somebody who did leads; everybody is notified."""
+        """Who did not join is out, unless it is static; a member that joined leads; all are answered."""
         self._delay = None
         for who, member in tuple(self.members.items()):
             if not member.join and member.instance is None:

@@ -28,7 +28,7 @@ JOINS_WITH: Final = "joins_with_what_it_owns"
 CONVERGES: Final = "classic_converges"
 
 ROUNDS_MOST: Final = 8
-"""Generations without any change in between: Kafka's own tests allow four, and a forced rebalance may come next to them."""
+"""Generations without any change in between: Kafka's own tests allow four, and a forced rebalance may come in addition."""
 
 OWNED_VERSION: Final = 1
 """From this version on a subscription names what its member owns."""
@@ -115,9 +115,9 @@ class RoundChecks:
         self._parked: dict[tuple[str, str], int] = {}
         """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
         self._unsure: list[tuple[Entry, str, set[int], set[int]]] = []
-        """Assignments that may be whole for what the notes have not reported yet."""
+        """Assignments that may be whole given topics that no note contains yet."""
         self._changed_ms: dict[str, int] = {}
-        """When the notes last reported of each topic."""
+        """When a note last named each topic."""
         self._returned_ms: int | None = None
         """When the leader of this generation came back to it as a static member does."""
         self._expired: set[str] = set()
@@ -129,7 +129,7 @@ class RoundChecks:
         self.known_fault: str | None = None
         """What a released client is known to do wrong and did here: nothing more is asked of the run."""
         self.unjudged: str | None = None
-        """What the end of the run cannot be asked, as it is now."""
+        """Facts of now that the end of the run does not contain any more."""
         self._past: dict[str, _Past] = {}
 
     def see(self, entry: Entry) -> None:
@@ -246,7 +246,7 @@ class RoundChecks:
             yield f"{named(gone)} is given to a member, and is not there"
 
     def _note_joined(self, body: JoinAnswerBody) -> None:
-        """Who is notified of a generation that a record knows has come back to it, as a static member may."""
+        """A member that gets a generation that is already in a record has come back to it, as a static member may."""
         if body["generationId"] == self._generation and body["leader"] not in self._members:
             self.unjudged = known_faults.LEADERLESS
 
@@ -336,7 +336,7 @@ class RoundChecks:
             for who, each in self._members.items()
             if who not in before
         ):
-            # Its bytes report no generation, so that each JoinGroup is the last one again, and answered at once.
+            # Its bytes contain no generation, so that each JoinGroup is the last one again, and answered at once.
             self.known_fault = self.known_fault or known_faults.ASKS_FOR_EVER
         if is_new and value["members"]:
             self._rounds += 1
@@ -371,7 +371,7 @@ class RoundChecks:
                 self._unsure.append((entry, topic, given, withheld))
 
     def _sure(self, at_ms: int) -> None:
-        """A client may know of a topic's change before the coordinator does, of which the notes report: they have come by now."""
+        """A client may know of a topic's change before the coordinator, whose knowledge the notes record: those have come by now."""
         while self._unsure and at_ms > self._unsure[0][0].at_ms + self.metadata_ms:
             entry, topic, given, withheld = self._unsure.pop(0)
             if not any(self._is_whole(given, withheld, count) for count in self._counts.get(topic, {0})):

@@ -20,7 +20,7 @@ NOTHING_DECIDED: Final = (0, 14, 15, 16)
 
 
 class ClientChecks:
-    """Ownership by client; one that was there before the log has none here until it states what it owns."""
+    """Ownership by client; one from before the log has none here until it reports what it owns."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ClientChecks:
             self._known_epoch[who] = body["memberEpoch"]
 
     def _report_owned(self, entry: Entry, who: str, reported: Sequence[TopicPartitions]) -> None:
-        """A heartbeat that states what its sender owns; nearly all say nothing."""
+        """A heartbeat that contains what its sender owns; nearly all do not."""
         named = listed(reported)
         said = self._topics.named(named)
         if who in self._outdated:
@@ -108,7 +108,7 @@ class ClientChecks:
     def note_topics(self, reported: Mapping[str, NotedTopic | None]) -> None:
         """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
 
-        Nor who was notified of such a part and has not begun with it: it may, once, until it names a part of the next one.
+        Nor for a client that was sent such a part and has not begun with it: it may, once, until it names a part of the next one.
         """
         gone = {
             name
@@ -124,7 +124,7 @@ class ClientChecks:
                 self._outdated.setdefault(who, set()).update(old)
 
     def _was_notified(self, who: str) -> set[Partition]:
-        """What a client was reported since it last began with something: all of that may wait for its application to poll."""
+        """What a client was sent since it last began with something: all of that may wait for its application to poll."""
         return {
             partition
             for reported in self._assignments.get(who, ())
@@ -209,7 +209,7 @@ class ClientChecks:
         if started is None or started.payload["callback"] != payload["callback"]:
             self._add("callbacks", f"A callback of {who} ends that had not begun", (entry.sequence,), who)
         if payload.get("raised") and payload["callback"] not in (rules.ASSIGNED, rules.LOST):
-            # It has given nothing up, and is called again; unless it is leaving, which its next join reports, too.
+            # It has given nothing up, and is called again; unless it is leaving, which its next join shows, too.
             self._raised[who] = partitions
         elif payload["callback"] == rules.ASSIGNED:
             if not payload.get("raised"):
@@ -218,7 +218,7 @@ class ClientChecks:
                 self._began.update({(who, partition): entry.at_ms for partition in begun})
                 del self._assignments.get(who, [])[:-1]
         else:
-            # Who has lost something has lost everything, also what it was reported of after the loss was decided.
+            # Who has lost something has lost everything, also what it was sent after the loss was decided.
             self._raised.pop(who, None)
             self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
             if payload["callback"] == rules.LOST:

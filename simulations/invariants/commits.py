@@ -15,7 +15,7 @@ from simulations.invariants.violations import Partition, Violations, named
 
 
 class CommitChecks:
-    """``given_up``: the callback in which a client last gave up a partition, which anyone who watches callbacks keeps."""
+    """``given_up``: the callback in which a client last gave up a partition, which the check of callbacks keeps."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class CommitChecks:
     def _later_ms(self, who: str, given_up: Entry, has_left: bool) -> int:
         """How much longer than it travels a commit may take that was asked for before its partition was given up.
 
-        It is on its way, or waits for a coordinator: of who has left (it reports no epoch then), and of who may have
+        It is on its way, or waits for a coordinator: of a member that has left (it sends no epoch then), and of one that may have
         lost it. A client notices that an answer is lost when its request timeout is over.
         """
         lost_ms = (self._lost_ms.get(who), self._lost_ms.get(None))

@@ -1,6 +1,6 @@
 """Topics with a rate: records are counted, none is read before it is written, and who reads is who was handed the partition.
 
-A run shows what each client reads; positions, lag and what is read twice are computed from that. Here both are looked at: what is
+A run reports what each client reads; positions, lag and what is read twice are computed from that. Here both are checked: what is
 reported is held against callbacks and faults, what is computed against a count of another kind (``ConsumedLog``).
 """
 

@@ -1,4 +1,4 @@
-"""Holds what replaying a run's notes states of its records against a count of another kind."""
+"""Compares what the replay of a run's notes gives for its records with a count of another kind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Figure(NamedTuple):
 
 
 class Sums:
-    """Reports where the two differ."""
+    """Adds a violation where the two differ."""
 
     def __init__(self, violations: Violations) -> None:
         self._violations = violations

@@ -37,7 +37,7 @@ TURNED_AWAY: Final = (14, 15, 16, 29, 30, 35)
 
 
 class GroupChecks(Group):
-    """The group as its records report, held to what has to be so of it."""
+    """The group as in its records, checked against its invariants."""
 
     def __init__(self, violations: Violations, topics: Topics, semantics: Semantics) -> None:
         super().__init__(1 if semantics is Semantics.KAFKA else 0)
@@ -53,7 +53,7 @@ class GroupChecks(Group):
         self._unit: Entry | None = None
 
     def copy(self) -> Self:
-        """These checks as they stand between two requests, to go on along another way; what they report is its own."""
+        """A copy of these checks between two requests, to go on along another way, with its own report."""
         other = super().copy()
         violations, topics = other._violations, other._topics = Violations(), self._topics.copy()
         other.targets = self.targets.copy(violations, topics)
@@ -77,7 +77,7 @@ class GroupChecks(Group):
         return self.epoch == self.targets.epoch and self.stable_at[self.epoch] == len(self.members)
 
     def see(self, entry: Entry, state: State) -> None:
-        """An entry that reports the coordinator alone, for who shows it no others; ``state`` is its memory."""
+        """An entry about the coordinator alone, for callers that pass no others; ``state`` is its memory."""
         match entry.kind:
             case Kind.RECORD:
                 self.record(entry, state)
@@ -97,7 +97,7 @@ class GroupChecks(Group):
         """The group's assignor is scripted: what it throws is a part of the story."""
         self._answers.may_throw = True
 
-    # What entries report.
+    # What entries contain.
 
     def request(self, entry: Entry) -> None:
         if not entry.payload.get("steady"):
@@ -308,7 +308,7 @@ class GroupChecks(Group):
 
 
 def _turned_away(body: AnyAnswer) -> bool:
-    """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit states this of each partition."""
+    """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit has that error for each partition."""
     codes = [
         answer.get("errorCode")
         for topic in body.get("topics") or ()

@@ -1,4 +1,4 @@
-"""The group as its records report: members, who holds which partition, and which instance is whose."""
+"""The group as in its records: members, who holds which partition, and which instance is whose."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """``number`` states where it is: G.1 the coordinator, G.2 clients, G.4 liveness. ``apart`` are exceptions and differences."""
+    """``number`` is its chapter: G.1 the coordinator, G.2 clients, G.4 liveness. ``apart`` are exceptions and differences."""
 
     name: str
     number: str

@@ -1,6 +1,6 @@
 """What released clients and coordinators are known to do wrong: a run in which they did is not held against the rules.
 
-The first are faults of leaders and of static members of the classic protocol, reported by the version of their JoinGroup; the
+The first are faults of leaders and of static members of the classic protocol, recognised by the version of their JoinGroup; the
 others are those of Kafka's released coordinator where a group changes its protocol.
 """
 
@@ -20,7 +20,7 @@ BEFORE_GENERATIONS: Final = 4
 BEFORE_OWNED: Final = 5
 """The newest JoinGroup of clients that read no owned partitions (before 2.4)."""
 BEFORE_STALE: Final = 7
-"""The newest JoinGroup of clients before 3.2, whose subscriptions report no generation (KIP-792)."""
+"""The newest JoinGroup of clients before 3.2, whose subscriptions contain no generation (KIP-792)."""
 
 STALE_CLAIMS: Final = (
     "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
@@ -77,7 +77,7 @@ TIED: Final = "as many members ask for one server-side assignor as for another, 
 
 @dataclass(slots=True)
 class GivenMember:
-    """As the last record reports: ``claims`` is what it named as owned."""
+    """As in the last record: ``claims`` is what it named as owned."""
 
     topics: frozenset[str] = frozenset()
     claims: frozenset[Partition] = frozenset()
@@ -144,7 +144,7 @@ def is_given_more(member: GivenMember) -> bool:
 
 
 def fault_of_leader(protocol: str | None, version: int, members: Collection[GivenMember]) -> str | None:
-    """What a leader is known to get wrong with what its members reported it; ``version`` is that of its JoinGroup."""
+    """What a leader is known to get wrong with what its members reported to it; ``version`` is that of its JoinGroup."""
     if protocol in STICKY and any(is_given_more(each) for each in members):
         return NOT_SUBSCRIBED
     if version <= BEFORE_OWNED and any(each.claims for each in members):

@@ -66,7 +66,7 @@ class LeftoverChecks:
             if topic is not None and topic.get("id") in (None, self._topics.ids.get(name, topic.get("id"))):
                 self._gone.pop(name, None)
             elif entry.at_ms > self._loading_until_ms and any(where[0] == name for where in self._offsets):
-                # A coordinator that is loading has no offsets to remove yet, and is not reported again.
+                # A coordinator that is loading has no offsets to remove yet, and is not checked again.
                 self._gone[name] = entry.sequence
 
     def failed_over(self, entry: Entry) -> None:

@@ -45,7 +45,7 @@ class Bounds:
     metadata_ms: int = 0
     retry_ms: int = 0
     server_errors: bool = False
-    """Whether requests may fail with UNKNOWN_SERVER_ERROR: the assignor throws where a scenario states this, or a batch is too small."""
+    """Whether requests may fail with UNKNOWN_SERVER_ERROR: the assignor throws where a scenario has that, or a batch is too small."""
 
     def convergence_ms(self, rebalance_timeout_ms: int) -> int:
         round_ms = self.heartbeat_interval_ms + 2 * self.travel_ms + self.settle_ms
@@ -98,7 +98,7 @@ class LivenessChecks:
         self._heeds(who)
 
     def asked(self, entry: Entry) -> None:
-        """A client whose request failed states everything again, and an expression that it has no more is not a part of that."""
+        """A client whose request failed sends everything again, and an expression that it has no more is not a part of that."""
         who, body = entry.actor, entry.payload["body"]
         if body.get("rebalanceTimeoutMs") in (None, -1) or body.get("subscribedTopicRegex") is not None:
             return
@@ -181,7 +181,7 @@ class LivenessChecks:
         for who in self._last_seen:
             self._last_seen[who] = (from_ms, entry.sequence)
         if not self._kafka:
-            # No record shows who was asked to give up: the new coordinator reports it again.
+            # No record shows who was asked to give up: the new coordinator asks again.
             self._waits.clear()
         for who in self._waits:
             self._wait(entry, who, from_ms)

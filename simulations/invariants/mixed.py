@@ -1,6 +1,6 @@
 """Checks a run in which members of both protocols meet, or a group changes its protocol (online migration).
 
-While records report a consumer group, its state is held to G.1, anyone who its members are; while they report a classic one,
+While records contain a consumer group, its state is held to G.1, whatever protocol its members speak; while they contain a classic one,
 to G.3 #28. A client of either protocol is not to read what the group takes it to be rid of, and nothing is to be read by
 two members. What coordinators answer each protocol is the affair of the checkers of groups of one protocol.
 """
@@ -391,7 +391,7 @@ class MixedChecker:
         for other, its in self._clients.items():
             if other == who or other not in members or other in self._out:
                 continue
-            # Who takes its place has it at once; records report so when they are replicated, and other answers come before.
+            # A member that takes its place has it at once; records show it when they are replicated, and other answers come before.
             if self._claimed.get(members[other].instance or "", other) != other:
                 continue
             both = keys & its.owned.keys()

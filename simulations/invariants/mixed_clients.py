@@ -1,4 +1,4 @@
-"""Clients of a run with members of both protocols: what they read, and what of that no record of the group reports."""
+"""Clients of a run with members of both protocols: what they read, and the part of it that no record of the group contains."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Unwritten:
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
         self._deleted: dict[str, int] = {}
-        """Topic → the entry that reported last that it is gone, or another one by now."""
+        """Topic → the last entry by which it is gone or was made again."""
         self._beyond: dict[str, dict[Partition, int]] = {}
         """What a classic member owned beyond what was written down as it became a member of the consumer group."""
 
     def note_topics(self, reported: Mapping[str, NotedTopic | None], sequence: int) -> None:
-        """Ahead of anyone who goes by what is reported."""
+        """Must run before the checks that read the topics."""
         for name, topic in reported.items():
             known = self._topics.ids.get(name)
             if known is not None and (topic is None or topic.get("id") not in (None, known)):

@@ -79,7 +79,7 @@ class Topics:
         self.matched: dict[str, frozenset[str]] = {}
         self.resolved: dict[str, int] = {}
         self.now: dict[str, tuple[str, int]] = {}
-        """Id and partitions of each topic that there is, as the cluster states, whatever the coordinator goes by."""
+        """Id and partitions of each existing topic in the cluster, even if the coordinator has not seen it yet."""
 
     def copy(self) -> Topics:
         topics = Topics()
@@ -118,7 +118,7 @@ class Topics:
         return frozenset(name for name in self.now if pattern.fullmatch(name))
 
     def matches(self, regex: str, topics: Iterable[str] | None, sequence: int) -> None:
-        """An entry shows what an expression matches; ``None``: nobody has it any more, and who comes with it is to wait."""
+        """An entry shows what an expression matches; ``None``: no member has it any more, and a new member with it has to wait."""
         if topics is None:
             self.matched.pop(regex, None)
             self.resolved.pop(regex, None)

@@ -19,7 +19,7 @@ CALLING: Final = "is in a callback"
 
 @dataclass(slots=True)
 class _Client:
-    """``has`` is what callbacks have handed over, ``reads`` what it has reported last, in the entry ``told``.
+    """``has`` is what callbacks have handed over, ``reads`` what it has reported last, in the entry ``reported_at``.
 
     ``giving_up`` is what it has stopped to read, though no callback has taken it yet: that comes at its next poll. ``stopped``: why it
     can read nothing, and since when.
@@ -109,12 +109,12 @@ class ReadingClients:
         self._rights(entry.actor, client, entry.sequence)
 
     def forgotten(self, topic: str) -> None:
-        """It is deleted: who reads the next one of that name states this."""
+        """It is deleted: a client that reads the next topic of that name reports so."""
         for client in self._clients.values():
             client.reads = frozenset(partition for partition in client.reads if partition[0] != topic)
 
     def stopped(self, at_ms: int, sequence: int) -> None:
-        """Anyone who cannot read by now has not since then."""
+        """Members that cannot fetch now stopped fetching at this entry."""
         for who, client in self._clients.items():
             self._stopped(who, client, at_ms, sequence)
 

@@ -100,7 +100,7 @@ def wrongly_taken(
     group_is_empty: bool,
     older_epochs: bool,
 ) -> list[Held]:
-    """Partitions whose commit, reported with ``epoch``, should not have been accepted.
+    """Partitions whose commit, sent with ``epoch``, should not have been accepted.
 
     ``older_epochs``: an epoch is good that is not below the partition's assignment epoch (released Kafka).
     """

@@ -57,7 +57,7 @@ class ScriptedChecker(SideChecker):
         return ACCEPTED if self._accepted else super().unjudged
 
     def _hidden(self, entry: Entry, state: State) -> list[Violation]:
-        """The entry is seen as one that has nothing: sequences have no gap."""
+        """The entry is passed on without content: sequences have no gap."""
         if self._accepted:
             return []
         silent = replace(entry, kind=Kind.NOTE, payload={"note": "scripted"}, cause=None)
@@ -65,7 +65,7 @@ class ScriptedChecker(SideChecker):
 
 
 def is_refused(payload: Payload) -> bool:
-    """Whether an answer states that nothing was done: an error of the whole, or of each partition or member; or it only reads."""
+    """Whether an answer means that nothing was done: an error of the whole, or of each partition or member; or it only reads."""
     body = payload["body"]
     if payload["api"] == READ_ALONE or body.get("errorCode"):
         return True

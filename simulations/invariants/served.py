@@ -1,6 +1,6 @@
 """``group.version`` and the releases of brokers: the consumer protocol is refused where it is not served, and nowhere else.
 
-Holds next to whatever else a run is checked by. Once a broker that does not know the consumer protocol is the coordinator of a
+Holds in addition to a run's other checks. Once a broker that does not know the consumer protocol is the coordinator of a
 consumer group, nothing else is asked any more: to that broker the group is not there, and what it writes of a classic group of
 that name is in one log with the records that it skipped.
 """

@@ -68,7 +68,7 @@ class SettingsChecks:
             self._add("settings_hold", text, (asked.entry.sequence, entry.sequence), who)
 
     def failed_over(self) -> None:
-        """Timers restart at the next coordinator; what the last one was asked is not answered any more."""
+        """Timers restart at the next coordinator; requests to the last one are not answered any more."""
         self._due.clear()
         self._of_request.clear()
 

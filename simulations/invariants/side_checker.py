@@ -11,7 +11,7 @@ from simulations.invariants.violations import Violation, Violations
 
 
 class SideChecker:
-    """What ``inner`` finds. Who asks more adds to ``_violations``, and hands on what it is reported."""
+    """What ``inner`` finds. A subclass adds to ``_violations``, and passes on each entry."""
 
     def __init__(self, inner: RunChecker) -> None:
         self._inner = inner

@@ -45,7 +45,7 @@ class TargetChecks:
         """Whether the target is whole for what there is now; ``None``: to be looked at again."""
 
     def copy(self, violations: Violations, topics: Topics) -> TargetChecks:
-        """These checks as they stand, to go on along another way and report ``violations``."""
+        """A copy of these checks, to go on along another way and report ``violations``."""
         other = copy(self)
         other._violations, other._topics = violations, topics
         other._targets, other._wrote = dict(self._targets), dict(self._wrote)
@@ -102,7 +102,7 @@ class TargetChecks:
             members[name] = None
         if value is not None:
             self._targets[name] = new
-        # The members whose target reports an error of a client-side assignor: it answers for what it leaves out.
+        # The members whose target has an error of a client-side assignor, which may then leave partitions out.
         failed = value is not None and value.get("error", 0) != 0
         self._failed = self._failed | {name} if failed else self._failed - {name}
         self._wrote[name] = entry.sequence
@@ -186,7 +186,7 @@ class TargetChecks:
             if topics.now.get(name, ("", 0))[0] != topic_id:
                 gone.append((name, number))
             given[name] += 1
-        # In an order of its own: every process states the same, whatever its hashes.
+        # In a fixed order: every process reports the same, whatever its hashes.
         found += [
             (f"The target holds {name}-{number}, of a topic that is gone", self.wrote)
             for name, number in sorted(gone)

@@ -97,7 +97,7 @@ class TimerChecks:
             self._violations.add("needed_timers", text, (wrote, entry.sequence), (who,))
 
     def revocation(self, entry: Entry, who: str, less: list[tuple[str, int]]) -> None:
-        """The proposal keeps no record of it: only the answer notifies a member to give something up."""
+        """The proposal keeps no record of it: only the answer asks a member to give something up."""
         waits = who in self._running["rebalance"]
         if less and not waits:
             text = f"{who} is told to give up {named(less)}, and no rebalance timer runs"

@@ -37,7 +37,7 @@ class Violation:
     partitions: tuple[Partition, ...] = ()
 
     def payload(self) -> ViolationFields:
-        """What is next to ``fault`` in its entry."""
+        """The other fields of its entry, besides ``fault``."""
         by_topic: dict[str, list[int]] = {}
         for topic, number in self.partitions:
             by_topic.setdefault(topic, []).append(number)

@@ -2,7 +2,7 @@
 
 A question has ``document``, or ``moment`` of a timeline (``frame``, ``cast``, ``timeline``, ``at``); ``wishes`` are keys that are
 set on top of it. With ``way`` the answer is ``{"scenario", "title"}``, with ``markdown`` it is ``{"markdown", "title"}``, else
-``{"title"}``, a tab and the sheet's own JSON, so that anyone who passes it on need not read it; or ``{"error", "field"}``.
+``{"title"}``, a tab and the sheet's own JSON, so that it can be passed on unread; or ``{"error", "field"}``.
 """
 
 from __future__ import annotations

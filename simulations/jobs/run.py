@@ -41,7 +41,7 @@ def scenario_of(asked: object) -> Scenario:
 
 
 def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[bytes]:
-    """The lines that answer a question; ``clock`` reports seconds of wall time."""
+    """The lines that answer a question; ``clock`` returns seconds of wall time."""
     try:
         scenario = scenario_of(question["scenario"])
         semantics = Semantics(question.get("semantics") or scenario.semantics)

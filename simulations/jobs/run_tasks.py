@@ -65,7 +65,7 @@ def run(timeline_id: str) -> int | None:
         writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
         return int(storage.get(timeline_id).last)
     except (LeaseLost, NoSuchTimeline):
-        return None  # cancelled, deleted or taken over: anyone who did that has reported those who watch
+        return None  # cancelled, deleted or taken over: the process that did so has notified the watchers
     except ParentStops:
         writer.release()
     except (ChildFailed, StorageError) as error:
@@ -79,7 +79,7 @@ def run(timeline_id: str) -> int | None:
 
 
 def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
-    """Run the child and append what it contains; the problem that it reports, or an empty string."""
+    """Run the child and append what it contains; the problem in its output, or an empty string."""
 
     def lease_is_lost() -> bool:
         if time.monotonic() - writer.renewed_s > RENEW_S:

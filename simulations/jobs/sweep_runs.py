@@ -1,6 +1,6 @@
-"""Sweeps as they are stored: a row that states what is asked, a child process that answers, blocks of answers.
+"""Sweeps as they are stored: a row with the question, a child process that answers, blocks of answers.
 
-Anyone who runs a sweep holds it by a lease (``groups.jobs.leases``); one that is not seen is shown as interrupted. What is stored
+The process that runs a sweep holds it by a lease (``groups.jobs.leases``); one whose lease expired is shown as interrupted. What is stored
 stays, and a sweep that did not come to its end can go on from there.
 """
 
@@ -81,7 +81,7 @@ def title_of(axes: Axes) -> str:
 
 
 def say(sweep: Sweep) -> None:
-    """Reports those who watch the sweep how far it is; the answers they fetch."""
+    """Notifies those who watch the sweep of its progress; they fetch the answers."""
     text = orjson.dumps(progress_message(sweep)).decode()
     announce(sweep_group(sweep.id), {"type": "sweep.progress", "text": text})
 
@@ -110,7 +110,7 @@ def perform(
     *,
     publish: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None,
 ) -> Sweep:
-    """Runs a waiting sweep to its end. ``tell`` hears what was stored. Does nothing if it is taken."""
+    """Runs a waiting sweep to its end. ``publish`` gets what was stored. Does nothing if it is taken."""
     taken = leases.take(sweep_id, attempts=F("attempts") + 1)
     sweep = get(sweep_id)
     if not taken:
@@ -212,7 +212,7 @@ def cancel(sweep_id: str) -> bool:
 
 
 def take_up_again(sweep_id: str) -> Sweep:
-    """Have a sweep that stopped before its end wait for its rest. ``CannotGoOn`` states why it cannot."""
+    """Have a sweep that stopped before its end wait for its rest. ``CannotGoOn`` contains why it cannot."""
     sweep = get(sweep_id)
     if sweep.status in (*OPEN, Status.COMPLETE):
         raise CannotGoOn(f"The sweep is {sweep.status}: there is nothing to take up again.")
@@ -242,7 +242,7 @@ def delete(sweep_id: str) -> None:
 
 @makes_room
 def interrupt(sweep_id: str) -> None:
-    """Report a lost running sweep as interrupted; its answers stay."""
+    """Mark a lost running sweep as interrupted; its answers stay."""
     if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
         say(get(sweep_id))
 

@@ -26,7 +26,7 @@ def run_sweep(sweep_id: str) -> int | None:
         return None
     missing = missing_packages()
     if not missing:
-        # One that is deleted while it runs has nobody to report.
+        # One that is deleted while it runs has nobody to notify.
         with contextlib.suppress(sweep_runs.NoSuchSweep):
             sweep_runs.perform(sweep_id)
             return sweep_runs.get(sweep_id).done
@@ -50,5 +50,5 @@ def run_sweep(sweep_id: str) -> int | None:
 
 
 def take_up_lost() -> None:
-    """Queue lost waiting sweeps again, and report lost running ones as interrupted."""
+    """Queue lost waiting sweeps again, and mark lost running ones as interrupted."""
     sweep_runs.leases.take_up_lost(run_sweep.delay, sweep_runs.interrupt)

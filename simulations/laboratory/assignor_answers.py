@@ -59,7 +59,7 @@ def answers(case: Case, *, explain: bool = False) -> tuple[Answer, ...]:
     """All six, in the order of ``BOARDS``."""
     shared = None
     if case.before is not Before.OWN:
-        # All six begin alike; where working that out fails, each states this for itself.
+        # All six begin alike; where that fails, each answer contains the error.
         with suppress(AssignorError):
             shared = before_of(case, BOARDS[0].protocol, BOARDS[0].assignor)
     return tuple(answer(case, board, explain=explain, owned=shared) for board in BOARDS)

@@ -56,7 +56,7 @@ class Before(StrEnum):
 
 
 class CaseError(ValueError):
-    """The case makes no sense or is beyond a bound: one line; ``field`` states where."""
+    """The case makes no sense or is beyond a bound: one line; ``field`` is where."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)

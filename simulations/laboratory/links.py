@@ -98,7 +98,7 @@ def query_of(case: Case) -> str:
 
 
 def case_of(query: str) -> Case:
-    """The case of a query; ``CaseError`` states which key is wrong and what would be right."""
+    """The case of a query; ``CaseError`` contains which key is wrong and what would be right."""
     if len(query) > QUERY_MOST:
         raise CaseError(
             f"{len(query):,} letters are more than the {QUERY_MOST:,} that a link can carry", "query"

@@ -23,9 +23,9 @@ PROTOCOLS: Final = ("consumer", "classic")
 def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     """The members, their subscriptions and what they own at a moment, before an event of one's choice.
 
-    What counts as owned is what an assignor is notified: the current target in a group of the consumer protocol, what the
+    What counts as owned is what an assignor gets: the current target in a group of the consumer protocol, what the
     leader gave in a classic one. ``cast`` names members by their ids, in order of joining. A topic whose partitions the
-    source does not report has as many as are owned. Racks stay behind: a log notifies the members', and not the replicas'.
+    source does not report has as many as are owned. Racks are left out: a log contains the members', and not the replicas'.
     """
     protocol = frame.get("protocol")
     if protocol not in PROTOCOLS:
@@ -47,7 +47,7 @@ def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     topics = sorted(subscribed | {topic for each in owned.values() for topic in each if each[topic]})
     if not topics:
         raise CaseError("no topic with partitions is known at this moment; choose a later one", "at")
-    # Before anything is made of the numbers: a log may report any.
+    # Before anything is made of the numbers: a log may contain any.
     check_size(len(ids), [counts[topic] for topic in topics])
     places = {topic: place for place, topic in enumerate(topics)}
     given = [[NOBODY] * counts[topic] for topic in topics]
@@ -84,7 +84,7 @@ def _owned(frame: Frame, member_id: str) -> Mapping[str, Sequence[int]]:
 
 
 def _partition_counts(frame: Frame, owned: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, int]:
-    """Partitions of each topic that has any, as far as they are reported or seen."""
+    """Partitions of each topic that has any, as far as they are known."""
     counts: dict[str, int] = {}
     for topic, facts in (frame.get("topics") or {}).items():
         counts[topic] = facts.get("partitions") or 0

@@ -1,8 +1,8 @@
 """What a group's assignor gives next, and how that compares with what came: frames in, a comparison out.
 
 A coordinator computes a target from its members, their subscriptions, the topics and the target before. A log, or a description of
-a live group, reports all of these but the racks of replicas. So the same assignor, asked in a broker's order, foretells the target;
-where another one came, something was different from what the source reports.
+a live group, contains all of these but the racks of replicas. So the same assignor, asked in a broker's order, predicts the target;
+if another one came, something was different from what the source contains.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Asks(TypedDict):
 
 
 class NotPredicted(ValueError):
-    """Nothing can be predicted; the message states why."""
+    """Nothing can be predicted; the message contains why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def predict(
         asks[JOINER] = _Asks(
             subscribed_topics=first["subscribed_topics"], owned={}, instance_id=None, rack_id=None
         )
-    # A topic whose id no source reports is under its name.
+    # A topic without a known id is keyed by its name.
     ids = {
         topic: facts["id"]
         for topic, facts in (frame.get("topics") or {}).items()
@@ -152,7 +152,7 @@ def follows(before: Frame, after: Frame) -> bool:
 
 
 def holdings(frame: Frame) -> Target:
-    """Who has what, as an assignor is notified it: the target of a consumer group, what the leader gave in a classic one."""
+    """The current owners, as an assignor gets them: the target of a consumer group, what the leader gave in a classic one."""
     target = frame.get("target") or {}
     held: Target = {}
     for member, each in frame["members"].items():

@@ -1,6 +1,6 @@
-"""A case without the names of its members and topics, for anyone who may not be reported them.
+"""A case without the names of its members and topics, for readers who may not see them.
 
-Assignors go by the order of member ids and topic names, so pseudonyms keep it: they are numbers in that order, and have no information else. Names
+Assignors go by the order of member ids and topic names, so pseudonyms keep it: they are numbers in that order, and reveal nothing else. Names
 that the laboratory gives stay, since they name nobody.
 """
 

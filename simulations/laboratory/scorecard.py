@@ -13,7 +13,7 @@ from simulations.protocol.assignors.measures import Measures
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """``title`` states what is counted; ``best`` picks the best of several."""
+    """``title`` is what is counted; ``best`` picks the best of several."""
 
     key: str
     label: str

@@ -14,7 +14,7 @@ from simulations.laboratory.shapes import Part
 from simulations.protocol.assignors.measures import RebalanceProtocol
 
 NAMED_MOST: Final = 6
-"""So many members or partitions are named in a sentence; of more the number is reported."""
+"""So many members or partitions are named in a sentence; of more only the number is shown."""
 
 WORDS: Final = (
     "no",
@@ -65,7 +65,7 @@ def verdict(case: Case, answered: Sequence[Answer]) -> list[Part]:
 
 
 def line_of(case: Case, answer: Answer) -> str:
-    """What one board states under itself."""
+    """The text under one board."""
     found = answer.measures
     if found is None:
         return f"Kafka throws here: {answer.error}."

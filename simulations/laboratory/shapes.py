@@ -1,4 +1,4 @@
-"""The shapes of what the laboratory answers, as the API and the page have them (docs/reference/api.md reports each part)."""
+"""The shapes of what the laboratory answers, as the API and the page have them (docs/reference/api.md describes each part)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class ScorecardRow(TypedDict):
 
 
 class Sheet(TypedDict):
-    """Everything that the laboratory states of a case."""
+    """Everything that the laboratory answers about a case."""
 
     query: str
     title: str

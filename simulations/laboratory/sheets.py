@@ -1,4 +1,4 @@
-"""Everything that the laboratory states of a case, as one JSON document: what the page draws and the API answers."""
+"""Everything that the laboratory answers about a case, as one JSON document: what the page draws and the API answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulations.protocol.assignors.faults import FAULTS
 
 
 def sheet(case: Case) -> Sheet:
-    """The answers with figures, steps and sentences; docs/reference/api.md reports each part.
+    """The answers with figures, steps and sentences; docs/reference/api.md describes each part.
 
     ``CaseError`` if the case does not fit into a link.
     """

@@ -31,7 +31,7 @@ GIVES: Final = frozenset({"give"})
 
 
 def steps_of(case: Case, answer: Answer) -> list[StepSheet]:
-    """The steps with what each does to whom; the last one states how it ends."""
+    """The steps with what each does to whom; the last one is how it ends."""
     if answer.measures is None:
         return []
     telling = _Telling(case, answer)

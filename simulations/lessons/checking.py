@@ -1,4 +1,4 @@
-"""Holds a lesson against its run: every reference means something, every fact holds, every answer is the run's."""
+"""Holds a lesson against its run: every reference resolves, every fact holds, every answer is the run's."""
 
 from __future__ import annotations
 

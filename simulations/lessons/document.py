@@ -21,7 +21,7 @@ FACTS_MAX: Final = 20
 
 
 class Kind(StrEnum):
-    """What a lesson is reported of."""
+    """What a lesson is about."""
 
     STUDY = "study"
     SCENARIO = "scenario"
@@ -58,7 +58,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """An answer to choose: right where all its ``facts`` hold; ``because`` is reported to who chose it, and it is wrong."""
+    """An answer to choose: right where all its ``facts`` hold; ``because`` is shown to a reader who chose it although it is wrong."""
 
     text: Text
     facts: tuple[Fact, ...]
@@ -73,7 +73,7 @@ class Ask:
     later one, which is revealed); with ``options`` the one whose facts hold there is right.
 
     ``expect`` is the answer as the author states it, held against the run. ``because`` explains the wrong answers for which
-    the simulator has no explanation. ``then`` is reported once it was answered.
+    the simulator has no explanation. ``then`` is shown once it was answered.
     """
 
     question: Text
@@ -108,7 +108,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a proposal's table: the moment it reports, its event, and a cell for each member (``21 {0,1,2}``)."""
+    """A row of a proposal's table: its moment, its event, and a cell for each member (``21 {0,1,2}``)."""
 
     at: Place
     text: Text
@@ -134,7 +134,7 @@ class Lesson:
     goal: Text
     minutes: int
     pattern: str | None
-    """The pattern that an incident is an example of: reported to who has found it."""
+    """The pattern that an incident is an example of: shown to a reader who has found it."""
     kind: Kind
     of: str
     of_line: int

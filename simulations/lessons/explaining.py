@@ -1,4 +1,4 @@
-"""Why a wrong answer is wrong: what would have to be true for it, reported from the frame of the answer's moment.
+"""Why a wrong answer is wrong: what would have to be true for it, computed from the frame of the answer's moment.
 
 Each explanation is made of what the frame holds; where the simulator has none, the lesson's author writes one
 (``because``), and ``checking`` asks for it.

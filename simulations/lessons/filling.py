@@ -28,7 +28,7 @@ from simulations.lessons.values import (
 from simulations.world.scenario import ScenarioError
 
 EPOCHS_AROUND: Final = 1
-"""Next to the epochs that the frame has, the next one up: what one thinks that a confirmation brings."""
+"""Next to the epochs that the frame has, the next one up: what a reader may expect from a confirmation."""
 
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable")
 CLASSIC_STATES: Final = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable")

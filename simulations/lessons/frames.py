@@ -1,4 +1,4 @@
-"""What a frame reports partitions: who owns which, who should, and which there are."""
+"""What a frame contains about partitions: who owns which, who should, and which there are."""
 
 from __future__ import annotations
 

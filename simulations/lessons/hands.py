@@ -1,4 +1,4 @@
-"""Assignors by hand: a lesson reported of a case of the laboratory, where the reader is the leader and then sees the answers.
+"""Assignors by hand: a lesson about a case of the laboratory, where the reader is the leader and then sees the answers.
 
 ``{uniform.A}`` is what an assignor gives to A, ``{before.A}`` what A had, ``{uniform.moved}`` how many partitions move.
 """

@@ -1,6 +1,6 @@
 """Makes a lesson from its YAML text. Every mistake is a ``ScenarioError`` with line, field and what would be right.
 
-The form is reported in docs/reference/lessons.md; what is in a run can only be checked next to it (``checking``).
+The form is described in docs/reference/lessons.md; what is in a run can only be checked with the run (``checking``).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Run:
     chunk: bytes
 
     def place(self, place: Place, marks: Mapping[str, Place]) -> int:
-        """The index of a moment; ``ScenarioError`` states what there is where there is none."""
+        """The index of a moment; ``ScenarioError`` lists the known moments if the place does not exist."""
         if place.mark is not None:
             if place.mark == "start":
                 return 0
@@ -82,7 +82,7 @@ class Run:
 
 
 def run_of(lesson: Lesson, source: Source) -> Run:
-    """The run of a lesson that is reported of a scenario, a case study or a log. ``ScenarioError`` with the lesson's line."""
+    """The run of a lesson about a scenario, a case study or a log. ``ScenarioError`` with the lesson's line."""
     scenario: Scenario | None = None
     entries: Iterable[Entry]
     group = ""

@@ -25,7 +25,7 @@ NOBODY: Final = "nobody"
 
 
 class OptionSheet(TypedDict):
-    """``why``: reported to who took a wrong one, or left out a right one."""
+    """``why``: shown to a reader who took a wrong one, or left out a right one."""
 
     key: str
     says: list[TextPart]

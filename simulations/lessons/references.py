@@ -67,7 +67,7 @@ AWAY: Final = -2
 
 
 class BadReference(Exception):
-    """A reference that means nothing, and what would."""
+    """A reference that does not resolve, and those that would."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class Context:
 
 
 def value_of(path: str, index: int, context: Context) -> Value:
-    """The value at the moment ``index``. ``BadReference`` states what there would be."""
+    """The value at the moment ``index``. ``BadReference`` lists what exists."""
     if ".." in path:
         return _between(path, index, context)
     name, _, mark = path.partition("@")

@@ -1,4 +1,4 @@
-"""What a lesson is reported of, given by anyone who has it: this package reads no files."""
+"""What a lesson is about, given by the caller: this package reads no files."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Act(NamedTuple):
 
 
 class ActError(ValueError):
-    """What cannot be done, in one line; ``field`` states where it is in the request."""
+    """What cannot be done, in one line; ``field`` is where it is in the request."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class ActError(ValueError):
 def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, object]]) -> str:
     """The scenario's text with its script cut off after ``at_ms`` (of the run's clock), and ``acts`` in its place.
 
-    An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` states which cannot be read. The rows
+    An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` names the one that cannot be read. The rows
     of the story that were reached stay, so that moments and sequences up to there are what they were.
     """
     if len(acts) > ACTS_MAX:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ANSWERED = "took_s double, answer binary"
-"""``took_s`` is the worker's time; ``answer`` is JSON: ``told``."""
+"""``took_s`` is the worker's time; ``answer`` is JSON."""
 
 Blocks = Sequence[tuple[int, int]]
 

@@ -65,7 +65,7 @@ def range_of(text: str) -> tuple[int, int]:
 
 
 class AxesError(ValueError):
-    """The axes make no sense or are beyond a bound: one line; ``field`` states which axis."""
+    """The axes make no sense or are beyond a bound: one line; ``field`` is the axis."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)

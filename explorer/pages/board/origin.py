@@ -11,7 +11,7 @@ from groups.models import Timeline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """``says`` is in the tag, ``strong`` behind it in bold, ``title`` explains."""
+    """``text`` is in the tag, ``strong`` behind it in bold, ``title`` explains."""
 
     text: str
     strong: str = ""

@@ -22,7 +22,7 @@ _NOBODY: Final[Mapping[str, str]] = {}
 
 
 class MemberStep(NamedTuple):
-    """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go.
+    """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``to_revoke`` is newly to go.
 
     ``copies_gained`` and ``copies_released`` are standby and warm-up tasks, of a streams group's member.
     """

@@ -134,7 +134,7 @@ class FollowedGroup:
         return [self._new(Kind.COMMITS, COORDINATOR, commits.last_ms, {**payload})]
 
     def left(self, batch: GroupRecords) -> GroupRecords | None:
-        """The records of ``told`` behind the end of this life; null where there are none."""
+        """The records of ``batch`` behind the end of this life; null where there are none."""
         rest = tuple(record for record in batch.records if record.offset >= self.reached)
         if not self.ended or not rest:
             return None

@@ -1,7 +1,7 @@
 """What is before the fields of a request or a response, and whole ones with their headers.
 
 A request states itself what it is: its header begins with the API key and the version. A response has no more than the
-request's correlation id, so that anyone who reads one must know what was asked.
+request's correlation id, so that a reader of one must know what was asked.
 
 On the wire each begins with an int32, the bytes that follow. Before a request that length may be there or not, since
 some tools copy it and some do not. A response is read without it: a correlation id may well look like a length.

@@ -72,7 +72,7 @@ class Command(TerminalCommand):
                 with Path(named).open("rb") as file:
                     self.answer(file, named, ask, stream=options["stream"])
         except BrokenPipeError:
-            # Anyone who read has read enough (head, a closed pager); Python would complain again at its own end.
+            # The reader of the output has closed it (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise usage(f"{named}: {error.strerror}") from None
@@ -134,7 +134,7 @@ def parsed(text: bytes) -> object:
     except orjson.JSONDecodeError as error:
         raise SpecError(f"not JSON: {error}") from None
     # The fast reader takes the last of two fields of one name; a member would be gone without a word. What is nested too
-    # deep for the other is no spec, which is reported by what it is.
+    # deep for the other is no spec, and the message shows what it is.
     with suppress(RecursionError):
         json.loads(text, object_pairs_hook=each_once)
     return document

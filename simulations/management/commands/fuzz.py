@@ -26,7 +26,7 @@ SHRUNK_MOST: Final = 5
 """Failures that are shrunk, the first of each invariant first: the others are most likely the same mistake."""
 
 INTERRUPTED: Final = 130
-"""What a shell states of a command that was ended by Ctrl-C."""
+"""A shell's exit status for a command that was ended by Ctrl-C."""
 
 JOB: Final = "simulations.spark.fuzzing"
 
@@ -269,7 +269,7 @@ def write_run(
 
 
 def _until_it_crashes(entries: Iterator[Entry]) -> Iterator[Entry]:
-    """The entries of a run, of one that ends in an error of the simulator those before it: the report reports the error."""
+    """The entries of a run, of one that ends in an error of the simulator those before it: the report contains the error."""
     try:
         yield from entries
     except Exception:  # As in the verdict: whatever the machines raise is what was found.

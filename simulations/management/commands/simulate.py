@@ -97,7 +97,7 @@ class Command(TerminalCommand):
         except RunTooLong as error:
             raise usage(str(error)) from None
         except BrokenPipeError:
-            # Anyone who read has read enough (head, a closed pager); Python would complain again at its own end.
+            # The reader of the output has closed it (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise usage(f"cannot write {options['out'] or 'standard output'}: {error.strerror}") from None
@@ -189,7 +189,7 @@ def summary_lines(
 
 
 def noting(entries: Iterable[Entry], broken: list[Entry], costs: Costs | None = None) -> Iterator[Entry]:
-    """The entries as they are; those that report a violation are kept as well, and ``costs`` sees all."""
+    """The entries as they are; those with a violation are kept as well, and ``costs`` sees all."""
     from simulations.invariants import INVARIANT_FAULT
 
     for entry in entries:
@@ -201,7 +201,7 @@ def noting(entries: Iterable[Entry], broken: list[Entry], costs: Costs | None = 
 
 
 def has_rates(scenario: Scenario) -> bool:
-    """Whether it receives how fast some topic grows."""
+    """Whether the run has a topic's rate."""
     created = any(action.rate is not None for action in scenario.script)
     return created or any(topic.rate is not None for topic in scenario.topics.values())
 
@@ -216,7 +216,7 @@ class Costs:
         self._begin_ms, self._end_ms = scenario.start_ms, scenario.start_ms + scenario.until_ms
 
     def see(self, entry: Entry) -> None:
-        """Notes show who reads what, records where who comes next begins; nothing else counts."""
+        """Notes show who reads what, records where the next reader begins; nothing else counts."""
         from groups.history.entries import Kind
         from groups.history.replay.fold import replay
 

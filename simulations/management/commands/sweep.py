@@ -82,7 +82,7 @@ class Command(TerminalCommand):
         try:
             done = sweep_runs.perform(sweep.id, publish=self.publish)
         except BrokenPipeError:
-            # Anyone who read has read enough (head, a closed pager); Python would complain again at its own end.
+            # The reader of the output has closed it (head, a closed pager); Python would complain again at its own end.
             sweep_runs.cancel(sweep.id)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return

@@ -124,7 +124,7 @@ class Log:
 class Position:
     """One point of the walk. ``shard`` is never changed: anyone who asks it something asks a copy.
 
-    Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``heard``, other
+    Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``images_seen``, other
     coordinators' loads up to ``loads``. ``tasks`` were started (and when) and have no result yet; offsets of ``deleted``
     topics are still there; ``earlier`` are past states, each with when everybody had to know of the next one.
     ``parked`` requests are used up and wait for their answers, of which ``answered`` have come.

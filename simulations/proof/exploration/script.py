@@ -82,7 +82,7 @@ class Script(Generic[C, P]):
         return worlds.done(world, slot, self._to_process(world, process, action))
 
     def start(self, world: World, name: str, *, restart: bool = False) -> tuple[World, Wrongs]:
-        """The member joins: with its newest process if that may, unless ``anew``, else with another one."""
+        """The member joins: with its newest process if that may, unless ``restart``, else with another one."""
         worlds, plan = self._worlds, self._worlds.plan
         slot, process = self._newest(world, name)
         gone = process is None or not process.alive or process.consumer.leaving or process.consumer.ended

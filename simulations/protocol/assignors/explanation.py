@@ -13,7 +13,7 @@ STEPS_MAX: Final = 10_000
 """More is not read by anybody: after so many steps the explanation counts those that it leaves out."""
 
 LISTED_MAX: Final = 20
-"""Partitions named in one sentence; of more the number is reported."""
+"""Partitions named in one sentence; of more only the number is shown."""
 
 
 Step = Mapping[str, object]

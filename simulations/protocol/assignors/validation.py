@@ -14,10 +14,10 @@ from groups.history.state.declared import document
 from simulations.protocol.assignors.interface import GroupSpec, Owned
 
 MEMBERS_NAMED: Final = 3
-"""Members named in one sentence; of more the number is reported."""
+"""Members named in one sentence; of more only the number is shown."""
 
 RUNS_NAMED: Final = 8
-"""Runs of partitions named in one sentence; of more the number of partitions is reported."""
+"""Runs of partitions named in one sentence; of more only the number of partitions is shown."""
 
 
 @document

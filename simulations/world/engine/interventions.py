@@ -63,7 +63,7 @@ class InterventionEnvironment(Protocol):
         """Whether the coordinator still reads the log."""
 
     def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
-        """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
+        """The topics are others from here on; ``names`` are those that change. ``events`` are recorded when the coordinator knows."""
 
     def fail_over(
         self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False

@@ -40,7 +40,7 @@ class Narration:
         self._group = self._log.state.consumer
 
     def settled(self, at_ms: int, seen_events: Iterable[Seen]) -> None:
-        """A moment has settled. ``told`` are the events that neither the records nor other entries show."""
+        """A moment has settled. ``seen_events`` are the events that neither the records nor other entries show."""
         if self._next == len(self._steps):
             return
         before, after = self._group, self._log.state.consumer

@@ -194,7 +194,7 @@ class Simulation:
             self.cluster.coordinating.operate(handle, cause, *events)
 
     def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
-        """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
+        """The topics are others from here on; ``names`` are those that change. ``events`` are recorded when the coordinator knows."""
         self.cluster.change_topics(change, names, events)
 
     def fail_over(

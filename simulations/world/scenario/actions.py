@@ -21,7 +21,7 @@ EVERYTHING: Final = "everything"
 
 
 class Verb(StrEnum):
-    """What a script can make happen; ``simulations.world.scenario.verbs`` shows what each needs."""
+    """What a script can make happen; ``simulations.world.scenario.verbs`` lists what each needs."""
 
     JOIN = "join"
     LEAVE = "leave"
@@ -66,11 +66,11 @@ class Event(StrEnum):
     the member's epoch rose. ``acknowledges``: it has given partitions up. ``gains``: it was assigned more.
     ``removed``: it is not in the group any more. ``group_deleted``: the group is gone.
 
-    From what the coordinator did: ``heartbeat``: it handled one of the member. ``revokes``: it reported the member to give
+    From what the coordinator did: ``heartbeat``: it handled one of the member. ``revokes``: it asked the member to give
     partitions up. ``leaves``: the member said that it leaves; ``poll_expires``: because its application had not
-    polled. ``commits``: an offset of it was written. ``fenced``: it seen that it is no member, or at no such epoch, or
+    polled. ``commits``: an offset of it was written. ``fenced``: it got the answer that it is no member, or at no such epoch, or
     that its instance is another's. ``turned_away``: the broker is not the coordinator, or is loading. ``refused``: it
-    seen any other error, and of any at all for a commit. ``reports``: a client-side assignor of it gave a
+    any other error, and any at all for a commit. ``reports``: a client-side assignor of it gave a
     reason for another assignment. ``computes``: it was asked to compute the target; ``prepares``: it was handed the group
     for that; ``installs``: what it computed became the target. ``assignment_error``: an assignment came to it with
     an error of the client-side assignor. ``regex``: the topics of an expression were written. ``config``: the group's

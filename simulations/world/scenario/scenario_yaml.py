@@ -4,7 +4,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 
     name: six partitions, a third member joins      # or title:
     group: orders
-    protocol: consumer                              # or classic; a member may report its own
+    protocol: consumer                              # or classic; a member may have its own
     semantics: kafka                                # or kip
     assignor: uniform                               # the group's: uniform, range, or scripted with targets:
     topics: {foo: {partitions: 6}}
@@ -14,7 +14,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
     members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
     network: {delay_ms: [1, 5]}
     script: [{at: 0s, join: A}, {at: 12s, kill: B}]
-    steps: [{after: {join: A}, states: "A joins"}]    # events: simulations.world.scenario.values.Event
+    steps: [{after: {join: A}, says: "A joins"}]      # events: simulations.world.scenario.values.Event
     start_ms: 0
     seed: 7
     until: 120s
@@ -89,7 +89,7 @@ def load(text: str, name: str = "scenario") -> Scenario:
     ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
     classic = Classic()
     if protocol == CLASSIC and "assignor" in found:
-        # A group of the classic protocol has no assignor of its own: it is what members list that have none.
+        # A group of the classic protocol has no assignor of its own: members without one use what the others list.
         classic = replace(classic, assignors=(found["assignor"].choice(tuple(STRATEGIES), "assignor"),))
     assignor = found.get("assignor") if protocol == CONSUMER else None
     members = read_members(found["members"], ever, protocol, classic)

@@ -7,9 +7,9 @@ join, restart     a member             a process that was killed comes back with
                                        member's that has closed; ``restart`` closes a static member's first and kills
                                        any other
 bounce            a member             ``with``, ``for``: it closes, and a new process starts, so much later, set to what
-                                       ``with`` reports
+                                       ``with`` contains
 enforce_rebalance a classic member     ``reason``: its application asks for a rebalance
-leave             a member             ``how``: it states that it leaves, for good or, a static one, for now
+leave             a member             ``how``: it leaves by a request, for good or, a static one, for now
 kill              a member             its process is gone without a word
 pause, resume     a member             its process does not move and goes on
 heartbeat         a member             it sends a heartbeat at once
@@ -21,7 +21,7 @@ slow_revoke       a member             ``for``: from here on its ``on_partitions
 poll_late         a member             ``for``: its application does not poll for so long
 fail_callback     a member             its next rebalance callback raises
 subscribe         a member             ``topics`` or ``regex``
-report            a member             ``reason``, ``lags``: its assignor ``streams`` reports anyone who computes
+report            a member             ``reason``, ``lags``: its assignor ``streams`` reports to the member that computes
 add_partitions    a topic              ``to``: its new number of partitions
 create_topic      a name               ``partitions``, ``racks``, ``id``, ``rate``
 delete_topic      a topic
@@ -236,7 +236,7 @@ def _changed(node: Node | None, who: str, names: Names) -> ActionFields:
 
 
 def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields]]:
-    """Each ``who`` with what naming it reports besides."""
+    """Each ``who`` with what its name contains in addition."""
     match who:
         case Who.SETTINGS:
             return [(names.group, {"config": read_group_config(node, names.settings)})]

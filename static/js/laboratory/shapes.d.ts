@@ -3,7 +3,7 @@
  * Python; nothing in this file exists at run time.
  */
 
-/** Everything that the laboratory states of a case. */
+/** Everything that the laboratory answers about a case. */
 export interface Sheet {
   query: string;
   title: string;

@@ -89,6 +89,6 @@ def _leave(operation: Operation, entry: LeavingMember) -> ErrorCode:
 
 
 def _remove(operation: Operation, member_id: str) -> None:
-    """Anyone who waits in the join phase is notified that it is no member; one that waits for an assignment is not answered."""
+    """A member that waits in the join phase is answered that it is no member; in the sync phase it is not answered."""
     operation.answer_join(member_id, JoinAnswer(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
     operation.group = operation.group.removed(member_id)

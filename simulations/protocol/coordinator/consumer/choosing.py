@@ -13,7 +13,7 @@ from simulations.protocol.assignors.client_side import ClientGroup, Offer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """``told``: an answer has asked it to compute, and its time runs. ``group`` is what it was handed to compute on.
+    """``notified``: an answer has asked it to compute, and its time runs. ``group`` is what it was handed to compute on.
 
     ``offers`` are what each member of that group listed for the assignor, ``tried`` those whose time ran out before.
     """
