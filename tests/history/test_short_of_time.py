@@ -45,7 +45,7 @@ def removal(committed_ms: int, **member: Any) -> dict[str, Any]:
 def test_who_committed_just_before_its_removal_left_though_it_had_no_rhythm() -> None:
     one = removal(59_200)
     assert one["says"].replace("\u202f", " ") == (
-        "b was removed. Looks like it left by itself: its last commit was 0.8 s before, so its session was alive"
+        "b was removed. Looks like it left by itself: its last commit was 0.8 s earlier, so its session was alive"
     )
     assert one["certain"] is False
 

@@ -33,7 +33,7 @@ def test_a_last_commit_one_session_timeout_before_the_removal_looks_like_an_expi
     one = removal(gone_after(46_000))
     assert (one["looks_like"], one["certain"], one["why"]) == ("session_expired", False, None)
     assert str(one["says"]).replace("\u202f", " ") == (
-        "app-a was removed. Looks like its session expired: its last commit was 46.0 s before "
+        "app-a was removed. Looks like its session expired: its last commit was 46.0 s earlier "
         "(session timeout 45.0 s, assumed)"
     )
 

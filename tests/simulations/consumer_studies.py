@@ -1,4 +1,4 @@
-"""The case studies whose members all speak the consumer protocol: what the consumer group's checker and tables are about.
+"""The case studies whose members all speak the consumer protocol all the time: what the consumer group's checker and tables are about.
 
 Where a feature is lowered, brokers refuse on purpose: ``test_brokers`` has those.
 """
@@ -13,5 +13,8 @@ CONSUMER_STUDIES = [
     for name in studies.names()
     for study in [studies.load(name)]
     if all(member.classic is None for member in study.members.values())
-    if not any(action.verb is Verb.DOWNGRADE_FEATURE for action in study.script)
+    if not any(
+        action.verb is Verb.DOWNGRADE_FEATURE or action.changes.get("protocol") == "classic"
+        for action in study.script
+    )
 ]

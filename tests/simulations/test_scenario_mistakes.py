@@ -358,7 +358,7 @@ CLASSIC = "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol:
             "members.A",
             "a client 2.2 knows no instance_id; that begins with 2.3",
         ),
-        (CLASSIC % "client: '1.0'", 2, "members.A.client", "unknown release 1.0; "),
+        (CLASSIC % "client: '1.0'", 2, "members.A.client", "unknown client 1.0; "),
         (
             CLASSIC % "session_timeout_ms: 3000",
             2,
