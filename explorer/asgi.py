@@ -63,7 +63,7 @@ async def background_tasks() -> Any:
     os.umask(0o077)
     memory.keep_little()
     if settings.LINKS_ONLY:
-        # Runs, imports and what is tidied up are the business of the server next to it.
+        # Runs, imports and tidying up are the business of the other server.
         yield
         return
     stack = contextlib.ExitStack()

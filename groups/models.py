@@ -251,10 +251,10 @@ class Import(models.Model):
     """Why it failed: one line, empty where all is well."""
 
     lease_until = models.DateTimeField(null=True)
-    """Until when anyone who waits for it or reads it need not be seen; null once it has ended."""
+    """When the lease expires of the process that waits for it or reads it; null once it has ended."""
 
     timelines = models.ManyToManyField(Timeline, related_name="imports")
-    """What it reported of: timelines that it made, and those that were there already with the same entries."""
+    """Its timelines: those that it made, and those that were there already with the same entries."""
 
     author = author_field()
     created = models.DateTimeField(auto_now_add=True)

@@ -38,14 +38,14 @@ FULL_SQLITE: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_I
 """The second: there was no room for the index of what is not taken over yet, which even a reader needs."""
 
 FULL_MESSAGES: Final = ("disk is full", "No space left")
-"""By these words a database is known that reports no code: PostgreSQL's of its own disk."""
+"""Words of a full disk's error from a database that gives no code: PostgreSQL's."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an exception states that a disk has no room left."""
+    """Whether an exception means that a disk has no room left."""
     if isinstance(error, OSError):
         return error.errno in FULL_ERRNOS
     cause = error.__cause__ or error
@@ -83,7 +83,7 @@ class Reserve:
         return self.held
 
     def give_back(self) -> bool:
-        """Give half of it to anyone who writes next, the last part whole; false if there was nothing left."""
+        """Give half of it to the next writer, the last part whole; false if there was nothing left."""
         held = self.held
         if not held:
             return False
@@ -163,7 +163,7 @@ def _give_back_journal() -> None:
 def held_open() -> Iterator[None]:
     """Keep the reserve, and the database readable, as long as this lasts.
 
-    The last connection that closes takes the journal and its index away, and anyone who comes next makes them again: on a full
+    The last connection that closes takes the journal and its index away, and the next connection makes them again: on a full
     disk nothing could even be read. One connection that is idle keeps both.
     """
     reserve = of_database()

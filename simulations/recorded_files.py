@@ -67,7 +67,7 @@ def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
     metadata = [
         batch for source in sources if source.kind is FileKind.METADATA for batch in _metadata(source, files)
     ]
-    # A checkpoint reports again what the log reported; offsets order them.
+    # A checkpoint contains again what the log contained; offsets order them.
     metadata.sort(key=lambda batch: batch[1])
     files.images = images_of(metadata)
     return files

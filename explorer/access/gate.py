@@ -57,7 +57,7 @@ SINGLE_HEADERS: Final = (b"authorization", b"origin", b"sec-fetch-site", b"refer
 NO_ACCOUNTS: Final = "This server has no accounts: the setting LOGIN gives it some."
 
 FIELDS_BYTES: Final = 4096
-"""What a file of an upload takes next to its content: its head, and a field with its path."""
+"""What a file of an upload takes in addition to its content: its head, and a field with its path."""
 
 
 LINGER_S: Final = 2.0

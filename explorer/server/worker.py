@@ -82,7 +82,7 @@ class Worker:
 
 
 class EmbeddedWorker:
-    """A worker in a thread of the server process, for the server that needs nothing next to it."""
+    """A worker in a thread of the server process, for a server that needs no other process."""
 
     def __init__(self) -> None:
         self.ready = threading.Event()

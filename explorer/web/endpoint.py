@@ -72,7 +72,7 @@ class ErrorAnswer(TypedDict):
 
 
 class BadRequest(Exception):
-    """The request cannot be understood or done; ``facts`` stand next to the message (line, field, expected: what would be right)."""
+    """The request cannot be understood or done; ``facts`` are added to the message (line, field, expected: what would be right)."""
 
     def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
         super().__init__(message)

@@ -138,7 +138,7 @@ def follow(query: StreamingQuery, said: Said) -> None:
 
 
 class Said:
-    """What was reported of the query's micro-batches."""
+    """What the query's micro-batches reported."""
 
     def __init__(self, lines: Lines, folder: Path) -> None:
         self._lines = lines

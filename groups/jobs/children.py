@@ -1,7 +1,7 @@
 """Child processes: where heavy work goes on, so that a page never waits behind it.
 
 A child reads one line of JSON on standard input and writes JSON Lines on standard output. It ends with its task
-(the generator is closed, or ``cancelled`` states this) and with its parent, however that ends:
+(the generator is closed, or ``cancelled`` returns true) and with its parent, however that ends:
 
 1. its standard input stays open as long as the parent lives, and a child ends when it is closed;
 2. on Linux the kernel kills it when the thread that started it is gone (``PR_SET_PDEATHSIG``), which also ends a
@@ -52,7 +52,7 @@ PR_SET_PDEATHSIG = 1
 
 
 shutting_down = threading.Event()
-"""Set when this process ends: each child is ended, and its task reported so by ``ParentStops``."""
+"""Set when this process ends: each child is ended, and its task gets ``ParentStops``."""
 
 
 class ParentStops(Exception):
@@ -109,7 +109,7 @@ class Child:
             self._process.stdin.flush()
 
     def messages(self, cancelled: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-        """Each line of the answers, to the child's end or until ``cancelled`` states this.
+        """Each line of the answers, to the child's end or until ``cancelled`` returns true.
 
         ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when this process ends first.
         """
@@ -153,7 +153,7 @@ def run_child(
 ) -> Iterator[dict[str, Any]]:
     """Run ``python -m module`` and yield each line of its answer.
 
-    Ends early, and the child with it, when ``cancelled`` states this (it is asked between lines and about four times a
+    Ends early, and the child with it, when ``cancelled`` returns true (it is asked between lines and about four times a
     second while there are none). ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when
     this process ends first.
     """
@@ -289,7 +289,7 @@ def main(arguments: Sequence[str]) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
-            # The parent was gone before the kernel was notified.
+            # The parent was gone before the kernel knew of the wish.
             sys.exit(json.dumps({"type": "error", "message": "The parent process is gone."}))
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

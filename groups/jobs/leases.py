@@ -1,7 +1,7 @@
-"""Work that waits in a queue for anyone who takes it, and is then held by a lease: what imports and sweeps have in common.
+"""Work that waits in a queue and is then held by a lease: what imports and sweeps have in common.
 
-A row is taken by one conditional update, so that a task delivered twice finds it taken. Anyone who has it renews its
-lease; one that is not seen is lost: queued again if it waited, reported as cut short if it was under way. Timelines
+A row is taken by one conditional update, so that a task delivered twice finds it taken. The process that has it renews its
+lease; work whose lease expired is lost: queued again if it waited, marked as cut short if it was under way. Timelines
 have leases with an owner's name, since entries have one writer (``groups.storage.writing``).
 """
 
@@ -23,13 +23,13 @@ WAITING: Final = "waiting"
 RUNNING: Final = "running"
 
 LEASE_S: Final = 30
-"""Work that was not seen for so long is taken for dead."""
+"""A lease expires this long after its last renewal."""
 
 QUEUED_S: Final = 600
 """Work that no worker took for so long is queued again."""
 
 LOOK_EVERY_S: Final = 1.0
-"""How often anyone who works looks whether it was cancelled, and renews its lease."""
+"""How often a working process looks whether its work was cancelled, and renews its lease."""
 
 
 def end_of_lease() -> Combinable:
@@ -62,7 +62,7 @@ class Leases:
         return bool(taken)
 
     def lost(self) -> list[str]:
-        """Ids of rows that nobody was seen."""
+        """Ids of rows whose lease has expired."""
         open_rows = self._rows(status__in=(WAITING, RUNNING), lease_until__lte=from_now())
         return list(open_rows.values_list("pk", flat=True))
 
@@ -84,7 +84,7 @@ class Leases:
         return bool(ended)
 
     def take_up_lost(self, queue: Callable[[str], object], interrupt: Callable[[str], object]) -> None:
-        """Queue lost waiting rows again, and have lost running ones reported."""
+        """Queue lost waiting rows again, and mark lost running ones."""
         for pk in self.lost():
             if self.requeue(pk):
                 queue(pk)

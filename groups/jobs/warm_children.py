@@ -2,7 +2,7 @@
 somebody waits for.
 
 ``groups.jobs.children`` starts a process for each task, which takes a quarter of a second; these stand ready. There are so
-many and no more: anyone who asks while all are busy is refused, since behind two that compute, a third would only wait.
+many and no more: a request while all are busy is refused, since behind two that compute, a third would only wait.
 A child whose asker has left is ended, and the next question starts another.
 """
 

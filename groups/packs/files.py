@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Protocol
 
 UNFINISHED: Final = ".writing-"
-"""How the name of a file begins that is still being written; anyone who finds one whose import is over may remove it."""
+"""How the name of a file begins that is still being written; one whose import is over may be removed by any process."""
 
 
 class Rights(NamedTuple):

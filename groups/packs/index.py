@@ -1,4 +1,4 @@
-"""What the first pass over a log leaves of a timeline, next to its entries."""
+"""What the first pass over a log stores of a timeline, in addition to its entries."""
 
 from __future__ import annotations
 

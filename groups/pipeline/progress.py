@@ -48,7 +48,7 @@ class Progress:
     published: bytes = b""
 
     def set(self, name: str, done: int, of: int | None, unit: str) -> None:
-        """A stage's count. It never falls: a task that is lost is done again, and nothing is reported of that."""
+        """A stage's count. It never falls: a task that is lost is done again, and that is not shown."""
         before = self.stages.get(name)
         self.stages[name] = {
             "name": name,

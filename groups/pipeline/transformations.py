@@ -77,7 +77,7 @@ def in_group_order(blocks: DataFrame, tasks: int) -> DataFrame:
 def folded(
     ordered: DataFrame, context: Context, ended: Callable[[int], None] = lambda groups: None
 ) -> DataFrame:
-    """Folds and stores the timelines; what is reported of them (``FOLDED``). ``ended`` counts, in the tasks, groups that are folded."""
+    """Folds and stores the timelines; gives their rows of the report (``FOLDED``). ``ended`` counts, in the tasks, groups that are folded."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

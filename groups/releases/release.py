@@ -50,7 +50,7 @@ EARLIER: Final = Release.V4_3_1
 NEWEST: Final = Release.V4_4_0
 
 ALIASES: Final = {"4.3": Release.V4_3_1, "4.4": Release.V4_4_0}
-"""What scenarios call a release next to its name: that of its newest patch that is simulated."""
+"""What scenarios call a release, apart from its name: that of its newest patch that is simulated."""
 
 
 def release_of(name: str) -> Release:

@@ -113,7 +113,7 @@ def only(packed: Packed, wanted: Wanted) -> Packed:
 
 
 def unknown(first: int, last: int, counts: Mapping[str, Any], before: Mapping[str, Any] | None) -> Digest:
-    """A chunk that nobody has opened: one column, with what the index reports it, and of the one before it (``ChunkDigest``)."""
+    """A chunk that nobody has opened: one column, with what the index contains of it, and of the one before it (``ChunkDigest``)."""
     rows_before, rows_after = (
         read_coarse(chunk.get("rows") if chunk else None) for chunk in (before, counts)
     )

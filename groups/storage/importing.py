@@ -1,8 +1,8 @@
 """The rows of imported timelines: stored all at once, when every pack that they name is whole.
 
 A log that begins with the very entries of a stored timeline continues it, under the same id: links carry sequences, and
-those stay what they are. One that holds the same entries is that timeline. Any other overlap makes a new one that
-states this.
+those stay what they are. One that holds the same entries is that timeline. Any other overlap makes a new one, marked
+as overlapping.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from groups.storage.listed import listed_columns
 from groups.storage.writing import new_id
 
 EARLIER_MOST: Final = 50_000
-"""Stored timelines that an import is reported of, the newest first: some megabytes that every task is sent."""
+"""Stored timelines that an import is sent, the newest first: some megabytes that every task gets."""
 
 OVERLAPS_MOST: Final = 5
 """Earlier timelines that one timeline is said to overlap with."""
@@ -43,7 +43,7 @@ def earlier(groups: Sequence[str] | None = None) -> dict[str, list[dict[str, Any
 
 
 def store(import_id: str, reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Make, continue or recognise the timelines that an import reported of; a row of its report for each."""
+    """Make, continue or recognise the timelines that an import found; a row of its report for each."""
     author_id = Import.objects.filter(pk=import_id).values_list("author_id", flat=True).first()
     with transaction.atomic():
         known = _known([one["continues"] for one in reports if one["continues"]])

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 30
 """A writer that has not renewed for so long is taken for dead. Long against a pause of the machine or a slow
-disk, short against a person's patience with a board that does not move."""
+disk, short compared with a person's patience with a board that does not move."""
 
 QUEUED_S = 600
 """A task that no worker took for so long is taken for lost. A queue can be long; the same run queued twice is
@@ -162,7 +162,7 @@ class Writer:
     def renew(self) -> None:
         """Keep the lease while there is nothing to append; cheap enough to be called in a waiting loop.
 
-        ``LeaseLost`` notifies a task that its timeline was cancelled or deleted, or went to another writer.
+        ``LeaseLost`` means that the task's timeline was cancelled or deleted, or went to another writer.
         """
         held = self._held().update(lease_until=from_now(LEASE_S))
         if not held:
@@ -175,7 +175,7 @@ class Writer:
 
     @makes_room
     def finish(self, status: str, problem: str = "") -> None:
-        """End the timeline with its last status, give the lease back, and report those who watch."""
+        """End the timeline with its last status, give the lease back, and notify those who watch."""
         with transaction.atomic():
             ended = self._held().update(status=status, problem=problem, lease_owner="", lease_until=None)
             if not ended:
@@ -241,7 +241,7 @@ def cancel(timeline_id: str) -> bool:
 def lost_timelines() -> QuerySet[Timeline]:
     """Running timelines whose writer has not been seen: to be resumed, or to be interrupted.
 
-    Not those of live groups: anyone who has their cluster's lease goes on with them, also after an hour.
+    Not those of live groups: the holder of their cluster's lease goes on with them, also after an hour.
     """
     running = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lte=from_now())
     return running.exclude(source=Timeline.Source.LIVE)

@@ -196,7 +196,7 @@ class LogReader:
         return [event._replace(fields={**event.fields, "partitions": ", ".join(partitions)})]
 
     def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
-        """Whose line it is, of which group, what it contains, and the words that it states it of."""
+        """Whose line it is, of which group, what it contains, and the words that prove it."""
         if (java := _JAVA.search(line)) is not None:
             found = _first(_OF_JAVA, _LAYOUT_END.sub("", java[3]))
             return None if found is None else (java[1] or "consumer", java[2], *found)

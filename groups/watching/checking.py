@@ -49,7 +49,7 @@ class Checks:
     different: int = 0
     _waiting: dict[str, tuple[GroupDescription, int]] = field(default_factory=dict)
     _views: dict[str, GroupView | None] = field(default_factory=dict)
-    """The newest answers, until the log was read to its end: before that, rows are what the log contains."""
+    """The newest answers, until the log was read to its end: before that, rows are what the log reports."""
 
     _phases: dict[str, GroupDescription] = field(default_factory=dict)
     """The newest descriptions of classic groups, until what they add to the log is stored."""
@@ -156,7 +156,7 @@ class Checks:
 
 
 def _condition(answer: DescribedGroup | ClusterError, condition: str) -> str:
-    """Whether the group can be seen after this answer. What the rights hide of it, its log contains."""
+    """Whether the group can be seen after this answer. What the rights hide of it, its log reports."""
     if isinstance(answer, ClusterError):
         return Condition.MOVING.value
     if isinstance(answer, GroupDescription) or answer.code in REFUSED:

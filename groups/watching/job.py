@@ -79,7 +79,7 @@ class Watching:
         self._reach = Reach(self.cluster)
 
     async def run(self) -> None:
-        """Watch until the lease is gone or ``stopped`` states this. What alerts have to say is sent meanwhile."""
+        """Watch until the lease is gone or ``stopped`` returns true. Alerts are sent meanwhile."""
         sending = asyncio.create_task(Sender(self.cluster.pk).run())
         try:
             await self._keep_watching()

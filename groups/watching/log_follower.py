@@ -140,7 +140,7 @@ async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
 
 @dataclass(slots=True)
 class Place:
-    """What is known of one partition next to its log."""
+    """What is known of one partition apart from its log."""
 
     replicas: Replicas
     node: int | None = None

@@ -119,7 +119,7 @@ def shown(cluster: Cluster) -> dict[str, str]:
 
 @makes_room
 def set_watched(cluster: Cluster, *, watched: bool) -> Cluster:
-    """Watch it, or stop; anyone who watches notices within seconds."""
+    """Watch it, or stop; the process that watches it notices within seconds."""
     status = Cluster.Status.WAITING if watched else Cluster.Status.PAUSED
     Cluster.objects.filter(pk=cluster.pk).update(watched=watched, status=status, problem="")
     return get(cluster.pk)

@@ -24,7 +24,7 @@ Held = tuple[str, int]
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """``wrote`` is the sequence of its last type 8 (or else type 5) record; ``state`` is ``None`` where none is reported."""
+    """``wrote`` is the sequence of its last type 8 (or else type 5) record; ``state`` is ``None`` if none is given."""
 
     epoch: int = 0
     previous: int = -1

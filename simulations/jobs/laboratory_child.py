@@ -1,8 +1,8 @@
 """The child process that answers the laboratory's questions: a line of JSON in, a line out, one after the other.
 
 A question is a group (``query``, ``case``, ``moment`` of a timeline, or nothing, which is the example), ``changes`` of
-it, ``hide_names``, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that code that
-passes them on need not read them; or ``{"scenario"}`` or ``{"reason"}`` of a run; or ``{"error", "field"}``.
+it, ``hide_names``, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that they
+can be passed on unread; or ``{"scenario"}`` or ``{"reason"}`` of a run; or ``{"error", "field"}``.
 """
 
 from __future__ import annotations

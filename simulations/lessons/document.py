@@ -72,7 +72,7 @@ class Ask:
     """A question. ``of`` is the reference that answers it, ``at`` the moment whose answer counts (the beat's own, or a
     later one, which is revealed); with ``options`` the one whose facts hold there is right.
 
-    ``expect`` is the answer as the author states it, held against the run. ``because`` explains the wrong answers for which
+    ``expect`` is the author's answer, checked against the run. ``because`` explains the wrong answers for which
     the simulator has no explanation. ``then`` is shown once it was answered.
     """
 

@@ -9,7 +9,7 @@ from simulations.fork.group_of_frame import StartDocument
 
 
 class MemberDocument(TypedDict):
-    """A member; what is not reported is as usual. ``assignors`` of members of the classic protocol alone, ``remote_assignor`` of the others."""
+    """A member; what is not given has its usual value. ``assignors`` of members of the classic protocol alone, ``remote_assignor`` of the others."""
 
     subscribe: list[str]
     protocol: str
@@ -22,7 +22,7 @@ class MemberDocument(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """``topics``: how many partitions each has; ``assumed``: sentences on what nobody reported."""
+    """``topics``: how many partitions each has; ``assumed``: sentences on what was not given."""
 
     group: str
     topics: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""A question answered: its ways played, measured and reported, as one document that pages, commands and programs read."""
+"""A question answered: its ways played, measured and described, as one document that pages, commands and programs read."""
 
 from __future__ import annotations
 

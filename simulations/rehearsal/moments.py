@@ -1,4 +1,4 @@
-"""The group of a timeline's moment as a description: a frame in, a document out, and what the log did not report."""
+"""The group of a timeline's moment as a description: a frame in, a document out, and what the log did not contain."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def document_of_frame(
 ) -> GroupDocument:
     """The members of a moment with their topics, ids and timeouts, as ``question_of`` takes them.
 
-    What a log cannot determine is assumed, and each assumption reported in a sentence: the client's release, unless ``client`` is given,
-    and the assignors next to the one that the group goes by.
+    What a log cannot determine is assumed, with a sentence for each assumption: the client's release, unless ``client`` is given,
+    and the assignors besides the one that the group goes by.
     """
     protocol = frame.get("protocol")
     members = frame["members"]

@@ -151,7 +151,7 @@ def play(question: Question, way: Way) -> Played:
 
 
 class _Watcher:
-    """Sees the entries of a run in order. Who reads a partition is reported by the callbacks of its clients."""
+    """Sees the entries of a run in order. Its clients' callbacks show who reads a partition."""
 
     def __init__(self, question: Question, way: Way) -> None:
         self._question = question

@@ -1,4 +1,4 @@
-"""What a rehearsal states: of the whole, of each way and of each bounce. Every number was counted in a run."""
+"""The sentences of a rehearsal: on the whole, on each way and on each bounce. Every number was counted in a run."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def trace_of(scenario: str, violation: Violation, first: int) -> list[TraceStep]
     """The moments that led to a violation, from entry ``first`` on, in order; the violation itself is the last.
 
     Each entry names the one that brought it about. From the entries that prove the violation those links are followed back, and
-    so they are from the last JoinGroup of either member: a parked answer is brought about by anyone who came last.
+    so they are from the last JoinGroup of either member: the last member to come releases a parked answer.
     """
     loaded = load(scenario, "rehearsal")
     recorder = Recorder(group=loaded.group)

@@ -19,7 +19,7 @@ PARTITIONS_MOST: Final = 2_000
 TOPICS_MOST: Final = 50
 
 STAGES_MOST: Final = 12
-"""Bounces of one round that a table shows next to each other; a larger group is bounced some members at a time."""
+"""Bounces of one round that a table shows side by side; a larger group is bounced some members at a time."""
 
 CONSUMER: Final = "consumer"
 COOPERATIVE: Final = "cooperative"
@@ -82,7 +82,7 @@ class Question:
 
     ``to``: one of ``TARGETS``. ``at_once``: how many members are bounced together. ``away_ms``: from when a process closes
     until the next one starts. ``start``: the group as it is; ``None`` lets it form. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
-    ``assumed``: what the description did not report, in a sentence each. ``timeline``: id and sequence that it was taken from.
+    ``assumed``: what the description did not contain, in a sentence each. ``timeline``: id and sequence that it was taken from.
     """
 
     group: str

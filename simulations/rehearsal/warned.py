@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, TypedDict
 
 NAMED_MOST: Final = 4
-"""Members that a warning names; of the others it shows how many they are."""
+"""Members that a warning names; of the others it has the number."""
 
 
 class Level(StrEnum):

@@ -246,7 +246,7 @@ def _consumer(question: Question) -> Settings:
 
 
 def _with_both(question: Question, now: Settings) -> Settings:
-    """After the first bounce: the new code, with the new assignor next to the old ones; Streams with ``upgrade.from``."""
+    """After the first bounce: the new code, with the new assignor in addition to the old ones; Streams with ``upgrade.from``."""
     if now.rebalance == COOPERATIVE and version_of(now.client) >= COOPERATIVE_SINCE:
         return now
     newer = now

@@ -17,7 +17,7 @@ LINES_MOST: Final = 500
 
 
 class LaterEvents:
-    """Sees the frames of a log after the moment, in order. Which of its ids is which process the cast states."""
+    """Sees the frames of a log after the moment, in order. The cast maps its ids to processes."""
 
     def __init__(self, start: Frame, cast: Sequence[NamedMember]) -> None:
         self._began_ms = start["at_ms"]

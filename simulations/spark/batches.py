@@ -25,7 +25,7 @@ class Pace:
     most: int
 
     def next_size(self, blocks: int, took_s: float, cores: int) -> int:
-        """Blocks of a wave that lasts ``wave_s``, as far as the last one reports; ``took_s`` is that of all its workers."""
+        """Blocks of a wave that lasts ``wave_s``, judged by the last one; ``took_s`` is that of all its workers."""
         a_second = blocks * cores / max(took_s, 0.001)
         return int(max(self.least, min(self.most, GROWS_MOST * blocks, self.wave_s * a_second)))
 

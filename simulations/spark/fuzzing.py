@@ -24,7 +24,7 @@ from simulations.spark import fuzzing_blocks
 from simulations.spark.batches import Pace, waves
 
 WAVE_S: Final = 20.0
-"""Blocks of so long come together: nobody watches a page, and next to it Spark's own work is nothing."""
+"""Blocks of so long come together: nobody watches a page, and compared with it Spark's own work is nothing."""
 
 BLOCKS_A_CORE_LEAST: Final = 2
 BLOCKS_A_CORE_MOST: Final = 64

@@ -1,4 +1,4 @@
-"""The case of a shape, an event and a seed. The same three give the same case always, anyone who asks.
+"""The case of a shape, an event and a seed. The same three always give the same case.
 
 The seed draws who came and went before the event, and what the event leaves open: between which members the newcomer
 sorts, who leaves, which topic grows.

@@ -17,7 +17,7 @@ MOVED: Final = MEASURES[0]
 SPREAD: Final = MEASURES[2]
 
 TELLING: Final = (Happening.JOIN, Happening.LEAVE, Happening.JOIN_MANY, Happening.LEAVE_MANY, Happening.GROW)
-"""Events by how much they report an assignor; the sentence is of the first that the sweep has."""
+"""Events by how much they show about an assignor; the sentence is of the first that the sweep has."""
 
 WHEN: Final[Mapping[Happening, str]] = {
     Happening.JOIN: "When one joins",

@@ -97,7 +97,7 @@ def thrown_in(rows: Rows) -> dict[int, str]:
 
 
 def written(value: float) -> str:
-    """As a cell shows it: two digits that report something."""
+    """As a cell shows it: two significant digits."""
     if value == 0 or value >= 10:
         return f"{value:.0f}"
     text = f"{value:.1f}" if value >= 0.95 else f"{value:.2f}" if value >= 0.01 else "<0.01"

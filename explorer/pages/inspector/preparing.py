@@ -1,6 +1,6 @@
 """What the first guess at bytes needs, made while nobody waits: the declarations of requests and answers.
 
-Without it, anyone who pasted bytes first after a start waited for a second; with it, as long as everybody else.
+Without it, the first bytes that were pasted after a start took a second; with it, as long as all others.
 """
 
 from __future__ import annotations

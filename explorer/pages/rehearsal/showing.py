@@ -26,7 +26,7 @@ LEVELS: Final[Mapping[str, str]] = {"stops": "Stops it", "warning": "Warning", "
 
 
 def shown(sheet: Sheet) -> dict[str, Any]:
-    """The sheet with what a template needs next to it."""
+    """The sheet with what a template needs in addition."""
     names = list(sheet["question"]["members"])
     large = len(names) > ROWS_MOST
     return {

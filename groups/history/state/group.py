@@ -264,7 +264,7 @@ def initial_state(
 ) -> State:
     """The state before the first entry. ``protocol`` may be given if it is known (a scenario contains it).
 
-    ``release`` is for a coordinator's memory; a timeline's log states it itself.
+    ``release`` is for a coordinator's memory; a timeline's log contains it.
     """
     semantics = Semantics(semantics)
     return State(

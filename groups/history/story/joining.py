@@ -51,7 +51,7 @@ def leave_sentence(entry: Entry, cast: DisplayNames) -> Sentence:
 
 
 def response_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
-    """Who is notified of a rebalance, who is let pass, and who is turned away."""
+    """Which members are sent into a rebalance, which pass, and which are turned away."""
     to = text(entry.payload.get("to")) or ""
     body, api, who = mapping(entry.payload.get("body")), entry.payload.get("api"), cast.name(to)
     code = body.get("errorCode")

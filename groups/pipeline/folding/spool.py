@@ -14,10 +14,10 @@ MEMORY_BYTES: Final = 16 * 1024 * 1024
 """What one group may hold in memory; a worker folds one group at a time."""
 
 _OTHER_COSTS: Final = 200
-"""Bytes of a record in memory next to its payload."""
+"""Bytes of a record in memory in addition to its payload."""
 
 _READ_TIMES: Final = 6
-"""How many times as large a payload is that was read: dictionaries next to its text."""
+"""How many times as large a payload is that was read: its dictionaries compared with its text."""
 
 
 class Spool:

@@ -24,7 +24,7 @@ class GroupTexts:
     recorded: Recorded = field(default_factory=Recorded)
 
     def note_record(self, record: GroupRecord) -> None:
-        """When a generation or an epoch began, as far as lines are to be put next to it."""
+        """When a generation or an epoch began, for the lines that belong to it."""
         if not self.lines:
             return
         self.recorded.any = True

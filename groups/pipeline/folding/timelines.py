@@ -160,7 +160,7 @@ class TimelineFolding:
         return bool(self.notes or self.texts or context.lost.get(partition) or context.leaders.get(partition))
 
     def finish(self, tables: Tables) -> dict[str, Any]:
-        """Ends the timeline: what is reported of it, and its index in the pack (whose name is still to come)."""
+        """Ends the timeline: its row of the report, and its index in the pack (whose name is still to come)."""
         if not self.ended:
             for partition, reached in self.reached.items():
                 for lost in self.context.lost.get(partition, ()):

@@ -22,7 +22,7 @@ GATHERED_BYTES_MOST: Final = 10 * 1024 * 1024
 One stretch of rebalances alone is 12 to 14 MB by this count: a second is not begun."""
 
 OTHER_BYTES: Final = 300
-"""What a record that is no commit takes in memory next to its payload."""
+"""What a record that is no commit takes in memory in addition to its payload."""
 
 
 class GroupCommits(NamedTuple):

@@ -18,7 +18,7 @@ COMPANION_NAMES = {
     "quorum-state.lock",
     "manifest.json",
 }
-"""Files that Kafka keeps next to its segments: in a folder they are passed over without a word."""
+"""Files that Kafka keeps with its segments: in a folder they are skipped without a message."""
 
 
 def given_files(paths: Sequence[str]) -> Iterator[tuple[Path | str, str, bool]]:

@@ -33,7 +33,7 @@ class TopicChange:
 class Known:
     """What is known of topics before a single group is looked at.
 
-    A cluster has as many topics as groups: anyone who looks for those of one group asks the indexes, not all of them.
+    A cluster has as many topics as groups: the topics of one group are looked up in the indexes.
     """
 
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def metadata_story(records: Iterable[tuple[int, Mapping[str, Any]]]) -> tuple[To
         topic_id = value["topicId"]
         match record["type"]:
             case "TopicRecord":
-                # A checkpoint reports again what the log reported before it.
+                # A checkpoint contains again what the log contained before it.
                 names[topic_id] = value["name"]
                 counts.setdefault(topic_id, set())
             case "PartitionRecord" if topic_id in names:

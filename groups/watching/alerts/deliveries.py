@@ -36,8 +36,8 @@ from groups.watching.alerts.webhook import Answer, post
 log = logging.getLogger(__name__)
 
 WAITING_MOST: Final = 500
-"""Messages of one cluster that wait. A receiver that is away must not fill the disk; what comes beyond is dropped, and the
-log states this."""
+"""Messages of one cluster that wait. A receiver that is away must not fill the disk; what comes beyond is dropped, as the
+log reports."""
 
 DROPPED: Final = "Too many messages were waiting already"
 

@@ -97,7 +97,7 @@ OF_CLUSTER: Final = frozenset({Kind.UNREACHABLE})
 """Rules on the cluster itself: they are about no group."""
 
 ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
-"""Findings that are no incident, and that somebody may want to be reported of all the same."""
+"""Findings that are no incident, and that a team may want an alert for all the same."""
 
 FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
 """Findings that a rule may name: those of what goes wrong, and of what changes for good."""

@@ -127,7 +127,7 @@ TopicPartition = tuple[str | None, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousTasks:
-    """The tasks that a member states it had, in Kafka's text form (``task_text``)."""
+    """The tasks that a member reports to have had, in Kafka's text form (``task_text``)."""
 
     active: tuple[str, ...]
     standby: tuple[str, ...]

@@ -52,7 +52,7 @@ COOPERATIVE_STICKY_USER_DATA: Final = Message(
 @dataclass(frozen=True, slots=True)
 class MemberData:
     """What an assignor takes a member to own, ``(topic, partition)`` in the order reported, and since which generation:
-    ``None`` if nothing states this, ``NO_GENERATION`` if something states that there is none."""
+    ``None`` if nothing contains one, ``NO_GENERATION`` if the bytes say that there is none."""
 
     partitions: tuple[tuple[str, int], ...] = ()
     generation: int | None = None

@@ -1,7 +1,7 @@
 """What somebody who knows only an older version makes of bytes: a leader that was not restarted yet, an old broker.
 
 Blobs that members hand to each other may only grow at their end, so that an old client reads the front and ignores
-the rest; what follows for the group is notified by ``groups.wire.embedded.older_clients``. Values of records are refused where
+the rest; the consequences for the group come from ``groups.wire.embedded.older_clients``. Values of records are refused where
 their version is not known.
 """
 

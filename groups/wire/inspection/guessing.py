@@ -2,7 +2,7 @@
 
 A kind that reads every byte is before one that does not; among those, the one whose values look like what
 brokers and clients write: names of printable letters, numbers of an ordinary size, times of this century. Kinds
-that are often met have an advantage (``Kind.prior``). It is a guess, and states this; and where nothing in the values
+that are often met have an advantage (``Kind.prior``). It is a guess, and is marked as one; and where nothing in the values
 speaks for it (four bytes are a number, whatever they are) it is not even ``likely``.
 """
 

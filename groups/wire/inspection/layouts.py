@@ -180,7 +180,7 @@ class Unversioned:
         return self.fitting(data) if version is None else version
 
     def fitting(self, data: bytes) -> int:
-        """The version to read with where none is reported."""
+        """The version to read with if none is given."""
         farthest, best = -1, self.message.newest
         for version in self.versions[::-1] if len(data) <= MOST_TRIED_BYTES else ():
             try:

@@ -82,11 +82,11 @@ class Node:
     """Whether ``fields`` are a message of their own, though the node is no blob: the body of a request."""
     meaning: str = ""
     called: str = ""
-    """The name of what an id means, where anyone who asks knows it, the bytes do not; and what a record of a batch
+    """The name of what an id means, where the caller knows it and the bytes do not contain it; and what a record of a batch
     or a batch of a segment is distinguished by."""
     problem: Problem | None = None
     message: str = field(default="", repr=False)
-    """The message that declares the field, for anyone who looks up what it means."""
+    """The message that declares the field, for looking up what it means."""
 
     @property
     def end(self) -> int:

@@ -1,7 +1,7 @@
 """One sentence or two on top of a listing: what the bytes say, each clause with the field that it is on.
 
 ``sentence_of(inspection)`` gives parts, ``{"text": "generation 7", "path": "generation"}``; a part without a path is glue.
-A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others are notified by title, version and length.
+A new kind may add a function to ``value_sentences.VALUE_PARTS``; the others get title, version and length.
 """
 
 from __future__ import annotations

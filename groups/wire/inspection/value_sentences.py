@@ -365,4 +365,4 @@ VALUE_PARTS: Final[dict[str, PartsOf]] = {
     "share-group-state-partition-metadata-value": _topics_of,
     "consumer-group-regular-expression-value": _regular_expression,
 }
-"""By kind: who reports it."""
+"""By kind: which client sends it."""

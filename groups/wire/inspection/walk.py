@@ -40,7 +40,7 @@ MOST_NODES: Final = 50_000
 the elements of a list that are left are shown as one value."""
 
 MOST_BYTES: Final = 2 * 1024 * 1024
-"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless reported otherwise; a longer segment
+"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless configured otherwise; a longer segment
 is read batch by batch. Made of nothing but empty elements, as many take a few seconds."""
 
 MOST_TRIED_BYTES: Final = 64 * 1024

@@ -109,7 +109,7 @@ CLUSTER_APIS: Final[dict[int, ClusterApi]] = {
         (60, "DescribeCluster"),
     )
 }
-"""What a client asks of a cluster next to its groups; by API key. ``groups.clusters`` reads clusters with them."""
+"""What a client asks of a cluster apart from its groups; by API key. ``groups.clusters`` reads clusters with them."""
 
 
 @cache

@@ -96,7 +96,7 @@ class Command(TerminalCommand):
             raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.")
 
     def release_of(self, named: str | None) -> Release:
-        """One that serves the consumer protocol: the others are drawn next to it where brokers are rolled."""
+        """One that serves the consumer protocol: the others are drawn in addition where brokers are rolled."""
         release = release_asked(named, self.semantics) or NEWEST
         if not release.rules.consumer_protocol:
             raise usage(f"--release {release}: --presets rolling draws brokers without the consumer protocol")

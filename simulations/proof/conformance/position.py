@@ -122,7 +122,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One point of the walk. ``shard`` is never changed: anyone who asks it something asks a copy.
+    """One point of the walk. ``shard`` is never changed: requests go to a copy.
 
     Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``images_seen``, other
     coordinators' loads up to ``loads``. ``tasks`` were started (and when) and have no result yet; offsets of ``deleted``
@@ -219,7 +219,7 @@ class Position:
         return replace(self, parked=waiting, answered=self.answered + len(self.parked) - len(waiting))
 
     def become(self, shard: Shard, until_ms: int) -> Position:
-        """The state is another; anyone who asks after ``until_ms`` has to know of it."""
+        """The state is another; requests after ``until_ms`` have to be answered with it."""
         earlier = (*self.earlier[-READ_LAG_STATES + 1 :], (until_ms, self.shard))
         return replace(self, shard=shard, earlier=earlier)
 

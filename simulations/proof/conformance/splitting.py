@@ -206,7 +206,7 @@ def has_fields(part: RecordedRequest) -> bool:
 
 
 def is_turned_away(part: RecordedRequest) -> bool:
-    """Whether it was notified that the coordinator is another one: before anybody looked at it, or after it had waited."""
+    """Whether it was answered that the coordinator is another one: at once, or after it had waited."""
     return part.api in WAITING and part.response.get("errorCode") == NOT_COORDINATOR
 
 

@@ -156,7 +156,7 @@ class Story:
 
 
 def _steady(asked: RecordedRequest) -> bool:
-    """A heartbeat that has no information and receives nothing."""
+    """An empty heartbeat with an empty answer."""
     if asked.api == CLASSIC_HEARTBEAT:
         return not asked.response["errorCode"]
     known = (

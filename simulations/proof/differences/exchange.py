@@ -1,7 +1,7 @@
 """A scripted exchange with one group's coordinator, which runs by either rules: what a difference is shown with.
 
 Members are not clients here: each reports the epoch that it was sent last, everything at epoch 0, and owns what the
-script states, or what it was sent last. Time moves by ``after_ms`` before each operation.
+script has, or what it was sent last. Time moves by ``after_ms`` before each operation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TOPIC_IDS: Final = {
 }
 
 AS_ASSIGNED: Final = "as told"
-"""What a member states that it owns: what the last answer with an assignment reported it."""
+"""What a member reports to own: what the last answer with an assignment contained."""
 
 
 class Answer(TypedDict, total=False):
@@ -96,7 +96,7 @@ class Step(TypedDict):
 
 
 class HeartbeatFields(TypedDict, total=False):
-    """What a heartbeat may report next to its epoch and what its member owns."""
+    """What a heartbeat may report besides its epoch and what its member owns."""
 
     instance_id: str
     rebalance_timeout_ms: int
@@ -210,7 +210,7 @@ def static_leave(who: str, instance_id: str) -> Operation:
 
 
 def commit(who: str, partition: int, *, behind: int = 0) -> Operation:
-    """``behind``: how many epochs older than its own the member states that it is."""
+    """``behind``: how many epochs older than its own the member claims to be."""
     offset = CommittedOffset(topic="foo", topic_id=TOPIC_IDS["foo"], partition=partition, offset=5)
 
     def act(exchange: Exchange) -> Outcome[CommitAnswer]:
@@ -280,7 +280,7 @@ SETTLE: Final = (target(), beat("A"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """``look`` takes from the steps what is distinguished; ``kip`` and ``kafka`` are what is found, as JSON values."""
+    """``look`` takes from the steps what is compared; ``kip`` and ``kafka`` are what is found, as JSON values."""
 
     operations: tuple[Operation, ...]
     look: Callable[[list[Step]], object]
@@ -307,7 +307,7 @@ def frames(case: Case, semantics: Semantics) -> list[Frame]:
 
 
 class Exchange:
-    """A coordinator, and what members were notified; ``joined`` has what each joined with."""
+    """A coordinator, and what members were sent; ``joined`` has what each joined with."""
 
     def __init__(self, semantics: Semantics, settings: Settings) -> None:
         topics = {

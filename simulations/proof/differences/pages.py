@@ -8,9 +8,9 @@ from simulations.proof.differences.table import Difference
 
 
 def markdown(differences: Iterable[Difference]) -> str:
-    """Two tables: what the two do differently, and what ``kip`` follows where the proposal states two things."""
+    """Two tables: what the two do differently, and what ``kip`` follows where the proposal has two rules."""
     known = tuple(differences)
-    # Where the proposal states two things and ``kip`` then does what the release does, the second table reports all.
+    # Where the proposal has two rules and ``kip`` does what the release does, the second table has it.
     apart = [each for each in known if each.case is not None or each.reading is None]
     read = [each for each in known if each.reading is not None]
     lines = [

@@ -1,4 +1,4 @@
-"""Where the proposal's text states two things, or the release has another name, and no exchange can show it."""
+"""Where the proposal's text has two rules, or the release has another name, and no exchange can show it."""
 
 from __future__ import annotations
 

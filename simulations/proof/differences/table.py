@@ -21,10 +21,10 @@ class Seen(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """``proposal`` is what KIP-848 states in its ``section``, ``released`` what Kafka's released coordinator does.
+    """``proposal`` is KIP-848's rule in its ``section``, ``released`` what Kafka's released coordinator does.
 
-    ``reading`` is what ``kip`` follows where the proposal's text states two things or nothing. Without a ``case``,
-    ``unshown`` states why the coordinator alone cannot show it.
+    ``reading`` is what ``kip`` follows where the proposal's text has two rules or none. Without a ``case``,
+    ``unshown`` is why the coordinator alone cannot show it.
     """
 
     id: str

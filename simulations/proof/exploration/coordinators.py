@@ -1,4 +1,4 @@
-"""The coordinator's side of a world: a shard, its timers and tasks, what it has not answered, and the checkers next to it.
+"""The coordinator's side of a world: a shard, its timers and tasks, what it has not answered, and the checkers.
 
 A step of the coordinator depends on nothing else, so each is taken and checked once for each state it is taken in,
 however many worlds share that state.

@@ -48,7 +48,7 @@ class Plan:
     """
 
     script_now = 0
-    """How far the script has come where the step that is taken begins: what a client is notified of topics depends on it."""
+    """How far the script has come where the step that is taken begins: the topics that a client gets depend on it."""
 
     def __init__(self, scenario: Scenario, semantics: Semantics | str) -> None:
         semantics = Semantics(semantics)
@@ -111,11 +111,11 @@ class Plan:
         return image.with_partitions(action.who, action.partitions)
 
     def topics_version(self, script: int) -> int:
-        """What of the script's place decides which topics a broker notifies a client of."""
+        """The part of the script's place that decides which topics a broker lists for a client."""
         return self._topics_after[script]
 
     def topics(self, script: int) -> dict[str, Topic]:
-        """The topics as a broker notifies them when the script has come so far."""
+        """The topics that a broker lists when the script has come so far."""
         version = self._topics_after[script]
         if version not in self._noted_topics:
             self._noted_topics[version] = topics_as_noted(self._images[script])
@@ -152,7 +152,7 @@ class Plan:
 
 
 class _Metadata:
-    """A broker that reports the topics as they are in the world whose step is taken."""
+    """A broker that lists the topics as they are in the world whose step is taken."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

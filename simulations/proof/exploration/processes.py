@@ -309,7 +309,7 @@ class Processes(ABC, Generic[P]):
 
 
 def changes_nothing(process: Process, request: Request, answer: Answer) -> bool:
-    """Whether the answer to a heartbeat of the consumer protocol notifies its process nothing but that it came."""
+    """Whether the answer to a heartbeat of the consumer protocol contains nothing for its process but that it came."""
     client = process.consumer
     if not isinstance(answer, HeartbeatAnswer) or not isinstance(client, Consumer):
         return False

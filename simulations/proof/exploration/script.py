@@ -106,7 +106,7 @@ class Script(Generic[C, P]):
     def _again(
         self, world: World, slot: int | None, process: P | None, action: Action
     ) -> tuple[World, Wrongs]:
-        """A bounce closes first, and so does a restart of a static member; anyone who cannot is killed."""
+        """A bounce closes first, and so does a restart of a static member; a process that cannot is killed."""
         worlds, acting = self._worlds, self._worlds.acting
         if slot is None or process is None or not process.alive:
             return self.start(world, action.who, restart=slot is not None)

@@ -43,7 +43,7 @@ SETTINGS: Final = (
     "metadata_max_age_ms",
     "revoke_commits",
 )
-"""What only a member of the classic protocol is reported."""
+"""Settings that only a member of the classic protocol has."""
 
 RARE: Final = ("stream", "custom-cooperative", "custom-user-data")
 

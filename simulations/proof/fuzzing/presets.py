@@ -12,7 +12,7 @@ from simulations.world.scenario import Verb
 class Preset(StrEnum):
     """``calm``: people and deployments. ``stormy``: processes fail, too. ``hostile``: everything at once.
 
-    ``rolling``: what a seed draws of these three, and brokers are rolled and ``group.version`` changes next to it.
+    ``rolling``: what a seed draws of these three, and brokers are rolled and ``group.version`` changes as well.
     """
 
     CALM = "calm"

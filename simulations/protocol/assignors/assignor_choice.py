@@ -10,7 +10,7 @@ leaves something open:
   about by what it lists is refused before (``proposal.computing.check_supported``).
 * *Equally many members name two server-side assignors.* The one that the coordinator lists first.
 * *Versions.* An assignor is supported by all if some member's versions take in the metadata versions of all: that member
-  can read what the others report it, and write to each what it reads. Only such members are picked to compute.
+  can read what the others report to it, and write to each what it reads. Only such members are picked to compute.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class UnsupportedAssignorError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """What one member states of assignors: a heartbeat may carry one kind or the other, or neither."""
+    """A member's assignors: a heartbeat may carry one kind or the other, or neither."""
 
     server: str | None = None
     client: tuple[Offer, ...] = ()
@@ -77,7 +77,7 @@ def choose(
 
 
 def able_to_compute(members: Mapping[str, Preference], name: str) -> tuple[str, ...]:
-    """The members whose assignor of that name reads what all others report it; none if a member does not list it."""
+    """The members whose assignor of that name reads what all others report to it; none if a member does not list it."""
     offers = {
         member_id: offer
         for member_id, preference in members.items()

@@ -43,7 +43,7 @@ def signed_halves(topic_id: str) -> tuple[int, int]:
 def in_memory_target(
     target: Mapping[str, Iterable[int]], ids: Mapping[str, str] | None = None
 ) -> dict[str, tuple[int, ...]]:
-    """A target as a broker holds it after replay; topics are their ids, or ``ids`` reports those."""
+    """A target as a broker holds it after replay; topics are their ids, or ``ids`` has those."""
     order = HashOrder.filled(uuid_hash if ids is None else lambda topic: uuid_hash(ids[topic]), target)
     return {topic: tuple(HashOrder.set_copy(int_hash, target[topic])) for topic in order}
 
@@ -72,7 +72,7 @@ def consumer_in_broker_order(
     """
     order = HashOrder.filled(string_hash, TimelineOrder(string_hash, spec.members))
     members = {}
-    # Equal subscriptions stay one object, as assignors report members that are alike by it.
+    # Equal subscriptions stay one object, by which assignors recognise equal members.
     ordered: dict[tuple[str, ...], tuple[str, ...]] = {}
     for member_id in order:
         member = spec.members[member_id]

@@ -15,8 +15,8 @@ from simulations.protocol.assignors.interface import GroupSpec, MemberSpec, Owne
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """``partitions`` as ``(topic, partitions)`` in the order reported, a topic perhaps twice; ``generation`` is ``None``
-    if nothing states this, ``NO_GENERATION`` if something states that there is none."""
+    """``partitions`` as ``(topic, partitions)`` in the given order, a topic perhaps twice; ``generation`` is ``None``
+    if nothing contains one, ``NO_GENERATION`` if the bytes say that there is none."""
 
     partitions: Iterable[tuple[str, Sequence[int]]]
     generation: int | None = None

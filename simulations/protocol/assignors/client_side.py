@@ -2,7 +2,7 @@
 
 The coordinator picks a member and hands it the group as it is at some epoch (``ConsumerGroupPrepareAssignment``); the
 member's assignor answers; the member installs the answer (``ConsumerGroupInstallAssignment``), and the coordinator checks it
-against the same state. What a member and its assignor report each other in bytes of their own, the *metadata*, is no affair of
+against the same state. What assignors send each other in bytes of their own, the *metadata*, is no affair of
 the coordinator's, but has a version: every member states which versions it reads, so that the one that computes writes
 to each in a version that it knows.
 
@@ -53,7 +53,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """An assignor as a member's heartbeat lists it: its versions, and what it reports anyone who will compute.
+    """An assignor as a member's heartbeat lists it: its versions, and what it reports to the member that computes.
 
     ``reason`` is the assignor's own code for why it wants a new assignment; 0 for none.
     """
@@ -86,7 +86,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientMember:
-    """A member as the one that computes is notified of it. ``target`` is its current target, topic id → partitions."""
+    """A member as the one that computes gets it. ``target`` is its current target, topic id → partitions."""
 
     topics: tuple[str, ...]
     target: Owned = field(default_factory=dict)
@@ -114,7 +114,7 @@ class ClientGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAnswer:
-    """A member's new target, topic id → partitions, and what the assignor notifies the member's own."""
+    """A member's new target, topic id → partitions, and what the assignor sends the member's own."""
 
     partitions: Owned = field(default_factory=dict)
     metadata: Metadata = field(default_factory=Metadata)
@@ -140,7 +140,7 @@ class ClientAssignor(ABC):
         return 0
 
     def metadata(self) -> Metadata:
-        """What this member reports anyone who will compute; a change of it raises the group's epoch too."""
+        """What this member reports to the one that computes; a change of it raises the group's epoch too."""
         return Metadata(version=self.maximum_version)
 
     @abstractmethod
@@ -164,10 +164,10 @@ class ClientAssignor(ABC):
 class Adapted(ClientAssignor):
     """An assignor of classic groups, on a client of the new protocol.
 
-    It is reported targets where it was reported owned partitions, and needs no metadata: it accepts those of classic members and
+    It gets targets where it got owned partitions, and needs no metadata: it accepts those of classic members and
     leaves them unread. Members that subscribe to nothing are left out: with such a member first, the sticky assignors
     take all subscriptions for equal and give it partitions. The plan of ``cooperative-sticky`` is installed whole, since the coordinator itself sees to it that a
-    partition is released before it is given. KIP-848 notifies a client no racks of partitions, so racks play no part.
+    partition is released before it is given. KIP-848 sends a client no racks of partitions, so racks play no part.
     """
 
     minimum_version = FROM_CLASSIC
@@ -282,7 +282,7 @@ def install_problems(
 class OnGroup:
     """A client-side assignor where one of the coordinator's is expected: prepared, computed, checked and installed.
 
-    ``names`` reports topics' names where the spec has ids. ``AssignorError`` where the coordinator would refuse the answer,
+    ``names`` has topics' names where the spec has ids. ``AssignorError`` where the coordinator would refuse the answer,
     and where the assignor reports an error or fails: its code is not ours.
     """
 

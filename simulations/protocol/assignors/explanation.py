@@ -1,6 +1,6 @@
 """The steps of an algorithm, in words and data, collected while it runs.
 
-An assignor is handed an ``Explanation`` or none, and asks ``if explain:`` before it states anything, so that the answer
+An assignor is handed an ``Explanation`` or none, and asks ``if explain:`` before it explains anything, so that the answer
 alone costs nothing more.
 """
 
@@ -17,7 +17,7 @@ LISTED_MAX: Final = 20
 
 
 Step = Mapping[str, object]
-"""``{"step": kind, "says": sentence, …data}``: which data there are, the kind states."""
+"""``{"step": kind, "says": sentence, …data}``: the kind decides which data there are."""
 
 
 class Explanation:
@@ -62,7 +62,7 @@ def explain_quota(explain: Explanation, partitions: int, members: int, least: in
 def explain_drop(
     explain: Explanation, member_id: str, partitions: Iterable[tuple[str, int]], because: str
 ) -> None:
-    """Partitions that a member had and is not considered for; has nothing if there are none."""
+    """Partitions that a member had and is not considered for; no step if there are none."""
     names = named(partitions)
     if names:
         explain.say(

@@ -1,4 +1,4 @@
-"""Kafka's own faults, which the assignors repeat: an answer is to be Kafka's answer, and states where it is not sound.
+"""Kafka's own faults, which the assignors repeat: an answer is to be Kafka's answer, and names where it is not sound.
 
 Each was seen with the released classes. An answer names those that it shows; an assignor that throws as Kafka does
 names the one in its ``AssignorError``.

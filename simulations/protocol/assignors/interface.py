@@ -112,7 +112,7 @@ class GroupSpec:
         return self._owned_sizes
 
     def owned_by_member(self) -> dict[str, Owned]:
-        """What each member owns, to be changed by anyone who asks."""
+        """What each member owns, to be changed by the caller."""
         self.unassigned()
         return self._owned.copy()
 
@@ -151,7 +151,7 @@ class GroupAssignment:
     """An assignor's answer. A member that is left out has nothing.
 
     ``intended`` is the plan of ``cooperative-sticky`` before partitions in transfer are withheld; ``faults`` the
-    names of those faults of Kafka's own that this answer shows (``simulations.protocol.assignors.faults``). ``changes`` reports
+    names of those faults of Kafka's own that this answer shows (``simulations.protocol.assignors.faults``). ``changes`` has
     of each member among whom ``uniform`` moved something that was given before how it came to what it has, as a hash
     table's order depends on that. ``user_data`` is what a custom assignor adds to a member's assignment, in bytes of its own.
     """

@@ -1,7 +1,7 @@
-"""An assignor that answers what it was reported to: targets by epoch, from a scenario's file.
+"""An assignor that answers as scripted in a scenario's file: targets by epoch.
 
-A broker loads such assignors next to its own (``group.consumer.assignors`` may name classes). What a buggy one would do
-can be reported, too: that it throws.
+A broker loads such assignors in addition to its own (``group.consumer.assignors`` may name classes). What a buggy one would do
+can be scripted, too: that it throws.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ScriptedTarget = Mapping[str, Mapping[str, Sequence[int]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedAssignor:
-    """``targets`` by the target's epoch; ``None`` throws. An epoch that is not reported has the last one reported before it.
+    """``targets`` by the target's epoch; ``None`` throws. An epoch without a target has the last one before it.
 
     >>> assignor = ScriptedAssignor(targets={2: {"A": {"foo": [0]}}, 4: None})
     >>> assignor.assign(3, {"foo": "id-1"})

@@ -131,7 +131,7 @@ def cuts_explained(
     counts: Mapping[str, int],
     subscribers: Mapping[str, list[int]],
 ) -> None:
-    """States how each topic is cut."""
+    """Explains how each topic is cut."""
     explain.say(
         "order",
         f"Members in order, static ones first: {listed(members)}. Each topic is cut up on its own",
@@ -142,7 +142,7 @@ def cuts_explained(
 
 
 def cut_explained(explain: Explanation, topic: str, count: int, subscribers: list[str]) -> None:
-    """States how one topic is cut."""
+    """Explains how one topic is cut."""
     least, extra = divmod(count, len(subscribers))
     explain.say(
         "cut",
@@ -161,7 +161,7 @@ def deals_explained(
     counts: Mapping[str, int],
     subscribers: Mapping[str, list[int]],
 ) -> None:
-    """States how the partitions of each topic go round the ring of members."""
+    """Explains how the partitions of each topic go round the ring of members."""
     explain.say("order", f"Members stand in a ring: {listed(members)}", members=list(members))
     pointer = 0
     for topic, count in counts.items():

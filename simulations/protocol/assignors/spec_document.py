@@ -83,7 +83,7 @@ class SpecRefusal(TypedDict):
 
 
 class SpecError(ValueError):
-    """The document is no assignment spec; the message names the field and states what would be right."""
+    """The document is no assignment spec; the message names the field and what would be right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ def read_spec(document: object, clients: ClientAssignors = CLIENT_ASSIGNORS) -> 
             raise SpecError(f"topics: more than {PARTITIONS_MAX:,} partitions in all")
     members: dict[str, MemberSpec] = {}
     names: dict[str, tuple[str, ...]] = {}
-    # Equal subscriptions are one object: assignors report whole groups of members by it.
+    # Equal subscriptions are one object, by which assignors recognise whole groups of members.
     same: dict[tuple[str, ...], tuple[str, ...]] = {}
     for member_id, value in _object(spec.get("members", {}), "members").items():
         subscribed, member = _member(member_id, value, protocol)

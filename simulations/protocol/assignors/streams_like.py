@@ -6,14 +6,14 @@ What Streams kept inside the bytes of the classic protocol are fields of the pro
 in Streams                     in the proposal
 =============================  ======================================================================================
 version of the subscription    ``MetadataVersion``; the range that an instance reads is ``MinimumVersion``..``Maximum``
-version probing                none: anyone who computes reads what all write, and writes to each in that one's version
-error of the assignment        ``Error`` of the installed assignment, reported to every member with its partitions
-"please rebalance"             ``Reason`` next to changed metadata, which bumps the group epoch
-task lags                      in the metadata, and reported again only with a reason: each change of them is a rebalance
+version probing                none: the member that computes reads what all write, and writes to each in that one's version
+error of the assignment        ``Error`` of the installed assignment, sent to every member with its partitions
+"please rebalance"             ``Reason`` with changed metadata, which bumps the group epoch
+task lags                      in the metadata, and sent again only with a reason: each change of them is a rebalance
 =============================  ======================================================================================
 
 A task means one partition number of all its source topics: who has it is assigned that partition of each. Standby
-tasks are notified in the metadata alone, which may name what the member was not given yet: its partitions are the truth.
+tasks are only in the metadata, which may name what the member was not given yet: its partitions are the truth.
 The metadata's bytes are JSON here; what Streams writes is its own affair.
 
 While an application is upgraded its instances of the classic protocol have metadata of version -1: the ``AssignmentInfo`` that
@@ -54,7 +54,7 @@ STREAMS_LIKE: Final = "streams"
 
 
 class StreamsError(IntEnum):
-    """What an assignment may report next to partitions (the proposal's numbers)."""
+    """What an assignment may contain besides partitions (the proposal's numbers)."""
 
     NONE = 0
     SHUTDOWN = 1
@@ -104,7 +104,7 @@ class StreamsLike(ClientAssignor):
         if any(member.reason == Reason.SHUT_DOWN for member in group.members.values()):
             return unchanged(group, int(StreamsError.SHUTDOWN))
         by_member = {member_id: read(member.metadata) for member_id, member in group.members.items()}
-        # Instances of one topology read the same topics, so anyone who subscribes to others is none of it.
+        # Instances of one topology read the same topics, so a member that subscribes to others is none of it.
         subscribed = {frozenset(member.topics) for member in group.members.values()}
         topologies = {
             by_member[member_id].get("topology")
@@ -140,7 +140,7 @@ class StreamsLike(ClientAssignor):
 
 
 class StreamsPlan(TypedDict, total=False):
-    """An instance reports its topology and the lags of its standby tasks, an assignment which tasks an instance has."""
+    """An instance reports its topology and the lags of its standby tasks, an assignment contains an instance's tasks."""
 
     topology: str
     lags: Mapping[str, int]

@@ -2,7 +2,7 @@
 
 Its memory is ``groups.history.state.group.State`` and changes by ``groups.history.replay.fold.replay`` of the records alone. Time
 is an argument. ``shard`` is what everybody drives. ``consumer`` has groups of the consumer protocol: ``released`` the rules
-of Kafka's releases (``groups.releases``), ``proposal`` those of KIP-848's text, and what both share next to them; ``classic`` has the classic protocol.
+of Kafka's releases (``groups.releases``), ``proposal`` those of KIP-848's text, and what both share; ``classic`` has the classic protocol.
 
 ===================================  =================================================================================
 what                                 where its rule is

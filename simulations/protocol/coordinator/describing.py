@@ -127,7 +127,7 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> DescribedGr
 
 
 def _member(context: Context, member: ConsumerMember) -> DescribedMember:
-    """What it has and what it is still to give up stand together, as the release reports them."""
+    """What it has and what it is still to give up together, as the release reports them."""
     known: dict[str, list[int]] = {}
     order: HashOrder[str] = HashOrder(uuid_hash)
     for held in (member.assigned, member.pending_revocation):

@@ -21,7 +21,7 @@ class ImageTopic:
     racks: tuple[tuple[str, ...], ...] = ()
 
     def racks_of(self, partition: int) -> tuple[str, ...]:
-        """Sorted; a rack that holds two replicas is twice."""
+        """Sorted; a rack that holds two replicas is there twice."""
         return tuple(sorted(self.racks[partition])) if partition < len(self.racks) else ()
 
     @property
@@ -34,7 +34,7 @@ class ImageTopic:
 class Image:
     """Topics by name, with what is computed from them kept at hand.
 
-    ``version`` is the offset of the metadata log up to which the image reports; a later image has a greater one.
+    ``version`` is the offset of the metadata log up to which the image is made; a later image has a greater one.
     """
 
     topics: Mapping[str, ImageTopic]
@@ -65,7 +65,7 @@ class Image:
         return self._next({other: topic for other, topic in self.topics.items() if other != name}, version)
 
     def with_partitions(self, name: str, partitions: int, version: int | None = None) -> Image:
-        """The image after a topic grew; nothing is reported of the new partitions' racks."""
+        """The image after a topic grew; the new partitions' racks are unknown."""
         return self.with_topic(replace(self.topics[name], partitions=partitions), version)
 
     def created_since(self, older: Image) -> tuple[ImageTopic, ...]:

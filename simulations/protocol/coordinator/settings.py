@@ -33,7 +33,7 @@ class MigrationPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Each field names the broker setting that it means; durations are in milliseconds."""
+    """Each field is named like its broker setting; durations are in milliseconds."""
 
     session_timeout_ms: int = 45_000
     """``group.consumer.session.timeout.ms``"""
@@ -60,7 +60,7 @@ class Settings:
     assignors: tuple[str, ...] = ("uniform", "range")
     """``group.consumer.assignors``: the first is the default"""
     scripted: ScriptedAssignor | None = field(default=None, compare=False)
-    """What is behind the name ``scripted`` among them: an assignor that the broker loads next to its own."""
+    """What is behind the name ``scripted`` among them: an assignor that the broker loads in addition to its own."""
     regex_refresh_interval_ms: int = 600_000
     """``group.consumer.regex.refresh.interval.ms``"""
     append_linger_ms: int = -1

@@ -1,7 +1,7 @@
 """One group at its coordinator: operations go in one at a time, and its state is what its records give.
 
 Kafka: ``GroupCoordinatorShard`` with the part of ``GroupMetadataManager`` that holds one group. It knows no clock, no
-network and no log: who drives it (a simulated world, the exploration, a recorded request log) reports the time, appends
+network and no log: who drives it (a simulated world, the exploration, a recorded request log) passes the time, appends
 the records, runs the timers and the tasks, and hands their results back.
 """
 
@@ -114,7 +114,7 @@ class Shard:
         )
 
     def matched(self) -> dict[str, tuple[str, ...]]:
-        """By expression of the group's members, the topics that it matches now; none in ``kafka``, where records report."""
+        """By expression of the group's members, the topics that it matches now; none in ``kafka``, where records contain them."""
         return self._rules.matched(self.context(0))
 
     def configure(self, config: GroupConfig) -> None:

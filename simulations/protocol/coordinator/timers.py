@@ -1,4 +1,4 @@
-"""What a coordinator sends to its timers: start, start again, cancel."""
+"""A coordinator's commands to its timers: start, start again, cancel."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from groups.wire.coordinator_schema import OFFSET_COMMIT
 from simulations.protocol.assignors.java_orders import TimelineOrder, int_hash, string_hash
 
 TRANSACTION_END: Final = -1
-"""The type of what means an end of a transaction in a list of records. In the log it is a control record."""
+"""The type of what stands for the end of a transaction in a list of records. In the log it is a control record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,7 +145,7 @@ def offer_of(row: ClientAssignorRow) -> Offer:
 
 
 def note_of(metadata: Metadata, error: int) -> AssignorNote:
-    """What a member is notified next to its partitions."""
+    """What a member is sent in addition to its partitions."""
     return AssignorNote(error=error, version=metadata.version, data=b64encode(metadata.data).decode())
 
 

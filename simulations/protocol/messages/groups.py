@@ -42,7 +42,7 @@ TRANSACTION_TOPIC_ID_VERSION: Final = 6
 """From this version on TxnOffsetCommit names topics by id and has the errors of a member epoch."""
 
 UNCHANGED_TIMEOUT: Final = -1
-"""``RebalanceTimeoutMs`` of a heartbeat that does not report it."""
+"""``RebalanceTimeoutMs`` of a heartbeat that does not contain it."""
 
 Partitions = Mapping[str, tuple[int, ...]]
 """Topic id → partitions."""
@@ -82,7 +82,7 @@ class Heartbeat:
 
     @property
     def bare(self) -> bool:
-        """Whether it has no information but that its sender is alive; asked of every heartbeat."""
+        """Whether it contains nothing but that its sender is alive; asked of every heartbeat."""
         return (
             self.member_epoch > 0
             and self.owned is None
@@ -134,7 +134,7 @@ class Heartbeat:
 class HeartbeatAnswer:
     """ConsumerGroupHeartbeat response; ``pending`` to ``compute`` are what KIP-848 has and no release.
 
-    ``pending`` is assigned and not yet released by others, ``note`` what a client-side assignor reports next to the
+    ``pending`` is assigned and not yet released by others, ``note`` what a client-side assignor sends with the
     partitions; ``compute`` asks the member to run its assignor for the group.
     """
 

@@ -20,17 +20,17 @@ MEMBER_ID_REQUIRED_VERSION: Final = 4
 """From this version of JoinGroup on, a dynamic member has to join again with the id that it was given (KIP-394)."""
 
 PROTOCOL_NAME_VERSION: Final = 7
-"""From this version on, JoinGroup reports the protocol's type, and no name as null instead of an empty one."""
+"""From this version on, JoinGroup contains the protocol's type, and no name as null instead of an empty one."""
 
 SKIP_ASSIGNMENT_VERSION: Final = 9
-"""From this version of JoinGroup on, a leader can be reported to make no assignment (KIP-814)."""
+"""From this version of JoinGroup on, a leader can be asked to make no assignment (KIP-814)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroup:
     """JoinGroup request; durations in milliseconds. ``member_id`` is "" for who has none yet.
 
-    ``rebalance_timeout_ms`` is the session timeout where version 0 does not report it.
+    ``rebalance_timeout_ms`` is the session timeout in version 0, which does not have it.
     """
 
     group_id: str
@@ -63,7 +63,7 @@ class JoinGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedMember:
-    """What the leader is notified of a member: its bytes for the protocol that was chosen."""
+    """What the leader is sent of a member: its bytes for the protocol that was chosen."""
 
     member_id: str
     instance_id: str | None

@@ -1,4 +1,4 @@
-"""Requests for a group's offsets and for its end, as values, next to ``messages``. Field names are those of Kafka's schemas."""
+"""Requests for a group's offsets and for its end, as values, in addition to ``messages``. Field names are those of Kafka's schemas."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class FetchedOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchAnswer:
-    """OffsetFetch response of one group; with an error of the group no partition is reported."""
+    """OffsetFetch response of one group; with an error of the group it has no partitions."""
 
     group_id: str
     error_code: int = 0

@@ -12,7 +12,7 @@ from simulations.protocol.messages.classic_fields import Offered
 SYNC_API: Final = "SyncGroup"
 
 SYNC_PROTOCOL_VERSION: Final = 5
-"""From this version on, SyncGroup reports type and name of the protocol both ways."""
+"""From this version on, SyncGroup's request and answer contain type and name of the protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

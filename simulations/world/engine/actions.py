@@ -213,7 +213,7 @@ class Acting:
     def _bounce(self, action: Action, process: Process | None) -> None:
         """Closed and started again, perhaps set otherwise; who can close nothing any more just ends.
 
-        Bounced again while it is down it starts once, when the later one states this.
+        Bounced again while it is down it starts once, at the later one's time.
         """
         name, down_ms = action.who, action.length_ms or 0
         self.members[name] = changed(self.members[name], action.changes)
@@ -242,7 +242,7 @@ class Acting:
         """The member's process joins: its first one, one that left before, or a new one."""
         self._starts[name] = self._starts.get(name, 0) + 1
         process = self.processes.get(name)
-        # Who joins while its last process is still closing is a new process next to it.
+        # Who joins while its last process is still closing is a second process.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
         member = self.members[name]
@@ -297,7 +297,7 @@ class Acting:
         return self._follows(name, process)
 
     def _follows(self, name: str, process: Process) -> Process:
-        """The member's newest process; where topics have rates it shows what it reads."""
+        """The member's newest process; where topics have rates it reports what it reads."""
         world = self._world
         if world.rates:
             process.reaches = lambda: world.reaches_brokers(process.host)
@@ -358,7 +358,7 @@ _CLOSES: Final = {
 
 
 def _closes_first(process: Process) -> bool:
-    """Whether a restart is a clean one: a static member's, whose instance is held until it states that it leaves."""
+    """Whether a restart is a clean one: a static member's, whose instance is held until it sends its leave."""
     consumer = process.consumer
     static = consumer.config.instance_id is not None
     return static and not process.paused and (consumer.can_leave or process.followed)

@@ -1,4 +1,4 @@
-"""What brokers are next to being the coordinator: alive or down, of a release, with a share of the metadata; and notes of it."""
+"""What brokers are besides being the coordinator: alive or down, of a release, with a share of the metadata; and notes of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Broker:
     """When it knows the last change of the topics that it will hear of."""
 
     def refusal(self, request: Request, group_version: int) -> ErrorCode:
-        """How it answers whatever the group's coordinator would, and anyone who asks; ``NONE``: it goes on to ask.
+        """How it answers whatever the group's coordinator would, whichever client asks; ``NONE``: it goes on to ask.
 
         Kafka's class: ``KafkaApis.handleConsumerGroupHeartbeat``, before it looks at ACLs.
         """

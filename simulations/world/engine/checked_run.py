@@ -1,4 +1,4 @@
-"""A run with the checker next to it: every run is checked, as it goes on, and reports in its own log what it broke."""
+"""A run with its checker: every run is checked, as it goes on, and reports in its own log what it broke."""
 
 from __future__ import annotations
 

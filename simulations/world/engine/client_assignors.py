@@ -40,7 +40,7 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
 def classic_config_of(
     scenario: Scenario, member: Member, member_id: str, metadata: Metadata
 ) -> ClassicConfig:
-    """What a member of the classic protocol is set to; ``metadata`` is what a broker notifies it of topics."""
+    """What a member of the classic protocol is set to; ``metadata`` is a broker's list of topics for it."""
     classic = member.classic
     assert classic is not None
     return ClassicConfig(

@@ -122,7 +122,7 @@ class Cluster:
             coordinating.operate(lambda shard, now_ms: shard.topics_deleted(gone, now_ms), None)
 
     def _note(self, image: Image, names: tuple[str, ...]) -> int:
-        """Reports the topics as the coordinator has them, in the order in which its operations take effect."""
+        """Lists the topics as the coordinator has them, in the order in which its operations take effect."""
         self._noted_image = image
         world = self._world
         note = topics_note(image, names, self.rates)

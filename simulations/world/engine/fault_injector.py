@@ -122,7 +122,7 @@ class FaultInjector:
         self._acting.act(Action(at_ms=self._queue.now_ms, verb=verb, who=who))
 
     def _somebody(self, random: Random) -> str | None:
-        """A member whose process runs, is not paused and has joined; the draw is made anyone who there is."""
+        """A member whose process runs, is not paused and has joined; the draw is made even if there is none."""
         draw = random.random()
         able = [
             name

@@ -86,7 +86,7 @@ class InFlightRequest:
         return copy
 
     def note_fields(self, api: str, way: str) -> Mapping[str, object]:
-        """What an entry states of one of its messages."""
+        """What an entry contains of one of its messages."""
         known: dict[str, object] = {"member": self.member_id, "api": api, "way": way}
         epoch = getattr(self.request, "member_epoch", None)
         return known if epoch is None else {**known, "epoch": epoch}

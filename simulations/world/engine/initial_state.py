@@ -33,7 +33,7 @@ def first_image(topics: Mapping[str, ScenarioTopic], seed: int) -> Image:
 
 
 def racks_of(racks: Mapping[int, tuple[str, ...]], partitions: int) -> tuple[tuple[str, ...], ...]:
-    """For each partition the racks of its replicas; empty where no rack is reported of at all."""
+    """For each partition the racks of its replicas; empty if no rack is given at all."""
     return tuple(racks.get(partition, ()) for partition in range(partitions)) if racks else ()
 
 
@@ -90,7 +90,7 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     kafka = semantics is Semantics.KAFKA
     written = [records.member_metadata(group_id, member) for member in members.values()]
     if not kafka:
-        # The proposal's record of a member notifies the group's epoch too.
+        # The proposal's record of a member contains the group's epoch too.
         written = [records.with_fields(each, {"groupEpoch": start.group_epoch}) for each in written]
     if kafka:
         written += [

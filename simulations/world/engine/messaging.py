@@ -79,7 +79,7 @@ class Messaging:
             self._queue.plan(self._deadline_ms(exchange), Priority.CLIENT, lambda: self._gives_up(exchange))
 
     def abandon(self, broker: Broker, unanswered: list[InFlightRequest]) -> None:
-        """The broker is not the coordinator any more: its connections break if it crashed, else it states this."""
+        """The broker is not the coordinator any more: its connections break if it crashed, else it answers so."""
         for exchange in unanswered:
             if not exchange.open:
                 continue

@@ -1,7 +1,7 @@
-"""Finds the moments at which the rows of a proposal's table end, and states this in the log.
+"""Finds the moments at which the rows of a proposal's table end, and notes them in the log.
 
 Rows stand in order. Each waits for one event (``simulations.world.scenario.Event``). One moment can end several rows, as a
-released join does what the proposal reports in three; and a row whose event came out of order, yet in the same group
+released join does what the proposal describes in three; and a row whose event came out of order, yet in the same group
 epoch, ends together with the row before it. Heartbeats and the like are no such events: they must come after it.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["Narration", "Seen", "shown"]
 
 
 class Narration:
-    """Reported of every settled moment; writes a ``step`` note for each row that ends there."""
+    """Called for every settled moment; writes a ``step`` note for each row that ends there."""
 
     def __init__(self, steps: tuple[NarratedStep, ...], log: Log) -> None:
         self._steps = steps

@@ -7,7 +7,7 @@ mean, since TCP itself loses nothing:
   request timeout is over.
 * duplicated: the connection breaks when the request has arrived. It is handled, no answer comes back, and the client,
   which is reported at once, sends it again in its own way. (No copy is made of the bytes: TCP hands them over once, and
-  a consumer reports everything again after a failure; without that it would never hear of what the first answer said.)
+  a consumer reports everything again after a failure; without that it would never learn what the first answer contained.)
 * reordered: the message is held up, and messages of other connections overtake it.
 
 A cut takes every message between two ends, those under way among them, until it is mended. Each connection draws from
@@ -36,7 +36,7 @@ ANYONE: Final = "*"
 LOST, DUPLICATED = "lost_message", "duplicated_message"
 
 FaultFacts = Mapping[str, object]
-"""What an entry states of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
+"""What an entry contains of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
 
 
 def longest_ms(rates: NetworkRates) -> int:

@@ -47,11 +47,11 @@ class Operation:
     """
 
     outcome: Outcome[Any]
-    """``Any``: of an operation with an exchange its ``Answer``, else whatever nobody is notified."""
+    """``Any``: the ``Answer``, if the operation came in a request; otherwise unused."""
     notices: list[Notice]
     cause: int | None = None
     begins: Callable[[], int] | None = None
     exchange: InFlightRequest | None = None
     seen: tuple[Seen, ...] = ()
     matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What expressions match after it, where no record reports."""
+    """What expressions match after it, where no record contains it."""

@@ -145,7 +145,7 @@ class Process:
         self._successor = start
 
     def ended(self) -> None:
-        """The close of a static member of the classic protocol, which means nothing to anybody, is over at once."""
+        """The close of a static member of the classic protocol, which sends nothing, is over at once."""
         start = self._successor
         if start is not None and not self._modern and self.consumer.ended:
             self._successor = None
@@ -209,7 +209,7 @@ class Process:
         self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
 
     def _forgotten(self, names: Mapping[str, Sequence[int]]) -> bool:
-        """Whether a topic was deleted and made again since it reported that it reads it: under its name it reads on. Or whether it
+        """Whether a topic was deleted and made again since it reported to read it: under its name it reads on. Or whether it
         reported so of partitions that the coordinator had not seen, and now has."""
         consumption = self._log.state.consumption
         if consumption is None:

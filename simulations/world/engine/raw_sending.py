@@ -41,7 +41,7 @@ class ScriptedSender:
 
 
 def own_fields(scenario: Scenario, member: Member, process: Process | None) -> dict[str, Value]:
-    """What a request of the member states of its sender, as its newest process has it."""
+    """What a request of the member contains of its sender, as its newest process has it."""
     consumer = process.consumer if process is not None else None
     if isinstance(consumer, ClassicConsumer):
         member_id, epoch = consumer.member_id, consumer.generation

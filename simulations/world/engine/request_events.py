@@ -1,4 +1,4 @@
-"""What the handling of a request shows next to its records: events of a narration, and whether it was all routine."""
+"""What the handling of a request shows besides its records: events of a narration, and whether it was all routine."""
 
 from __future__ import annotations
 

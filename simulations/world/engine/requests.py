@@ -82,7 +82,7 @@ def _join(shard: Shard, request: JoinGroup, now_ms: int, ticket: int, drawn_id: 
 
 
 def _sync(shard: Shard, request: SyncGroup, now_ms: int, ticket: int, drawn_id: str) -> Outcome[None]:
-    del drawn_id  # Anyone who syncs has an id.
+    del drawn_id  # A member that syncs has an id.
     return shard.sync(request, now_ms, ticket=ticket)
 
 

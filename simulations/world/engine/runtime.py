@@ -2,7 +2,7 @@
 
 An operation (a request, a timer, a background result) is handled when it arrives: the shard's memory moves, timers
 start. It takes effect when the log has its records: only then they stand in the run's log, with the timers that the
-operation started and its answer behind them (``PartitionLog``). A request's own entry shows when it was handled.
+operation started and its answer behind them (``PartitionLog``). A request's own entry has the time of its handling.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class CoordinatorRuntime:
         self._parked: dict[int, InFlightRequest] = {}
         """Requests of the classic protocol that wait for other members, by ticket."""
         self._steady: dict[str, tuple[Outcome[Answer], Mapping[str, object]]] = {}
-        """Of each member the last steady outcome that may come again, and what was reported of its request."""
+        """Of each member the last steady outcome that may come again, and what its request's entry contained."""
 
     @property
     def now_ms(self) -> int:
-        """The broker's clock, which is in records."""
+        """The broker's clock, whose times are in records."""
         return self._queue.now_ms + self.clock_ms
 
     def end(self) -> list[InFlightRequest]:
@@ -220,7 +220,7 @@ class CoordinatorRuntime:
         self._respond(exchange, APIS[type(request)].refuse(request, code), entry)
 
     def _write_request(self, exchange: InFlightRequest) -> int:
-        """The entry that reports a request."""
+        """The entry of a request."""
         now_ms, cause = self._queue.now_ms, exchange.cause
         return self._log.write(
             Kind.REQUEST, exchange.member_id, now_ms, _request_payload(exchange), cause=cause
@@ -257,7 +257,7 @@ class CoordinatorRuntime:
         self._add(Operation(outcome, self._timed(outcome), begins=fired))
 
     def _timed(self, outcome: Outcome[object]) -> list[Notice]:
-        """Runs the timer commands; what there is to report them. Tasks begin, too."""
+        """Runs the timer commands; returns their entries. Tasks begin, too."""
         notices = []
         for command in outcome.timers:
             if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):

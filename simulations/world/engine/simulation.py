@@ -178,7 +178,7 @@ class Simulation:
         self.cluster.committed.append(records)
 
     def note_topics(self, cause: int) -> None:
-        """Who reads a topic of this name states this again, where another one has it now, or has partitions that it read already."""
+        """Readers of a topic of this name report so again, if another topic has the name now, or has partitions that they read already."""
         if self.rates:
             self.acting.note_reading(cause)
 

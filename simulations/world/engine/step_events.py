@@ -46,7 +46,7 @@ _FAULTS: Final[Mapping[str, Event]] = {
     "invariant": Event.VIOLATES,
     "poll_throws": Event.THROWS,
 }
-"""Faults that the world reports; those that a script makes are reported by who does them."""
+"""Faults that the world records; those of a script are recorded where they are done."""
 
 
 def seen_in_entry(entry: Entry) -> Iterator[Seen]:

@@ -1,4 +1,4 @@
-"""The coordinator's timers: by name and member. What starts, stops and runs out is reported when its operation is."""
+"""The coordinator's timers: by name and member. What starts, stops and runs out is recorded with its operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, str | None]
 
 @dataclass(slots=True)
 class Running:
-    """A timer; ``started`` is the sequence of the entry that reported its start, 0 before it was reported."""
+    """A timer; ``started`` is the sequence of the entry with its start, 0 before there is one."""
 
     deadline_ms: int
     bound_epoch: int | None
@@ -58,7 +58,7 @@ class Timers:
         return Notice(key, "started", running.deadline_ms, running)
 
     def restart_quietly(self, command: TimerStart, sequence: int) -> None:
-        """For steady heartbeats, whose own entry reports that the session restarts."""
+        """For steady heartbeats, whose own entry records that the session restarts."""
         self._start((command.timer, command.member_id), command).started = sequence
 
     def runs(self, timer: str, member_id: str | None) -> bool:

@@ -25,7 +25,7 @@ OF_BROKERS: Final = (Verb.ROLL, Verb.UPGRADE_FEATURE, Verb.DOWNGRADE_FEATURE)
 """What a script does to brokers, and to what they have in common."""
 
 DOWN_MS: Final = 5_000
-"""How long a broker that is rolled is down, where nothing is reported."""
+"""How long a broker that is rolled is down by default."""
 
 
 def read_release(node: Node) -> Release:

@@ -39,10 +39,10 @@ CLASSIC_KEYS: Final = (
     "upgrade_from",
     "revoke_commits",
 )
-"""What only a member of the classic protocol is reported."""
+"""Settings that only a member of the classic protocol has."""
 
 MILLISECONDS_MAX: Final = 2_147_483_647
-"""Kafka's durations are 32 bits wide where a request reports them."""
+"""Kafka's durations are 32 bits wide in requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def _read_release(node: Node) -> str:
 
 
 def read_classic(keys: Keys, before: Classic, *, static: bool, node: Node) -> Classic:
-    """The settings that ``keys`` report, on top of those from ``before``; refused where no client would start."""
+    """The settings in ``keys``, on top of those from ``before``; refused where no client would start."""
     client = before
     if "client" in keys:
         client = replace(client, client=_read_release(keys["client"]))

@@ -1,4 +1,4 @@
-"""Reads the assignors that members bring (client-side ones, which only ``kip`` has), and what Streams' own reports."""
+"""Reads the assignors that members bring (client-side ones, which only ``kip`` has), and what Streams' own assignor reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TASK_MAX: Final = 9_999
 """A task is a partition number, and a scenario has 10,000 partitions at most."""
 
 LAG_MAX: Final = 2**31 - 1
-"""Records that a standby is behind; a larger number states no more."""
+"""Records that a standby is behind; a larger number changes nothing."""
 
 REASONS: Final = {reason.name.lower(): reason for reason in Reason}
 """What ``report`` can give as the reason for another assignment."""

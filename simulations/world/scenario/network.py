@@ -20,7 +20,7 @@ SHARE_MAX: Final = 0.9
 
 
 def read_network(node: Node | None, usual: NetworkRates | None = None) -> NetworkRates:
-    """What the mapping states, and ``usual`` for what it does not."""
+    """The mapping's values, and ``usual`` for those that it does not have."""
     usual = usual or NetworkRates()
     return replace(usual, **read_rates(node)) if node is not None else usual
 

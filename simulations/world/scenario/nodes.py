@@ -20,7 +20,7 @@ TEXT_MAX: Final = 1_000_000
 DEPTH_MAX: Final = 16
 """Levels of lists and mappings: twice what a scenario has. The parser's time grows with their square."""
 
-# Digits are bounded, so that no number is too large to be reported.
+# Digits are bounded, so that no number is too large to be shown.
 _DURATION: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ms|s|m|h)")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{0,15})?")
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}

@@ -1,7 +1,7 @@
 """A request that the script writes itself, field by field, whatever a client would have sent.
 
 Fields are those of the API's schema in one version: a release's, or KIP-848's in ``kip``. A field that the script leaves out is
-the sender's own where it states who asks, and else the schema's default.
+the sender's own if the field is about the sender, and else the schema's default.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def read_script(
     until_ms: int | None,
     denied: Iterable[Denial] = (),
 ) -> tuple[Action, ...]:
-    """``there``: members that are there from the start, ``denied`` what they may not do then. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is reported."""
+    """``there``: members that are there from the start, ``denied`` what they may not do then. The actions in order of time; lines of one time keep their order. None may come after the run's end, if that is given."""
     lines = node.items()
     if len(lines) > SCRIPT_MAX:
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")

@@ -70,7 +70,7 @@ class Member:
     assignors: tuple[str, ...] = ()
     """Client-side assignors, the best first; only ``kip`` has them."""
     streams: Streams = field(default_factory=Streams)
-    """What its assignor ``streams`` is reported, if it brings that."""
+    """The settings of its assignor ``streams``, if it brings that."""
     classic: Classic | None = None
     """What a consumer of the classic protocol is set to; ``None`` of one of the consumer protocol."""
     rebalance_timeout_ms: int = 300_000
@@ -94,7 +94,7 @@ class NarratedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartMember:
-    """A member at the start: its epoch and what it owns, which is its target, too, where none is reported."""
+    """A member at the start: its epoch and what it owns, which is its target, too, if none is given."""
 
     name: str
     epoch: int

@@ -9,7 +9,7 @@
 import { duration } from '../frame/words.js';
 import { named } from './notes.js';
 
-/** What is under a chip that is assigned and not read. @type {{[why: string]: string}} */
+/** The text under a chip that is assigned and not read. @type {{[why: string]: string}} */
 export const UNREAD = { killed: 'not read', paused: 'not read', silent: '○ no commits' };
 
 /**

@@ -2,7 +2,7 @@
  * Chips: one node per partition, moved and never redrawn, so that the eye can follow it.
  *
  * A move is FLIP: the node goes to its new cell at once, is put back by a transform, and the transform is
- * played away. `travel` states when all have landed.
+ * played away. `travel` resolves when all have landed.
  *
  * @typedef {import('../types').Column} Column
  * @typedef {import('../types').PartitionView} PartitionView

@@ -1,5 +1,5 @@
 /**
- * The board of many members, or of more partitions than columns fit: anyone who the headline names, or does something now, has a lane
+ * The board of many members, or of more partitions than columns fit: members that the headline names or that do something now have a lane
  * as on a small board; all others are one row, which opens to a line a member. Each column has one mark also where most lanes
  * are folded. Where columns do not fit, quiet runs of them are one.
  *
@@ -57,8 +57,8 @@ export class Crowd {
    * @param {Cast} options.cast
    * @param {Labels} options.labels
    * @param {(key: string) => void} [options.onPick]
-   * @param {() => string} [options.headline] anyone who it names has a lane
-   * @param {(() => string) | null} [options.story] anyone who it names has a hue, at each moment; null where hues are given elsewhere
+   * @param {() => string} [options.headline] members in it have a lane
+   * @param {(() => string) | null} [options.story] members in it have a hue, at each moment; null where hues are given elsewhere
    * @param {(() => void) | null} [options.onOpen] shows the others elsewhere
    */
   constructor(root, { cast, labels, onPick = () => {}, headline = () => '', story = null, onOpen = null }) {

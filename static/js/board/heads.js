@@ -63,7 +63,7 @@ export function foldText({ topic, folded = [] }, labels) {
 }
 
 /**
- * Names are left out where a column is too narrow for them; the topic then is over its columns.
+ * Names are left out where a column is too narrow for them; the topic is then over its columns.
  *
  * @param {HTMLElement} root @param {Column[]} columns @param {Labels} labels
  */

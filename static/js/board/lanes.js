@@ -323,7 +323,7 @@ export class Lanes {
           ? `shared by ${view.holders.length}`
           : '';
       const cell = this.cellOf(lane.key, column.key);
-      // Of several readers without a lane one means all.
+      // One of several readers without a lane stands in for all.
       if (cell && !cell.querySelector('.chip'))
         cell.prepend(node, ...(sentence ? [h('div.cap.reader', sentence)] : []));
     }

@@ -47,7 +47,7 @@ import { deadlines, ring } from './ring.js';
 /** Digits and name together that have room next to "epoch … of …", and next to "epoch …"; with more the badge keeps to its numbers. */
 const NAME_SHORT = { behind: 4, level: 10 };
 
-/** A name up to this length is whole under a chip; a longer one is notified by its disc. */
+/** A name up to this length is written in full under a chip; for a longer one there is its disc. */
 const CAPTION_MOST = 8;
 
 /** A member where there is little room. @param {Cast} cast @param {string} member */
@@ -81,7 +81,7 @@ function epochBadge(frame, member, short = false) {
       h('span', short ? '−2' : 'away (−2)'),
     );
   const behind = epoch < group;
-  // On a phone there is no room for two numbers of two digits: the triangle states that it is behind.
+  // On a phone there is no room for two numbers of two digits: the triangle shows that it is behind.
   const long = `${epoch}${group}`.length > 2;
   const word = isClassic(frame) ? 'generation' : 'epoch';
   return h(
@@ -254,7 +254,7 @@ function matched({ regex, topics }) {
   return topics.length ? `${regex} matches ${list(topics)}` : `${regex} matches no topic`;
 }
 
-/** Who is no member any more and does not know it, or has just been reported. @param {Frame} frame @param {string} member @param {Cast} cast */
+/** Who is no member any more and does not know it, or has just learned it. @param {Frame} frame @param {string} member @param {Cast} cast */
 export function outsiderLead(frame, member, cast) {
   const lane = cast.lane(member);
   const { says: text, kafka, bad } = outsiderWords(frame, member);
@@ -295,7 +295,7 @@ function quiet(frame, member, state, label, silent) {
     return capital(
       frame.barrier ? (owned ? `reads ${plural(owned, 'partition')}` : 'reads nothing') : holdingWords(state),
     );
-  // A static member that left for now sends no heartbeat that could report it anything.
+  // A static member that left for now sends no heartbeat whose answer it could learn that from.
   if (state.epoch === -2) return 'Its session is still open';
   if (givingUp(frame, member).length) {
     const calling = frame.clients?.[member]?.calling;

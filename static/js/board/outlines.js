@@ -1,5 +1,5 @@
 /**
- * Outlines in the matrix: where a partition should be and is not, where it is withheld, and where it is read or owned next to the
+ * Outlines in the matrix: where a partition should be and is not, where it is withheld, and where it is read or owned besides the
  * one chip that it has.
  *
  * @typedef {import('../types').Frame} Frame
@@ -75,7 +75,7 @@ export function stillRead(key, member, grid) {
   outline(key, member, grid, 'still', ['still reads it']);
 }
 
-/** There is one chip for a partition; anyone who should not have it as well has an outline in red. @param {Column} column @param {string} member @param {Grid} grid */
+/** There is one chip for a partition; a second member that has it and should not has an outline in red. @param {Column} column @param {string} member @param {Grid} grid */
 export function alsoOwned({ key }, member, grid) {
   outline(key, member, grid, 'still', ['owned here, too']);
 }

@@ -110,7 +110,7 @@ export function foldedColumns(columns, hot) {
 }
 
 /**
- * What the row of the others states: how many they are, and what they do.
+ * The row of the other members: how many they are, and what they do.
  *
  * @param {Frame} frame @param {string[]} others @param {import('./lanes.js').Scene['views']} views @param {number} more of them in trouble
  * @returns {[string, string]}

@@ -1,5 +1,5 @@
 /**
- * Questions about what was pasted, and the line next to it that states how it was read or what is wrong with it.
+ * Questions about what was pasted, and the line next to it with how it was read or what is wrong with it.
  */
 
 import { submit } from '../shared/api.js';
@@ -52,7 +52,7 @@ export class Asking {
     for (const field of this.fields) field.removeAttribute('aria-invalid');
   }
 
-  /** One line that states what is wrong; what was open stays. @param {string} words */
+  /** Shows in one line what is wrong; what was open stays. @param {string} words */
   refuse(words) {
     this.line.classList.add('no');
     this.line.textContent = words;
@@ -62,7 +62,7 @@ export class Asking {
     );
   }
 
-  /** Whether text is of more bytes than are taken; states this. @param {string} text */
+  /** Whether text is of more bytes than are taken; shows a message if so. @param {string} text */
   isTooLong(text) {
     if (text.length <= LETTERS_MOST) return false;
     this.forget();

@@ -9,7 +9,7 @@ import { h, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
 import { counted, nameOf, valueText } from './words.js';
 
-/** Topics of a field that stand next to its name; more are counted. */
+/** Topics of a field that are written next to its name; more are counted. */
 const NAMED_MOST = 12;
 
 export class Clients {

@@ -17,7 +17,7 @@ const EDITED_BYTES_MOST = 256;
 /** @param {FieldNode} node */
 export const isNullable = (node) => node.type.endsWith('?');
 
-/** Whether no letter, byte or element is a value of its own next to null. @param {FieldNode} node */
+/** Whether no letter, byte or element is a value besides null. @param {FieldNode} node */
 export const canBeEmpty = (node) => /^(string|bytes|array)/.test(node.type);
 
 const isInteger = (/** @type {string} */ type) => /^u?int(8|16|32|64)\??$/.test(type);
@@ -30,7 +30,7 @@ export function isEditable(node) {
   return isInteger(type) || itemSize(node) > 0 || ['bool', 'string', 'uuid', 'float64'].includes(type);
 }
 
-/** How many bytes base64 text means. @param {unknown} value */
+/** How many bytes base64 text encodes. @param {unknown} value */
 export function byteCount(value) {
   if (typeof value !== 'string') return 0;
   return Math.floor((value.replace(/=+$/, '').length * 3) / 4);

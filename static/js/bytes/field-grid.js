@@ -1,6 +1,6 @@
 /**
  * The fields as a treegrid of which only the rows in sight exist. One row is selected; the keys walk, open, close and
- * edit; what is selected is said to anyone who wires it to the bytes.
+ * edit; `onSelect` gets what is selected, for the view of the bytes.
  *
  * @typedef {import('./tree.js').Place} Place
  * @typedef {import('./tree.js').FieldTree} FieldTree

@@ -5,7 +5,7 @@
 import { h } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
 
-/** Pixels of a row at the usual size of text; the style sheet states the same. */
+/** Pixels of a row at the usual size of text; the style sheet has the same. */
 const ROW = 18;
 /** Rows above and below those in sight. */
 const BEYOND = 6;
@@ -155,7 +155,7 @@ export class HexView {
       const line = this.#line(number);
       this.#lines.set(number, line);
       this.#dress(number, line);
-      // In order, so that anyone who reads the grid row by row reads it as it is.
+      // In order, so that a screen reader reads the grid row by row as it is.
       const next = [...this.#lines.keys()]
         .filter((other) => other > number)
         .reduce((least, other) => Math.min(least, other), Infinity);

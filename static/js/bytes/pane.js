@@ -38,7 +38,7 @@ export class BytesPane {
    * @param {object} parts
    * @param {HTMLElement} parts.fields
    * @param {HTMLElement} parts.hex
-   * @param {HTMLElement} parts.foot states where the selected field lies
+   * @param {HTMLElement} parts.foot shows where the selected field lies
    * @param {() => number} parts.columns
    * @param {(place: Place) => void} [parts.onSelect]
    * @param {(place: Place, text: string | null) => Promise<string | null>} [parts.onEdit]

@@ -1,5 +1,5 @@
 /**
- * What the page states of bytes as a whole: the sentence on top, whose clauses lead to fields, and what kind they are.
+ * What the page shows about bytes as a whole: the sentence on top, whose clauses lead to fields, and what kind they are.
  *
  * @typedef {import('./types').Inspected} Inspected
  * @typedef {import('./types').Guess} Guess

@@ -10,7 +10,7 @@ import { History, toBase64 } from './edits.js';
 import { isBlob } from './tree.js';
 import { nameOf } from './words.js';
 
-/** Kinds that report their own version are read as they say. @param {{kind: string, version: number | null}} of */
+/** Kinds that contain their own version are read with that one. @param {{kind: string, version: number | null}} of */
 export const asVersion = ({ kind, version }) =>
   /-(request|response)$/.test(kind) && version !== null ? version : undefined;
 

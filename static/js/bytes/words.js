@@ -1,5 +1,5 @@
 /**
- * What is next to bytes, in words: a field's value in a row, where it lies, how much it is. Pure.
+ * Bytes in words: a field's value in a row, where it lies, how much it is. Pure.
  *
  * @typedef {import('./types').FieldNode} FieldNode
  */
@@ -82,7 +82,7 @@ function listText(value) {
   return value.slice(0, ITEMS_MOST).join(' ') + more;
 }
 
-/** What reports an element of an array from the others. @param {FieldNode} node @returns {string} */
+/** What distinguishes an element of an array from the others. @param {FieldNode} node @returns {string} */
 export function nameOf(node) {
   if (node.called) return node.called;
   const fields = node.fields ?? [];
@@ -96,7 +96,7 @@ export function nameOf(node) {
   return '';
 }
 
-/** What a field is called in a sentence: an element of an array states of which. @param {import('./tree.js').Place} place */
+/** What a field is called in a sentence: an element of an array has the array's name, too. @param {import('./tree.js').Place} place */
 export function titleOf({ node, parent }) {
   if (parent && isArray(parent.node)) return `${parent.node.name}[${node.name}]`;
   return !parent && node.kind && /^\d/.test(node.name) ? `${node.kind} ${node.name}` : node.name;

@@ -31,7 +31,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       overview = await ask(`${url}/alerts`);
       draw();
     } catch {
-      // The page states elsewhere that the server is away; the next message has it fetched again.
+      // Another part of the page shows that the server is away; the next message has it fetched again.
     }
   }
 

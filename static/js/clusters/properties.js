@@ -19,7 +19,7 @@ export const usesTls = (protocol) => protocol === 'SSL' || protocol === 'SASL_SS
 export const usesLogin = (protocol) => protocol.startsWith('SASL_');
 
 /**
- * What the server is notified: an object, or the text that was pasted. Fields that the protocol does not use are left out,
+ * What the server is sent: an object, or the text that was pasted. Fields that the protocol does not use are left out,
  * whatever is in them.
  *
  * @param {Filled} filled

@@ -1,7 +1,7 @@
 /**
  * What a run costs: who read which partition when, and when nobody did. Pure.
  *
- * Who reads is what clients own, where the run reports (a simulated one does); of records alone it is what is assigned,
+ * Who reads is what clients own, if the run reports it (a simulated one does); of records alone it is what is assigned,
  * as the coordinator saw it.
  *
  * @typedef {import('../types').Frame} Frame

@@ -1,5 +1,5 @@
 /**
- * What is next to the figure of epochs, anyone who draws it: which line is whose, and the same as a table.
+ * The words of the figure of epochs, whichever code draws it: which line is whose, and the same as a table.
  *
  * @typedef {import('../frame/cast.js').Cast} Cast
  * @typedef {{x: number[], y: (number | null)[], customdata: number[], name: string, meta?: {line: string, member?: string}}} Trace

@@ -40,7 +40,7 @@ export function proposedAs({ name, about, kip_429: proposed }) {
 }
 
 /**
- * A row for each metric that any of the consumers has: classic ones have joins and syncs next to.
+ * A row for each metric that any of the consumers has: classic ones have joins and syncs, too.
  *
  * @param {{metrics: Measured[]}[]} clients
  * @returns {{metric: Measured, values: (number | null | undefined)[]}[]} a value is undefined where a consumer has no such metric

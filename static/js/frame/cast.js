@@ -12,7 +12,7 @@ const HUES = 6;
 /** A disc has room for as many letters. */
 const BADGE_MOST = 3;
 
-/** A restart or a static replacement (`A~2`) stays in the lane of the one it means. @param {string} name */
+/** A restart or a static replacement (`A~2`) stays in the lane of the one that it replaces. @param {string} name */
 const laneKey = (name) => name.replace(/~\d+$/, '');
 
 /**
@@ -37,7 +37,7 @@ function* badgesOf(name, badge) {
     yield `${badge.slice(0, BADGE_MOST - String(number).length)}${number}`;
 }
 
-/** A process that restarted next to the one before it: its letters with a mark. */
+/** A process that restarted while the one before it still runs: its letters with a mark. */
 const AGAIN = '′';
 
 export class Cast {

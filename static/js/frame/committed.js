@@ -88,7 +88,7 @@ export function rises(points, x, from, to) {
 }
 
 /**
- * What the line states, in words.
+ * What the line shows, in words.
  *
  * @param {Line} line
  * @param {number} start_ms

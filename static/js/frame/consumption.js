@@ -1,12 +1,12 @@
 /**
- * How far a partition is read, where a run reports at what rate records are written. Pure.
+ * How far a partition is read, if a run reports at what rate records are written. Pure.
  *
  * @typedef {import('../types').Frame} Frame
  * @typedef {NonNullable<Frame['consumption']>['partitions'][string][string]} Read
  */
 
 /**
- * The end of the log and the lag of a partition, at a time of the frame or later and before the next one; null where nobody reports.
+ * The end of the log and the lag of a partition, at a time of the frame or later and before the next one; null if it is not known.
  *
  * @param {Frame} frame @param {string} key @param {number} at_ms
  */

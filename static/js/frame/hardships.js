@@ -56,7 +56,7 @@ export function hardshipsOf(frame, member) {
 
 /**
  * Clients that are no members and yet have something to do with the group: they still read what others may have by
- * now, or were notified that they are out.
+ * now, or have learned that they are out.
  *
  * @param {Frame} frame
  * @returns {string[]}
@@ -181,7 +181,7 @@ export function violationsOf(summary) {
 }
 
 /**
- * Why members are gone whose removal a moment reports, where no record states it and it is inferred.
+ * Why members are gone whose removal a moment shows, where no record contains the reason and it is inferred.
  *
  * @param {Summary} summary
  * @param {{first: number, sequence: number}} moment
@@ -202,7 +202,7 @@ export function looksLike(summary, { first, sequence }) {
  *
  * @param {Frame} frame
  * @param {string} member
- * @returns {{regex: string, topics: string[] | null} | null} `topics` is null where no record reports
+ * @returns {{regex: string, topics: string[] | null} | null} `topics` is null where no record contains them
  */
 export function expressionOf(frame, member) {
   const regex = frame.members[member]?.subscribed_regex;

@@ -6,7 +6,7 @@
 export const HUES = 6;
 
 /**
- * Beyond six members a hue belongs to those that a finding names, and to those that the reader pins; anyone who has one
+ * Beyond six members a hue belongs to those that a finding names, and to those that the reader pins; a member that has one
  * keeps it as long as it is one of them.
  */
 export class Hues {

@@ -19,13 +19,13 @@ const JOINS = '+';
 /** What a choice of the list asks for: a member's id, or a new one. @param {string} value @returns {Choice} */
 export const choiceOf = (value) => (value === JOINS ? { joins: true } : value ? { leaves: value } : {});
 
-/** The choices next to "nothing else changes". @param {string[]} members @param {(id: string) => string} name @returns {[string, string][]} */
+/** The choices besides "nothing else changes". @param {string[]} members @param {(id: string) => string} name @returns {[string, string][]} */
 export const choices = (members, name) => [
   ...members.map((id) => /** @type {[string, string]} */ ([id, `${name(id)} leaves`])),
   [JOINS, 'a member joins'],
 ];
 
-/** What is predicted. @param {Answer} answer */
+/** The prediction in words. @param {Answer} answer */
 export function nextWords({ next, assignor, why }) {
   if (!next) return why ?? '';
   const epoch = next.epoch === null ? 'the next target' : `group epoch ${next.epoch}`;
@@ -33,7 +33,7 @@ export function nextWords({ next, assignor, why }) {
   return `Foretold for ${epoch} by ${assignor}${next.is_due ? ', which is due' : ''}: ${moves}.`;
 }
 
-/** How the target in place compares with what was predicted for it. @param {Answer} answer */
+/** How the current target compares with its prediction. @param {Answer} answer */
 export function cameWords({ came }) {
   if (!came) return '';
   const how = came.equal === came.of ? 'as foretold' : 'otherwise';

@@ -1,6 +1,6 @@
 /**
  * Who holds and should hold each partition at the playhead, kept change by change: what a step costs follows what it
- * changed, never the size of the group. It states what `partitionsOf`, `unowned` and `distance` (view.js) say of the whole frame.
+ * changed, never the size of the group. It gives the same as `partitionsOf`, `unowned` and `distance` (view.js) for the whole frame.
  *
  * @typedef {import('../types').Change} Change
  * @typedef {import('../types').Frame} Frame

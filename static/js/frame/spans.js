@@ -111,7 +111,7 @@ export class Spans {
     if (begun) this.#miss(frame, views, sequence, at_ms);
   }
 
-  /** Who coordinates, and until when it loads: the end of that is a time, which no entry may report. @param {Frame} frame @param {number} sequence @param {number} at_ms */
+  /** Who coordinates, and until when it loads: the end of that is a time, which may be in no entry. @param {Frame} frame @param {number} sequence @param {number} at_ms */
   #coordinate(frame, sequence, at_ms) {
     const it = frame.coordinator;
     const load = this.loads[this.loads.length - 1];

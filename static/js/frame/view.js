@@ -142,7 +142,7 @@ export function partitionsOf(frame) {
 }
 
 /**
- * How many partitions each topic has that this group reads: from the source where it reports, and at least what
+ * How many partitions each topic has that this group reads: from the source if it reports them, and at least what
  * is mentioned. A topic that nobody subscribes to, holds or should own has no place on the board.
  *
  * @param {Frame} frame

@@ -1,5 +1,5 @@
 /**
- * Everything that the board states about a frame, in words. Pure: the same frame gives the same words.
+ * Everything that the board shows about a frame, in words. Pure: the same frame gives the same words.
  *
  * What happens is said first; Kafka's own name is in the tooltip.
  *
@@ -203,7 +203,7 @@ export function holdingWords(state) {
 
 /**
  * The sentence under the group's name: what happened, and what it means for who waits.
- * A case study reports it in its own words; else the first part is the moment's own, the rest computed from the frame.
+ * A case study has its own words for it; else the first part is the moment's own, the rest computed from the frame.
  *
  * @param {Frame} frame
  * @param {Moment | null} moment

@@ -60,7 +60,7 @@ export function sourceRow(source, begun) {
   );
 }
 
-/** As the server states it: 1,024 bytes are a KB. @param {number} size */
+/** As the server writes it: 1,024 bytes are a KB. @param {number} size */
 export function bytes(size) {
   if (size < 1024) return `${size} bytes`;
   const units = ['KB', 'MB', 'GB', 'TB'];

@@ -9,7 +9,7 @@ import { plural } from '../frame/words.js';
 import { bytes, count } from './rows.js';
 import { ended, SPARK } from './states.js';
 
-/** What a screen reader was reported last. */
+/** What was last announced to a screen reader. */
 let announced = '';
 
 /** @param {Detail} detail */

@@ -17,7 +17,7 @@ export const keyOf = (row) => `${row.kind} ${row.id}`;
 
 const SEVERITIES = ['', 'in trouble', 'in grave trouble'];
 
-/** What an import states of its groups. @param {Kept} row */
+/** What an import's row shows of its groups. @param {Kept} row */
 function sumOf(row) {
   const { groups = 0, in_trouble: bad = 0 } = row;
   if (!groups) return 'No group is in it';
@@ -101,7 +101,7 @@ export function innerRow(group, columns) {
   );
 }
 
-/** The line that means the groups that are not shown. @param {Kept} row @param {number} shown @param {number} all @param {number} columns */
+/** The line in place of the groups that are not shown. @param {Kept} row @param {number} shown @param {number} all @param {number} columns */
 export const restRow = (row, shown, all, columns) =>
   h(
     'tr.inner',

@@ -16,7 +16,7 @@ import { hueOf, labelOf, markOf, numbered } from './people.js';
 
 /** What a cell is, the worse the higher: of columns that stand together the worst is shown. */
 const STATES = ['keep', 'own', 'want', 'go'];
-/** Moves that the picture's name reports one by one. */
+/** Moves that the picture's name lists one by one. */
 const SHOWN_MOST = 30;
 /** More frames than this are a pattern, not a place to look at. */
 const FRAMES_MOST = 12;
@@ -243,7 +243,7 @@ function cutCorner(x, y, width, height, cut) {
 }
 
 /**
- * Blocks have no tethers but that of the column under the pointer, which also states its name.
+ * Blocks have no tethers but that of the column under the pointer, which also shows its name.
  *
  * @param {SVGElement} root @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout
  */

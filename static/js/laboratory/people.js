@@ -8,7 +8,7 @@ const HUES = 6;
 /** @param {number} place of a member */
 export const hueOf = (place) => (place < HUES ? String(place) : 'x');
 
-/** A disc here may be a pill: names that the laboratory gives are reported in full. */
+/** A disc here may be a pill: names that the laboratory gives are written in full. */
 const LABEL_MOST = 5;
 
 /** @param {string} name of a member */

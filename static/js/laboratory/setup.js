@@ -1,5 +1,5 @@
 /**
- * The rows in which a group is built: members, topics, presets, the event. It only states what was clicked; the server
+ * The rows in which a group is built: members, topics, presets, the event. It only passes on what was clicked; the server
  * knows what that makes of the group.
  *
  * @typedef {import('./types').Sheet} Sheet

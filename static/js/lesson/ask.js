@@ -1,5 +1,5 @@
 /**
- * A question: partitions put together by dragging or by pressing them, members or answers chosen. A wrong answer states what
+ * A question: partitions put together by dragging or by pressing them, members or answers chosen. A wrong answer shows what
  * would have to be true; nobody counts tries.
  *
  * @typedef {import('./types').Ask} Question
@@ -13,11 +13,11 @@ import { plain, sentence } from './sentence.js';
 /** @param {Question} ask @param {string[]} chosen */
 export const isRight = (ask, chosen) => ask.options.every((option) => option.right === chosen.includes(option.key));
 
-/** What is reported of a wrong answer: of what was chosen and is not right, then of what is missing. @param {Question} ask @param {string[]} chosen @returns {Option[]} */
+/** What is shown for a wrong answer: of what was chosen and is not right, then of what is missing. @param {Question} ask @param {string[]} chosen @returns {Option[]} */
 export function mistakes(ask, chosen) {
   const wrong = ask.options.filter((option) => !option.right && chosen.includes(option.key));
   const missing = ask.options.filter((option) => option.right && !chosen.includes(option.key));
-  // A wrong one of several that exclude each other states all there is to say.
+  // One wrong answer of several that exclude each other is explained completely by its own text.
   return ask.many ? [...wrong, ...missing] : wrong;
 }
 
@@ -187,7 +187,7 @@ export class AskPanel {
     all[(at + by + all.length) % all.length].focus();
   }
 
-  /** A number was pressed, anywhere on the page: it means the answer that is this number, or for the answer in this place. @param {number} number */
+  /** A number was pressed, anywhere on the page: it chooses the answer that is this number, or the answer in this place. @param {number} number */
   press(number) {
     const options = this.ask?.options ?? [];
     const place = this.#areNumbers()

@@ -129,7 +129,7 @@ export function withBeat(text, beat, sequence = Infinity, sequences = []) {
 }
 
 /**
- * What a lesson's author left to the run: each `"?"` of a fact or an expected answer becomes what the check states of it.
+ * What a lesson's author left to the run: each `"?"` of a fact or an expected answer becomes the check's value.
  *
  * @param {string} text
  * @param {{line: number, message: string}[]} problems

@@ -87,7 +87,7 @@ export class LessonPlayer {
   /** @param {number} index @param {boolean} [animate] */
   show(index, animate = false) {
     const { beats } = this.sheet;
-    // Nobody is led past a question that was not answered, whatever the address states.
+    // Nobody is led past a question that was not answered, whatever the address contains.
     const open = beats.findIndex((beat, at) => beat.ask !== null && !this.answered(at));
     const most = open < 0 ? beats.length - 1 : open;
     this.#beat = Math.max(0, Math.min(index, most, beats.length - 1));
@@ -187,7 +187,7 @@ export class LessonPlayer {
     if (beat.ask?.kind !== 'places') this.ask?.show(/** @type {import('./types').Ask} */ (beat.ask), chosen, true);
     this.#stand(beat.ask?.at ?? beat.sequence, !calm());
     this.#buttons();
-    // Who sees nothing receives the answer, and what has happened on the board.
+    // A screen reader announces the answer, and what has happened on the board.
     const shown = beat.ask?.at && this.stage ? ` On the board: ${part('now').textContent}` : '';
     part('said').textContent = `${plain(beat.ask?.answer)}${shown}`;
     this.onBeat(this.#beat);

@@ -1,5 +1,5 @@
 /**
- * The board of a lesson: it is where a beat states, and knows nothing of what comes after that.
+ * The board of a lesson: it is at the beat's moment, and knows nothing of what comes after that.
  *
  * @typedef {import('./types').Run} Run
  * @typedef {import('../types').Frame} Frame
@@ -70,7 +70,7 @@ export class LessonStage {
     this.#room();
   }
 
-  /** Who has been there by now: a track of somebody who is still to come would report that. @returns {any} */
+  /** Who has been there by now: a track of somebody who is still to come would give that away. @returns {any} */
   #present() {
     const stage = this;
     const { cast } = this;

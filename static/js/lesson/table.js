@@ -13,7 +13,7 @@ import { sentence, who } from './sentence.js';
  * @param {Table} table
  * @param {number} sequence where the board is
  * @param {Cast} cast
- * @param {boolean} done nothing is left to predict: all rows are shown, and the slip of the text is reported
+ * @param {boolean} done nothing is left to predict: all rows are shown, and the mistake in the text is shown
  */
 export function showTable(root, table, sequence, cast, done) {
   const reached = table.rows.filter((row) => row.sequence <= sequence).length;

@@ -82,7 +82,7 @@ export class TakingOver {
         ),
       ),
     );
-    // Anyone who left or was removed can come back; its process may be there still, or be killed.
+    // A member that left or was removed can come back; its process may be there still, or be killed.
     const gone = Object.keys(frame.clients ?? {}).filter((id) => !frame.members[id] && frame.clients?.[id]?.killed);
     const topics = Object.entries(frame.topics ?? {}).filter(([, topic]) => topic.partitions);
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.does;

@@ -41,7 +41,7 @@ export class Banners {
   }
 
   /**
-   * How the run or import behind the timeline is.
+   * The state of the run or import behind the timeline.
    *
    * @param {Meta} meta
    * @param {number} entries

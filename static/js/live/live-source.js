@@ -42,7 +42,7 @@ export function recordedWords({ provenance, live }) {
 }
 
 /**
- * What the banner of a live board states of its source.
+ * What the banner of a live board shows of its source.
  *
  * @param {Pick<Meta, 'provenance' | 'live'>} meta
  * @param {number} now_ms the server's clock

@@ -34,7 +34,7 @@ export class Field {
   #height = null;
   /** `high` is that of the rows at most: few rows take less. */
   #size = { width: 1, high: 300, gutter: GUTTER.wide };
-  /** How far the rows are scrolled: asked of the page only when it states that this has changed. */
+  /** How far the rows are scrolled: asked of the page only when it reports that this has changed. */
   #top = 0;
   #drawing = 0;
   #painted = '';

@@ -67,7 +67,7 @@ export class Lane {
    * @param {object} what
    * @param {'members' | 'partitions'} what.kind
    * @param {Entity} what.entity
-   * @param {string | undefined} what.member who is in the lane now
+   * @param {string | undefined} what.member the member in the lane now
    * @param {RowText} what.text
    * @param {string} what.hue
    */

@@ -219,7 +219,7 @@ export class BoardMap {
     );
   }
 
-  /** The list again. */
+  /** Draws the list again. */
   rows() {
     const { roster, parts } = this;
     const { lines, pins, count, all } = roster.lines({

@@ -42,7 +42,7 @@ export const meaning = (kind, mode) => MEANINGS[mode][kind === 'members' ? 'memb
 /** By the worst bit of a member's flags (../source/flags.js), from MEMBER on. */
 const BY_BIT = [SETTLED, BEHIND, BEHIND, WAITING, REVOKING, TWICE, STALLED, STALLED, LOST, LOST, LOST, TWICE];
 
-/** The worst that any of these flags states. @param {import('../types').MemberFlags} flags */
+/** The worst of these flags. @param {import('../types').MemberFlags} flags */
 export function ofFlags(flags) {
   let worst = ABSENT;
   for (let bit = 0, left = flags; left; bit += 1, left >>= 1) {

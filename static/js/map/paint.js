@@ -3,7 +3,7 @@
  * for many rows in one: where they meet in a pixel, the worst mode is seen.
  *
  * The grammar is that of the chips. In rows that are high enough, what is revoked is hatched, what waits is dashed,
- * what has no owner is dotted in red; in rows too thin for a texture the colour alone reports it.
+ * what has no owner is dotted in red; in rows too thin for a texture only the colour shows it.
  *
  * @typedef {import('./types').Palette} Palette
  * @typedef {import('./types').Track} Track
@@ -108,7 +108,7 @@ export function trace(line, { offsets, start, codeOf, places }, row) {
 }
 
 /**
- * Paints lines from the first that is in sight on, and stops after each so that anyone who calls can let others go first.
+ * Paints lines from the first that is in sight on, and stops after each so that the caller can let others go first.
  *
  * @param {object} what
  * @param {Uint32Array} what.words `width` × `height`
@@ -119,7 +119,7 @@ export function trace(line, { offsets, start, codeOf, places }, row) {
  * @param {number} what.rowHeight in device pixels; below 1 lines are merged
  * @param {number} what.first the first line's number
  * @param {number} what.count of all lines
- * @param {(line: number) => readonly number[]} what.rowsOf which rows of the track a line means
+ * @param {(line: number) => readonly number[]} what.rowsOf which rows of the track a line contains
  * @param {Track} what.track
  * @param {Palette} what.palette
  * @returns {Generator<number, void>} how many lines of pixels are done

@@ -43,7 +43,7 @@ export class Roster {
    * @param {object} options
    * @param {Cast} options.cast
    * @param {Labels} options.labels
-   * @param {() => string} options.verdict anyone who it names has a hue
+   * @param {() => string} options.verdict members in it have a hue
    */
   constructor({ cast, labels, verdict }) {
     this.cast = cast;
@@ -62,7 +62,7 @@ export class Roster {
   /** @param {MapLane[]} all in their order @param {MapTopic[] | undefined} topics @returns {boolean} whether there are others now */
   meet(all, topics) {
     let fresh = false;
-    // Anyone who acts has a lane, members or not; who was a member is known with the first answer.
+    // Every actor has a lane, members or not; who was a member is known with the first answer.
     const lanes = all.some(({ members }) => members.length) ? all.filter(({ members }) => members.length) : all;
     // A lane may be known by its name first, and by its host only with the first answer.
     const known = lanes
@@ -156,7 +156,7 @@ export class Roster {
       (!set || set.has(index)) &&
       (only !== 'changing' || changing(index)) &&
       (only !== 'trouble' || troubled.has(entities[index].key));
-    // Anyone who searches or filters wants the rows, and few are left of them.
+    // A reader who searches or filters wants the rows, and few are left of them.
     const closed = (/** @type {string} */ group) => !set && only === 'all' && !this.#open.has(group);
     const lines = linesOf(entities, { grouping, closed, keep: set || only !== 'all' ? keep : null });
     // Of what was found, the best is first.

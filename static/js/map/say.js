@@ -1,5 +1,5 @@
 /**
- * What a row states at the playhead, in words: what a member owns, revokes and waits for, and who holds up whom. Pure.
+ * A row at the playhead, in words: what a member owns, revokes and waits for, and who holds up whom. Pure.
  *
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('../types').MapLane} MapLane
@@ -174,7 +174,7 @@ export function partitionText({ ownership, frame, violation }, key, names) {
 }
 
 /**
- * Who is in trouble: anyone who suffers something, revokes and so holds up another, waits for another, and what has no
+ * Who is in trouble: members that suffer something, that revoke and so hold up another, that wait for another, and what has no
  * owner. Its cost is that of what is under way, not of the group.
  *
  * @param {MapScene} scene

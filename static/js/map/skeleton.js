@@ -1,5 +1,5 @@
 /**
- * The map's parts, and who shows whom.
+ * The map's parts, and how they notify each other.
  */
 
 import { h } from '../shared/dom.js';

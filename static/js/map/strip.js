@@ -19,7 +19,7 @@ const NONE_PX = 12;
 /** Marks of events stand at least so far apart; those of problems come first. */
 const MARK_PX = 13;
 const LETTER_PX = 6.6;
-/** What a tick states is about so wide. */
+/** A tick's text is about so wide. */
 const TICK_PX = 70;
 
 export class Strip {
@@ -170,7 +170,7 @@ export class Strip {
     this.band.style.width = rem(Math.max(2, (right - left) * this.#width));
   }
 
-  /** The playhead: a line that is moved, and nothing drawn again. @param {number | null} place @param {string} words */
+  /** The playhead: a line that is moved, with nothing else drawn again. @param {number | null} place @param {string} words */
   move(place, words) {
     const seen = place !== null && place >= -0.002 && place <= 1.002;
     this.line.hidden = !seen;
@@ -264,7 +264,7 @@ function states(group, scale, at, left, width, y, height, named = true) {
     if (state === 'unknown' || (!named && QUIET.has(state))) continue;
     const x = Math.max(left, at(scale.of(from, from_ms)));
     const end = Math.min(left + width, to === null ? left + width : at(scale.of(to, to_ms)));
-    // Of stretches thinner than a pixel one reports for all that meet there.
+    // Of stretches thinner than a pixel one has the words of all that meet there.
     if (end < left || x > left + width || (end - x < 1 && x < free)) continue;
     free = x + 1;
     const wide = Math.max(1, end - x - (named ? 1 : 0));
@@ -303,7 +303,7 @@ function area(group, scale, at, y, height, left, width) {
         : left + width;
     const end = Math.min(left + width, Math.max(x + 1, next));
     if (end <= left || x > left + width) continue;
-    // A root, so that one partition next to thousands is seen.
+    // A root, so that one partition among thousands is seen.
     const top = base - Math.max(2, height * Math.sqrt(unassigned[index] / most));
     d += `M${x.toFixed(1)} ${base}V${top.toFixed(1)}H${end.toFixed(1)}V${base}z`;
   }

@@ -1,5 +1,5 @@
 /**
- * What is so at the playhead, in words: of each row in sight, of anyone who is in trouble, of the row that was opened.
+ * What is so at the playhead, in words: of each row in sight, of all that are in trouble, of the row that was opened.
  *
  * @typedef {import('../types').MapScene} MapScene
  * @typedef {import('./types').Kind} Kind
@@ -72,7 +72,7 @@ export class Teller {
       : memberText(this.scene, this.roster.lane(key), this.names);
   }
 
-  /** How a row looks next to what it contains. @param {Line} line */
+  /** How a row looks, besides its text. @param {Line} line */
   looksOf(line) {
     const { roster, opened } = this;
     const actor = this.scene?.moment?.actor;

@@ -9,7 +9,7 @@
 import { h } from '../shared/dom.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, UNASSIGNED, WAITING } from './modes.js';
 
-/** Of each kind: what the legend reports. */
+/** The legend's text for each kind. */
 const LEGEND = {
   members: [SETTLED, BEHIND, WAITING, REVOKING, STALLED, LOST, ABSENT],
   partitions: [SETTLED, BEHIND, REVOKING, UNASSIGNED, ABSENT],

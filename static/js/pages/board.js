@@ -388,7 +388,7 @@ async function begin() {
   });
   document.documentElement.dataset.alive = 'true';
   performance.mark('alive');
-  // Anyone who came to watch looks at the board first, and presses Space: nothing moves before.
+  // A reader who came to watch looks at the board first, and presses Space: nothing moves before.
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
   if (server) source.watch();

@@ -67,7 +67,7 @@ const analyse = seldom(async () => {
     table = await ask(`/api/groups?cluster=${encodeURIComponent(cluster.id)}`);
     soon();
   } catch {
-    // The page states elsewhere that the server is away; the next change has it fetched again.
+    // Another part of the page shows that the server is away; the next change has it fetched again.
   }
 }, ANALYSED_EVERY_MS);
 

@@ -1,5 +1,5 @@
 /**
- * The list of clusters, and the wizard that adds one: each step of the connection is tested, and states what it found and
+ * The list of clusters, and the wizard that adds one: each step of the connection is tested, and shows what it found and
  * what was sent for it.
  *
  * @typedef {{name: string, state: 'ok' | 'warning' | 'failed', says: string, seen: string | null, sent: string[], commands: string[]}} Step

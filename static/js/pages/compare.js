@@ -137,7 +137,7 @@ class Run {
   measure(length_ms) {
     this.cost = costOf(this.seen, this.begin_ms + length_ms, this.consumed);
     const { frame: rest } = this.seen[this.seen.length - 1] ?? {};
-    // Since then nobody began to read, or stopped: anyone who reads the same goes on to do so.
+    // Since then nobody began to read, or stopped: readers of the same partitions continue.
     const same = rest?.consumption?.read_twice === this.consumed[this.consumed.length - 1]?.read_twice;
     if (rest && same && this.cost.read_twice !== null)
       this.cost.read_twice += readTwiceSince(rest, this.begin_ms + length_ms);

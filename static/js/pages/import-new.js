@@ -1,12 +1,12 @@
 /**
- * The page that begins an import: files and folders, chosen or dropped, with the folders' names kept, since those report
+ * The page that begins an import: files and folders, chosen or dropped, with the folders' names kept, since those contain
  * the partitions. Kafka's companion files (indexes, checkpoints of epochs) stay behind.
  */
 
 import { partitionField } from '../import/partition.js';
 import { part } from '../shared/dom.js';
 
-/** Files that stand next to segments and hold nothing that is read. */
+/** Files in the folders of segments with nothing that is read. */
 const COMPANION =
   /(\.(index|timeindex|txnindex|snapshot|deleted|cleaned|swap)|leader-epoch-checkpoint|partition\.metadata|quorum-state)$/;
 /** The server takes no more in one upload; a larger log is imported with manage.py. */

@@ -27,7 +27,7 @@ import { isWithin } from '../shared/text-size.js';
 import { toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
 
-/** What the page states before there are bytes to speak of. */
+/** The page's text before there are bytes. */
 const ONE = part('says').textContent ?? '';
 const TWO = 'Paste two: their fields are matched by name, and those that differ are marked.';
 /** Hex of more bytes is not put back into the field they were pasted into. */
@@ -52,7 +52,7 @@ let record = null;
 let mode = 'one';
 /** What is compared. @type {import('../bytes/sheet.js').Side[]} */
 let pair = [];
-/** What is being opened: anyone who goes on to compare means that. @type {Promise<void>} */
+/** What is being opened: a comparison is with that. @type {Promise<void>} */
 let opening = Promise.resolve();
 
 const pane = new BytesPane({

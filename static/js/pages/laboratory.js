@@ -119,7 +119,7 @@ function show() {
 function showActs() {
   if (!sheet) return;
   const { play: cannotPlay } = sheet.answers[view.open];
-  // It can be pressed all the same, and states why not.
+  // It can be pressed all the same, and then shows why not.
   part('play').classList.toggle('off', cannotPlay !== null);
   part('play').title = cannotPlay ?? 'Run the event under the open assignor, step by step';
   const sweep = document.getElementById('sweep');

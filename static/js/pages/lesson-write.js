@@ -83,7 +83,7 @@ function showProblems(problems) {
 }
 
 /**
- * Writes what the run states where the author wrote "?"; whether there was any.
+ * Writes the run's values where the author wrote "?"; returns whether there was any.
  * @param {{line: number, field: string, message: string}[]} problems
  */
 function fill(problems) {

@@ -38,7 +38,7 @@ text.addEventListener('input', number);
 text.addEventListener('scroll', follow, { passive: true });
 const original = text.value;
 study.addEventListener('change', () => {
-  // What the reader wrote is not thrown away by a choice in a list; the button states that it is.
+  // What the reader wrote is not thrown away by a choice in a list; the button's text warns that it would be.
   if (text.value === original && !wrong) study.form?.requestSubmit();
 });
 number();

@@ -174,7 +174,7 @@ function progress() {
 
 /** How long it may last from here, by what came since this page was opened. */
 function left() {
-  // Until the first answer Spark starts, and that has nothing about the rest.
+  // Until the first answer Spark starts, and that time predicts nothing about the rest.
   if (!began.done && detail.done) Object.assign(began, { at: Date.now(), done: detail.done });
   const came = detail.done - began.done;
   const took = Date.now() - began.at;
@@ -334,7 +334,7 @@ async function paint() {
   }
 }
 
-/** Where the page begins: what the link states, else what the sentence leads to, else the first cell with an answer. */
+/** Where the page begins: what the link contains, else what the sentence leads to, else the first cell with an answer. */
 function first() {
   const known = new URLSearchParams(location.search).get('cell');
   const total = detail.maps.length * detail.axes.shapes.length * detail.axes.events.length;

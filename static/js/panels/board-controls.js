@@ -1,5 +1,5 @@
 /**
- * The buttons and the keys of a board's page: each calls what the page states that it does.
+ * The buttons and the keys of a board's page: each calls the page's function for it.
  *
  * @typedef {import('../stage/tracks.js').TrackStage | import('../stage/crowd.js').CrowdStage} Stage
  */

@@ -17,7 +17,7 @@ const BEYOND = 8;
 /** How wide a digit of a time is. */
 const LETTER = 6.7;
 
-/** What a group states, with how long it took. @param {EventGroup} group */
+/** A group's text, with how long it took. @param {EventGroup} group */
 function groupWords({ says: text, count, from_ms, to_ms }) {
   return count > 1 && to_ms > from_ms ? `${text} (${duration(to_ms - from_ms)})` : text;
 }
@@ -35,7 +35,7 @@ export class EventGroups {
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.note states what the list leaves out
+   * @param {HTMLElement} parts.note shows what the list leaves out
    * @param {import('../frame/cast.js').Cast} parts.cast
    * @param {(group: EventGroup, after?: number) => Promise<Moment[]>} parts.eventsOf
    * @param {(sequence: number) => void} parts.onSeek

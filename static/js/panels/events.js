@@ -77,7 +77,7 @@ export class Events {
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.chain states where the chain goes back to
+   * @param {HTMLElement} parts.chain shows where the chain goes back to
    * @param {HTMLSelectElement} parts.filter
    * @param {Cast} parts.cast
    * @param {(step: Moment) => number | null} parts.causeOf
@@ -209,7 +209,7 @@ export class Events {
     const before = this.#steps[index - 1];
     const starts = before && step.epoch !== before.epoch;
     const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
-    // A long name would leave no room for what happened; the disc states who it was.
+    // A long name would leave no room for what happened; the disc shows who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const text = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
     const name = [

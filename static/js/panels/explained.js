@@ -6,7 +6,7 @@
 import { term } from '../shared/terms.js';
 
 /**
- * How a word is in a sentence → what the glossary calls it. Longer ones first: of "session timeout" nothing is cut out.
+ * A word as written in a sentence → what the glossary calls it. Longer ones first: of "session timeout" nothing is cut out.
  *
  * @type {[RegExp, string][]}
  */

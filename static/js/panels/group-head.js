@@ -37,7 +37,7 @@ export class GroupHead {
    * @param {HTMLElement} parts.gap
    * @param {HTMLElement} parts.coordinator
    * @param {(sequence: number) => number | null} parts.numberOf the step that an entry belongs to
-   * @param {(moment: import('../types').Moment) => string} parts.looksLike why members are gone whose removal it reports, as far as that is inferred
+   * @param {(moment: import('../types').Moment) => string} parts.looksLike why members are gone whose removal it shows, as far as that is inferred
    * @param {() => boolean} [parts.midway] whether the log begins in the middle of the group's life
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
@@ -71,7 +71,7 @@ export class GroupHead {
       this.state.dataset.s = name;
       this.state.replaceChildren(h('i'), name);
     }
-    // The glossary's meaning, but for what it contains of another protocol.
+    // The glossary's meaning, without what it contains about another protocol.
     this.state.dataset.term = name.toLowerCase();
     this.state.setAttribute(
       'aria-label',
@@ -233,7 +233,7 @@ function classic(frame, cast) {
   return parts;
 }
 
-/** The name of who acted is out. @param {string} text @param {string} name */
+/** Leaves out the actor's name. @param {string} text @param {string} name */
 function emphasised(text, name) {
   if (!name || !text.startsWith(`${name} `)) return explained(text);
   return [h('b', name), ...explained(text.slice(name.length))];

@@ -48,11 +48,11 @@ export class Inspector {
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
-   * @param {HTMLElement} parts.range states which entries are shown
+   * @param {HTMLElement} parts.range shows which entries are shown
    * @param {Cast} parts.cast
    * @param {string} parts.timeline its id
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
-   * @param {((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not reported
+   * @param {((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not kept
    * @param {boolean} parts.inspects whether there is an inspector that bytes can be opened in
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
@@ -318,7 +318,7 @@ function table(fields) {
 const breakable = (text) => text.split(/(?<=_)/).flatMap((part, at) => (at ? [h('wbr'), part] : [part]));
 
 /**
- * What a broker did, next to what the simulated coordinator would have done.
+ * What a broker did, compared with what the simulated coordinator would have done.
  *
  * @param {{[key: string]: any}} payload
  * @param {Frame} frame

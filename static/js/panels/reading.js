@@ -1,5 +1,5 @@
 /**
- * Reader or Investigator: a calm page that reports a story, or one that shows every request. The choice is remembered for
+ * Reader or Investigator: a calm page for a story, or one that shows every request. The choice is remembered for
  * boards of its kind, and is in the address so that a link keeps it.
  *
  * While a case plays, the sentence of the step is the large line; at its end the verdict is, and what to look at next.
@@ -16,11 +16,11 @@ const NAMES = ['reader', 'investigator'];
 /** @param {string | null | undefined} name @returns {View | null} */
 const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) : null);
 
-/** Case studies report a story; all else is looked into. @param {string} source of the timeline */
+/** Case studies open as a story, other timelines as a board. @param {string} source of the timeline */
 export const isStory = (source) => source === 'case-study';
 
 /**
- * What a board opens as: as its address states, else as anyone who shared it meant it, else as it was left, else as suits what it shows.
+ * What a board opens as: as in its address, else as its sharer chose, else as it was left, else as suits what it shows.
  *
  * @param {string} search of the address
  * @param {string} source of the timeline

@@ -8,7 +8,7 @@
 
 import { h } from '../shared/dom.js';
 
-/** Anyone who scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
+/** Scrubbing over chunks that are not here fetches the one at which the pointer rests for so long. */
 const REST_MS = 60;
 /** What takes longer than this is said to be loading. */
 const SLOW_MS = 400;

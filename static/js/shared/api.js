@@ -63,7 +63,7 @@ async function askLines(url) {
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
 export const submit = (url, method, body) => ask(url, requestInit(method, body));
 
-/** What `fetch` takes to notify the server something. @param {string} method @param {unknown} body @returns {RequestInit} */
+/** The options of `fetch` for sending something to the server. @param {string} method @param {unknown} body @returns {RequestInit} */
 export function requestInit(method, body) {
   const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
   return {

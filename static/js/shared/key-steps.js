@@ -47,7 +47,7 @@ export function keySteps(steps) {
 }
 
 /**
- * Whether a moment is a commit of offsets and nothing that anybody reports. Where a row of a narration ends, more than the commit
+ * Whether a moment is only a commit of offsets, without a sentence of a narration. Where a row of a narration ends, more than the commit
  * has happened: a classic client commits as it revokes, for one.
  *
  * @param {Moment} moment

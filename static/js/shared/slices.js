@@ -27,9 +27,9 @@ export function nextTask() {
 }
 
 /**
- * Calls `work` again and again until it states that it is done.
+ * Calls `work` repeatedly until it returns that it is done.
  *
- * @param {(over: () => boolean) => boolean} work goes on until it is done (true) or `over()` states that the slice is (false)
+ * @param {(over: () => boolean) => boolean} work goes on until it is done (true) or `over()` returns that the slice is (false)
  * @param {() => boolean} [wanted] false: nobody waits for it any more
  * @returns {Promise<boolean>} whether it was done
  */

@@ -6,7 +6,7 @@
  * @typedef {import('../types').Delta} Delta
  * @typedef {import('../types').Moment} Moment
  * @typedef {{first: number, last: number, moments: number | null, data: Chunk | null, steps: Moment[] | null,
- *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, where that was reported
+ *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, if that is known
  */
 
 /**

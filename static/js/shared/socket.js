@@ -1,5 +1,5 @@
 /**
- * A socket that is opened again when it was lost: what every page that is reported something listens with.
+ * A socket that is opened again when it was lost: what pages listen with.
  *
  * @typedef {object} Options
  * @property {string} url
@@ -8,7 +8,7 @@
  * @property {() => boolean} [goesOn] false where nothing more will be said
  * @property {(() => Promise<unknown>) | null} [before] what is done first each time it is opened again: what was said meanwhile is gone
  * @property {number | null} [silence_ms] no message for so long means that the connection is dead; null where a server may be silent
- * @property {(url: string) => any} [connect] a WebSocket, or what means one in a test
+ * @property {(url: string) => any} [connect] a WebSocket, or its replacement in a test
  * @property {typeof setTimeout} [later]
  * @property {typeof clearTimeout} [never]
  */

@@ -74,7 +74,7 @@ function probe(fontSize, width) {
   const node = document.createElement('i');
   Object.assign(node.style, { position: 'absolute', width, height: '0', visibility: 'hidden', fontSize });
   node.setAttribute('aria-hidden', 'true');
-  // Next to the body: of the body a page that is one file has a checksum.
+  // Outside the body: a page that is one file has a checksum of its body.
   document.documentElement.append(node);
   return node;
 }

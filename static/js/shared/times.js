@@ -1,5 +1,5 @@
 /**
- * Times of day: the one place that knows in which zone they are shown, and that states it next to them.
+ * Times of day: the one place that knows in which zone they are shown, and that writes it next to them.
  *
  * Records hold milliseconds since 1970 and no zone. A reader chooses: where the browser is, UTC, or the zone of who wrote
  * the application's own logs, so that both can be laid side by side. The choice is kept in the browser for all pages.
@@ -101,7 +101,7 @@ export function offset(ms) {
   return shown - Math.floor(ms / 1000) * 1000;
 }
 
-/** `14:05:01`, or `14:05`. Is where the zone is said next to it. @param {number} ms @param {{seconds?: boolean}} [how] */
+/** `14:05:01`, or `14:05`. For places where the zone is written next to it. @param {number} ms @param {{seconds?: boolean}} [how] */
 export function clock(ms, { seconds = true } = {}) {
   const found = parts(ms, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
   const minutes = `${partOf(found, 'hour')}:${partOf(found, 'minute')}`;

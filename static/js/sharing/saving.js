@@ -5,7 +5,7 @@
 import { h, part } from '../shared/dom.js';
 import { isLoopback, ONLY_HERE } from './words.js';
 
-/** Where a link opens on this machine alone, the file comes first, and the dialog states why. @param {string} host */
+/** Where a link opens on this machine alone, the file comes first, and the dialog shows why. @param {string} host */
 export function fileFirst(host) {
   if (!isLoopback(host)) return;
   const [make, file] = [part('share-make'), part('share-html')];

@@ -1,5 +1,5 @@
 /**
- * What the share dialog states and asks, worked out without a page.
+ * What the share dialog shows and asks, worked out without a page.
  *
  * @typedef {import('./types').ShareLink} ShareLink
  * @typedef {() => {first: number, sequence: number, at_ms: number}[] | null} MomentsOf

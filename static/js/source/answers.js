@@ -11,7 +11,7 @@
  */
 
 /**
- * Members that stand in one lane are one row: their bits together, and the counts of anyone who is there.
+ * Members in one lane are one row: their bits together, and the counts of the one that is there.
  *
  * @param {any} answer of `digest?of=members`
  * @param {LaneOf} laneOf

@@ -26,7 +26,7 @@ export function watchLink({
   const url = page.body.dataset.link;
   if (!url) return;
   const look = async () => {
-    // A network that fails has nothing of the link.
+    // A network that fails means nothing about the link.
     const status = await ask(url).then(
       (answer) => answer.status,
       () => 0,

@@ -2,7 +2,7 @@
  * A page that has all it needs in itself: parts of data in gzip, each with a checksum, unpacked when they are needed. It works
  * without a network, and from a `file:` address.
  *
- * A byte that has changed is reported: the checksums are those that the page's maker wrote (explorer/sharing/one_file.py). What is not
+ * A changed byte is detected: the checksums are those that the page's maker wrote (explorer/sharing/one_file.py). What is not
  * touched by it is shown all the same. A changed script is refused by the page's own policy; the page then shows its text.
  *
  * @typedef {{name: string, sha256: string}} Block

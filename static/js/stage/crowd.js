@@ -119,7 +119,7 @@ export class CrowdStage {
     return this.#columns;
   }
 
-  /** Only what the entries themselves report. @param {Moment} moment */
+  /** Only what the entries themselves contain. @param {Moment} moment */
   causeOf(moment) {
     return moment.cause;
   }

@@ -20,7 +20,7 @@ const VISITS_MOST = 1_500_000;
  */
 export function sizeOf({ summary, chunks, members_most: most }, members = 0) {
   const known = Object.values(summary.topics ?? {}).reduce((sum, topic) => sum + (topic.partitions ?? 0), 0);
-  // A log need not show how many partitions a topic has: those that were named report it then.
+  // A log need not show how many partitions a topic has: then those that were named count.
   const partitions = Math.max(known, summary.partitions_most ?? 0);
   if (Math.max(most, members) > MEMBERS_MOST || partitions > PARTITIONS_MOST) return 'crowd';
   const moments = chunks.reduce((sum, chunk) => sum + (chunk.moments ?? 0), 0);

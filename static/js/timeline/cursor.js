@@ -23,7 +23,7 @@ export class Cursor {
   /**
    * To the end of a moment of a chunk that is here, or before its first.
    *
-   * @param {Slot} slot @param {Moment | null} moment @param {Follower | null} follower is reported of the move
+   * @param {Slot} slot @param {Moment | null} moment @param {Follower | null} follower is notified of the move
    */
   move(slot, moment, follower) {
     const data = /** @type {Chunk} */ (slot.data);

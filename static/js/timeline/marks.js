@@ -1,5 +1,5 @@
 /**
- * The shapes of events: the shape reports the kind, the colour who acted.
+ * The shapes of events: the shape shows the kind, the colour who acted.
  *
  * @typedef {import('../types').Shape} Shape
  */

@@ -27,7 +27,7 @@ export function openingOf(meta, search, { origin, last }) {
 }
 
 /**
- * What is said where an address names a moment that is not there: its timeline was imported again, or this is a stretch of it. Null where
+ * The text where an address names a moment that is not there: its timeline was imported again, or this is a stretch of it. Null where
  * it is there, or may still come.
  *
  * @param {Meta} meta
@@ -40,7 +40,7 @@ export function missingMoment(meta, search, { origin, last }) {
   return `The moment of this link, entry ${asked.toLocaleString('en')}, is not here: there are entries ${(origin + 1).toLocaleString('en')} to ${last.toLocaleString('en')}. The board stands at the nearest.`;
 }
 
-/** Whether the board opens at the worst moment of an import, and not where somebody's link states. @param {Meta} meta @param {string} search */
+/** Whether the board opens at the worst moment of an import, and not where a link points. @param {Meta} meta @param {string} search */
 export const opensAtWorst = (meta, search) =>
   momentOf(search) === null &&
   typeof meta.opens !== 'number' &&

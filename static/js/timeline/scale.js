@@ -20,7 +20,7 @@ const STEPS_LEAST = 16;
 /** How wide the mark of a step is. */
 const MARK = 11;
 
-/** How many steps stand next to each other without their marks lying on each other. @param {number} room for all of them */
+/** How many steps fit side by side without overlapping marks. @param {number} room for all of them */
 export function stepsIn(room) {
   return Math.min(WINDOW_STEPS, Math.max(STEPS_LEAST, Math.floor(room / MARK)));
 }
@@ -35,7 +35,7 @@ export function stepsIn(room) {
  */
 export function windowOf(count, position, most = WINDOW_STEPS) {
   if (count <= most) return { from: 0, to: count };
-  // Pages overlap by a quarter, so that the playhead never is at an edge for long.
+  // Pages overlap by a quarter, so that the playhead is never at an edge for long.
   const stride = Math.floor((most * 3) / 4);
   const page = Math.max(0, Math.floor((Math.max(1, position) - 1) / stride));
   const from = Math.min(page * stride, count - most);

@@ -35,7 +35,7 @@ export class Timeline {
    * @param {{first: number, last: number, moments?: number | null}[]} options.chunks in order, without holes
    * @param {(first: number) => Promise<Chunk>} options.load fetches the chunk that begins at `first`
    * @param {(moment: Moment) => boolean} [options.rests] which moments the board stops at
-   * @param {Follower | null} [options.follower] is reported of each move of the cursor, by the changes where they are few
+   * @param {Follower | null} [options.follower] is notified of each move of the cursor, by the changes where they are few
    * @param {number} [options.keep] chunks that stay in memory: the others are fetched again when they are needed
    */
   constructor({ chunks, load, rests = () => true, follower = null, keep = Infinity }) {
@@ -153,7 +153,7 @@ export class Timeline {
     return this.seek(target);
   }
 
-  /** The place of the rest among the steps: 0 is the state before the first. Where chunks were not fetched, by what was reported of them. */
+  /** The place of the rest among the steps: 0 is the state before the first. Where chunks were not fetched, by the index's counts. */
   get position() {
     if (!this.rest) return 0;
     if (this.whole) return countUpTo(this.steps, this.rest.sequence);

@@ -5,7 +5,7 @@
  * @typedef {{span: Span, row: number}} Placed
  */
 
-/** More rows than this in one track are merged: the band then states that the member owns something. */
+/** More rows than this in one track are merged: the band then shows that the member owns something. */
 export const ROWS_MOST = 12;
 
 /**

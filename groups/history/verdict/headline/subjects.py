@@ -44,7 +44,7 @@ def subjects(findings: Sequence[Finding], by_kind: ByKind, log: Span) -> list[Su
     found += [_of_event(event, by_kind, log) for event in events(by_kind) if event.kind not in OWN]
     looping = looping_names(by_kind)
     for one in findings:
-        # What another pattern explains is no news next to it.
+        # What another pattern explains is no news.
         if one.get("pattern") and one["severity"] != "harmless" and not one.get("explained_by"):
             names = {str(name) for name in one.get("names") or [one.get("name", "")]}
             level = Level.CRITICAL if one["severity"] == "critical" else Level.WARNING

@@ -50,7 +50,7 @@ class Commits:
     metadata: Int32
     """Index into ``texts``."""
     topic_id: Int32
-    """Index into ``topic_ids``; -1 where none is reported."""
+    """Index into ``topic_ids``; -1 if none is given."""
     keys: list[CommitKey]
     texts: list[str]
     topic_ids: list[str]

@@ -1,7 +1,7 @@
 """The bytes at hand, and the numbers and names that stand in them at many places at once.
 
 All that is fetched here may lie anywhere: views with a stride of one byte have an item at every place, so that one
-index gives thousands of unaligned numbers. Behind the bytes stand ``PADDING_BYTES`` zeros: anyone who keeps to places
+index gives thousands of unaligned numbers. Behind the bytes are ``PADDING_BYTES`` zeros: code that keeps to places
 that are at most so far behind a record's end needs to ask nothing before he reads.
 """
 

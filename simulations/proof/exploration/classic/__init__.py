@@ -14,7 +14,7 @@ module             what it is for
 =================  ====================================================================
 ``world``          the group at the start, what can happen, answers and whom they reach
 ``processes``      a process with a client of either protocol, and the checker's account of it
-``coordinators``   the coordinator: what it has parked and not committed, the checkers next to it
+``coordinators``   the coordinator: what it has parked and not committed, and its checkers
 ``timeouts``       which timers may run out, and whether that is chance
 ``judging``        what clients and coordinator together must not do
 =================  ====================================================================

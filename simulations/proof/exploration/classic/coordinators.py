@@ -1,4 +1,4 @@
-"""The coordinator of a group with classic members: what it has parked, and the checkers of classic groups next to it."""
+"""The coordinator of a group with classic members: what it has parked, and the checkers of classic groups."""
 
 from __future__ import annotations
 

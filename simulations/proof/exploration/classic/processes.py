@@ -146,7 +146,7 @@ class ClassicProcesses(Processes[ClassicProcess]):
         return Done(process, kept=kept)
 
     def _noted(self, process: ClassicProcess, answer: Answer) -> tuple[ClassicProcess, int]:
-        """The checker's account of what the coordinator has reported, from when it states this."""
+        """The checker's account of the coordinator's answers, from the first one on."""
         code = getattr(answer, "error_code", 0)
         if code in FENCES or isinstance(answer, LeaveAnswer):
             return replace(process, out=True), 0
@@ -221,7 +221,7 @@ def _unparked(process: ClassicProcess, ticket: int) -> tuple[ClassicProcess, Req
 
 
 def _is_quiet(process: ClassicProcess) -> bool:
-    """Whether its only answer reports it nothing but that it may go on."""
+    """Whether its only answer contains nothing but that it may go on."""
     if len(process.answers) != 1:
         return False
     ((request, answer),) = process.answers

@@ -62,7 +62,7 @@ class ConsumerProcesses(Processes[ConsumerProcess]):
         return replace(process, owned=process.owned & ~mask, revoked=process.revoked | mask)
 
     def is_quiet(self, process: ConsumerProcess) -> bool:
-        """Whether its only answer reports it nothing but that it may send the next heartbeat."""
+        """Whether its only answer contains nothing but that it may send the next heartbeat."""
         if len(process.answers) != 1 or any(wanted for _, wanted, _ in process.requests):
             return False
         return changes_nothing(process, *process.answers[0])

@@ -3,7 +3,7 @@
 ``custom-cooperative``
     What a team may have written on ``ConsumerPartitionAssignor`` when KIP-429 was new: every member keeps what it asks to
     own, what is free goes to who has least, and who has too much gives up the rest; a partition that another member
-    holds is withheld for a round. It believes what a subscription states. Since KIP-792 a subscription reports its generation,
+    holds is withheld for a round. It believes what a subscription contains. Since KIP-792 a subscription contains its generation,
     and of two claims the later counts; before, the first member's does.
 
 ``stream``
@@ -15,7 +15,7 @@
     converted to the consumer protocol.
 
 ``custom-user-data``
-    What a team may have written before KIP-429, and given something of its own to notify the members: it assigns as
+    What a team may have written before KIP-429, with data of its own for the members: it assigns as
     ``roundrobin`` does and writes user data into each assignment. It supports EAGER alone.
 
 ``sticky`` before 2.3 (``StickyBefore23Assignor``)
@@ -43,7 +43,7 @@ CUSTOM_USER_DATA: Final = "custom-user-data"
 STREAM: Final = "stream"
 
 _OF_ITS_OWN: Final = b"version=1"
-"""What ``custom-user-data`` notifies each member; nobody but the assignor's own class reads it."""
+"""What ``custom-user-data`` sends each member; only the assignor's own class reads it."""
 
 TopicPartition = tuple[str, int]
 

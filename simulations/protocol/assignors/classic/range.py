@@ -80,7 +80,7 @@ def _explain(
     helped: Collection[str],
     racks: Sequence[str | None],
 ) -> None:
-    """States how each topic was cut, racks first where they can help."""
+    """Explains how each topic was cut, racks first where they can help."""
     if not helped:
         cuts_explained(explain, members, counts, subscribers)
         return

@@ -1,7 +1,7 @@
 """The assignors that a consumer of a classic group may list, and which rebalance protocols each supports.
 
 All assignors of one client together decide how it rebalances: the highest protocol that each of them supports. It is
-never reported to anybody (``ConsumerCoordinator``; KIP-429).
+never sent to anybody (``ConsumerCoordinator``; KIP-429).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who takes partitions one by one if always the least loaded does, members of one size in their order.
 
-Subscribers stand in *levels*: all of one size together. Anyone who takes one partition goes to the next level, so that a topic that
+Subscribers are in *levels*: all of one size together. A subscriber that takes one partition goes to the next level, so that a topic that
 deals many partitions moves whole levels, and sorts nobody.
 """
 

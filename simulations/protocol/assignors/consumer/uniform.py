@@ -280,7 +280,7 @@ def _flat(owned: Owned) -> list[tuple[str, int]]:
 def _explain_cut(
     explain: Explanation, member_id: str, before: Owned, kept: Owned, quota: int, subscribed: Collection[str]
 ) -> None:
-    """States what a member loses: what nobody subscribes to any more, and what is over its quota."""
+    """Explains what a member loses: what nobody subscribes to any more, and what is over its quota."""
     staying = {topic: frozenset(partitions) for topic, partitions in kept.items()}
     vanished = [(t, p) for t, p in _flat(before) if t not in subscribed]
     explain_drop(explain, member_id, vanished, "nobody subscribes to the topic")

@@ -101,7 +101,7 @@ def called(m: Memory, now_ms: int, raised: bool, effects: list[Effect]) -> None:
 
 
 def _leave(m: Memory, wish: Leaving, now_ms: int, effects: list[Effect]) -> bool:
-    """The callback first, if anything is owned: what was lost already is shown as lost."""
+    """The callback first, if anything is owned: what was lost already is passed to ``on_partitions_lost``."""
     m.closing = True
     if (
         wish.closes
@@ -122,7 +122,7 @@ def _leave(m: Memory, wish: Leaving, now_ms: int, effects: list[Effect]) -> bool
 
 
 def _say_goodbye(m: Memory, wish: Leaving, effects: list[Effect]) -> None:
-    """A static member has nothing, so that it can come back; unless it is closed for good."""
+    """A static member sends nothing, so that it can come back; unless it is closed for good."""
     m.leaving = None
     static = m.config.instance_id is not None
     leaves_group = wish.option is CloseOption.LEAVE_GROUP or (

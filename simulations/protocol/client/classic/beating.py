@@ -1,4 +1,4 @@
-"""The heartbeat thread: it states that the member is alive, hears of rebalances, and leaves when nobody polls.
+"""The heartbeat thread: it sends that the member is alive, learns of rebalances, and leaves when nobody polls.
 
 It works while the member is COMPLETING_REBALANCE or STABLE; while a JoinGroup waits, nobody heartbeats.
 
@@ -68,7 +68,7 @@ def send(m: Memory, now_ms: int, effects: list[Effect]) -> None:
 
 
 def _poll_expired(m: Memory, effects: list[Effect]) -> None:
-    """A dynamic member states this; a static one does not, and is taken for alive until its session ends."""
+    """A dynamic member sends a leave; a static one does not, and is taken for alive until its session ends."""
     if m.config.instance_id is None:
         effects.append(Send(request=leave_request(m, POLL_EXPIRED)))
     m.reset(LEAVES_BY_ITSELF)

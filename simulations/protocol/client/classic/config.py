@@ -1,4 +1,4 @@
-"""What a consumer of the classic protocol is reported when it is made, under Kafka's names."""
+"""A classic consumer's settings, under Kafka's names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Positions = Callable[[Partitions, int], tuple[CommittedOffset, ...]]
 """``positions(owned, now_ms)``: how far the application has consumed each partition, by topic name."""
 
 Metadata = Callable[[], Mapping[str, Topic]]
-"""The cluster's topics as a broker reports them now."""
+"""The cluster's topics as a broker lists them now."""
 
 AFTER_ERROR_MS: Final = 1_000
 """An application whose ``poll()`` has thrown polls again after so long; one that does so at once would only log more."""

@@ -2,11 +2,11 @@
 
 Theory of operation. Two threads share the membership. The application polls, and as it polls it joins: it gives up what
 it must, sends a JoinGroup, assigns if it was made the leader, sends a SyncGroup, and takes what it got (``joining``). A
-thread next to it heartbeats, hears that a rebalance has begun, and leaves if nobody polls for too long (``beating``).
+second thread heartbeats, learns that a rebalance has begun, and leaves if nobody polls for too long (``beating``).
 Each input does what it is about; then rounds follow until nothing more is to do.
 
 An EAGER consumer gives everything up before it joins, a COOPERATIVE one keeps it and gives up what it lost once it
-hears so, which takes another join. Which of the two it is follows from its assignors and is never reported to anybody.
+learns so, which takes another join. Which of the two it is follows from its assignors and is never sent to anybody.
 
 It is driven as ``simulations.protocol.client.consumer.consumer.Consumer`` is: every call receives the time and returns what is to be done.
 The application polls all the time but for the length of a callback and while it is asked to be late. Partitions stand
@@ -144,7 +144,7 @@ class ClassicConsumer:
         )
 
     def left_by(self, request: object) -> bool:
-        """Whether this was the request that reported of its leave, and the leave is over."""
+        """Whether this was the request with its leave, and the leave is over."""
         return isinstance(request, LeaveGroup) and self.closed
 
     # For who walks all orders of events.
@@ -274,7 +274,7 @@ class ClassicConsumer:
         return self._settle(now_ms, effects)
 
     def leave(self, now_ms: int) -> list[Effect]:
-        """Unsubscribes: gives everything up, then states this. A callback that is running is let finish."""
+        """Unsubscribes: gives everything up, then sends its leave. A callback that is running is let finish."""
         m = self._m
         if not m.subscribed or m.wish is not None or m.fatal:
             return []
@@ -282,7 +282,7 @@ class ClassicConsumer:
         return self._settle(now_ms, [])
 
     def close(self, now_ms: int, option: CloseOption = CloseOption.DEFAULT) -> list[Effect]:
-        """Closes: commits if that is automatic, gives everything up, states this, and is over for good."""
+        """Closes: commits if that is automatic, gives everything up, sends its leave, and ends for good."""
         m = self._m
         if m.closed or m.wish is not None or m.fatal:
             return []

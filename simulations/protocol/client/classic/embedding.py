@@ -27,7 +27,7 @@ from simulations.protocol.messages.classic_fields import NO_GENERATION
 from simulations.protocol.messages.groups import Partitions
 
 OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
-"""From which version of the subscription on it reports each of these."""
+"""From which version of the subscription on it contains each of these."""
 
 
 def subscription(m: Memory, assignor: str) -> bytes:
@@ -50,7 +50,7 @@ def subscription(m: Memory, assignor: str) -> bytes:
 
 
 def user_data(m: Memory, assignor: str) -> bytes | None:
-    """``subscriptionUserData``: what ``sticky`` had last, anyone who has it now; the generation of ``cooperative-sticky``."""
+    """``subscriptionUserData``: what ``sticky`` had last, whichever member has it now; the generation of ``cooperative-sticky``."""
     release = m.config.release
     if assignor == STICKY and m.remembered:
         fields: dict[str, object] = {

@@ -51,7 +51,7 @@ REASON_MAX: Final = 255
 
 REASON_VERSION: Final = 8
 INSTANCE_VERSION: Final = 5
-"""From which version of JoinGroup on it reports each of these."""
+"""From which version of JoinGroup on it contains each of these."""
 
 JOIN_GROUP: Final = "JOIN_GROUP"
 SYNC_GROUP: Final = "SYNC_GROUP"
@@ -302,7 +302,7 @@ def _again(m: Memory, code: int) -> None:
 
 
 def throw(m: Memory, exception: str, now_ms: int, effects: list[Effect], code: int = 0) -> None:
-    """``poll()`` throws; anyone who catches it polls again, a while later."""
+    """``poll()`` throws; the application catches it and polls again, a while later."""
     effects.append(Returned(operation=Operation.POLL, error_code=code, exception=exception))
     m.polled_ms = now_ms
     m.busy_until_ms = max(m.busy_until_ms, now_ms + AFTER_ERROR_MS)
@@ -337,7 +337,7 @@ def _complete(m: Memory, data: bytes, now_ms: int) -> None:
 
 
 def take(m: Memory, now_ms: int) -> None:
-    """What was to be given up is: the assignor is notified, and the application gets what is new, be it nothing."""
+    """What was to be given up is: the assignor gets the assignment, and the application gets what is new, even if that is nothing."""
     if m.rejoins:
         m.rejoins = False
         m.ask_to_rejoin(NEED_TO_REVOKE)
@@ -350,7 +350,7 @@ def take(m: Memory, now_ms: int) -> None:
 
 
 def _knows(m: Memory, partitions: Partitions) -> bool:
-    """Whether metadata report all of them: a leader may have known of more."""
+    """Whether metadata contain all of them: a leader may have known of more."""
     return all(
         topic in m.metadata and max(numbers, default=0) < m.metadata[topic].partitions
         for topic, numbers in partitions.items()

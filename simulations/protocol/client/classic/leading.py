@@ -96,7 +96,7 @@ def _withheld(intended: Assignment, sent: Assignment) -> Withheld:
 
 
 def snapshot(m: Memory) -> Snapshot:
-    """What metadata report the topics that they cover; racks only where the leader itself has one."""
+    """What metadata contain of their topics; racks only where the leader itself has one."""
     return {
         topic: (m.metadata[topic].partitions, _racks(m.metadata[topic]) if m.config.rack_id else ())
         for topic in sorted(m.covered)

@@ -20,7 +20,7 @@ class Release:
     """What a client of this release does.
 
     ``join_version`` is that of JoinGroup: from 4 on a member id is asked for first (KIP-394), from 5 on the instance
-    is reported (KIP-345), from 8 on the reason (KIP-800), from 9 on a leader may be reported to skip the assignment.
+    is sent (KIP-345), from 8 on the reason (KIP-800), from 9 on a leader may be asked to skip the assignment.
     ``subscription_version``: 0 topics and user data; 1 with owned partitions; 2 with the generation; 3 with the rack.
     ``sticky_version`` is that of the user data of ``sticky``: 0 partitions alone, 1 with the generation (KIP-341);
     a leader that knows only 0 gives a partition that two members claim to both (KAFKA-7026).

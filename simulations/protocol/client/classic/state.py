@@ -123,7 +123,7 @@ class Memory:
     """The subscription of the last JoinGroup."""
     leads: bool = False
     group_names: frozenset[str] = frozenset()
-    """What the group subscribes to, as the leader was notified."""
+    """What the group subscribes to, as the leader received it."""
     snapshot: Snapshot | None = None
     """What the leader's assignment was made of."""
     metadata: Mapping[str, Topic] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Memory:
     """What ``sticky`` writes into its user data: its last assignment, though it may be lost by now."""
     remembered_generation: int = NO_GENERATION
     rejoins: bool = False
-    """What was given up has to be reported by another JoinGroup."""
+    """What was given up has to be sent in another JoinGroup."""
     to_take: Partitions = field(default_factory=dict)
     calling: Event | None = None
     events: tuple[Event, ...] = ()

@@ -79,7 +79,7 @@ def called(m: ClientState, now_ms: int, raised: bool, effects: list[Effect]) -> 
         _returned(m, event, now_ms)
         return
     if not event.error_code and event.purpose in (Purpose.RECONCILE, Purpose.LOSE):
-        # The exception leaves poll(), and anyone who catches it takes a while to poll again.
+        # The exception leaves poll(), and the application that catches it takes a while to poll again.
         effects.append(Returned(operation=Operation.POLL, exception="KafkaException"))
         m.busy_until_ms = max(m.busy_until_ms, now_ms + 1)
     if event.purpose is not Purpose.RECONCILE:

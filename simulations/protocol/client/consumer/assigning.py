@@ -1,6 +1,6 @@
 """A member's part in client mode: asked to compute, it fetches the group, runs its assignor and installs the answer.
 
-Theory of operation. It is next to the consumer's membership and is reported of its heartbeats' answers. An answer that
+Theory of operation. It runs with the consumer's membership and gets its heartbeats' answers. An answer that
 asks it to compute starts a process of two requests, one after the other: prepare, install. What happens to them:
 
 ==================================================  =============================================================
@@ -13,7 +13,7 @@ any other error                                     the same (the proposal names
                                                     this member runs out, and it picks another)
 ==================================================  =============================================================
 
-What a heartbeat's answer brings, all of it, released by others or not, is reported to the assignor once for each epoch.
+What a heartbeat's answer brings, all of it, released by others or not, is passed to the assignor once for each epoch.
 
 Source: KIP-848, "Response Handling" of the three APIs, "PartitionAssignor".
 """
@@ -80,7 +80,7 @@ class Assigning:
         return self._epoch
 
     def offers(self) -> tuple[Offer, ...]:
-        """What a heartbeat lists; it is to be reported again whenever it changes."""
+        """What a heartbeat lists; it is to be sent again whenever it changes."""
         return tuple(assignor.offer() for assignor in self.assignors)
 
     def take_answer(self, answer: HeartbeatAnswer) -> list[Computing]:
@@ -186,7 +186,7 @@ class Assigning:
 
 
 def _computed(assignor: ClientAssignor, group: ClientGroup) -> ClientAnswer:
-    """The assignor's answer; one that fails has every member reported that it did."""
+    """The assignor's answer; if it fails, every member gets the error."""
     try:
         return assignor.assign(group)
     except Exception:

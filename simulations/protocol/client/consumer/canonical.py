@@ -9,9 +9,9 @@ from simulations.protocol.client.consumer.state import NONE, ClientState, Event,
 
 
 def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
-    """Local epochs are only ever compared: what is as old as the target, and what was reported, is all they say.
+    """Local epochs are only ever compared: what is as old as the target, and what was sent, is all that matters.
 
-    No time in it states whether something is due: a twin goes on a moment later (``later``).
+    No time in it decides whether something is due: a twin goes on a moment later (``later``).
     """
     target, current, sent = m.target, m.current, m.sent.current
     return (

@@ -1,6 +1,6 @@
-"""A consumer with client-side assignors: its membership is that of any other, next to it goes its part of client mode.
+"""A consumer with client-side assignors: its membership is that of any other, with its part of client mode in addition.
 
-What the membership sends is sent, with the assignors in it where they have to be reported: with everything else, and when
+What the membership sends is sent, with the assignors in it where they have to be sent: with everything else, and when
 one of them has something else to say. What answers the membership takes, its ``Assigning`` hears of. A request of the
 computation that gets no answer is asked again after the next heartbeat's, once its time is over.
 
@@ -42,7 +42,7 @@ class ComputingConsumer(Consumer):
         return self._assigning
 
     def bring(self, assignors: tuple[ClientAssignor, ...]) -> None:
-        """Has these in place of those it had: the next heartbeat shows what they have to say otherwise."""
+        """Replaces the assignors; the next heartbeat reports what changed."""
         self._assigning.assignors = assignors
 
     def awaits(self, request: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a consumer is notified when it is made: its settings under Kafka's names, and what its world adds."""
+"""What a consumer gets when it is made: its settings under Kafka's names, and what its world adds."""
 
 from __future__ import annotations
 

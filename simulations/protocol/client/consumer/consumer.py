@@ -23,7 +23,7 @@ background thread and of a polling application: callbacks, reconciliation, commi
 
 It needs no network of its own and no clock: every call receives the time and returns what is to be done, in order.
 The application polls all the time but for the length of a callback, of a commit that it waits for, and while it is
-reported to be late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
+made late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
 (``beat``), expire the poll timer (``expire_poll``) and let the application poll (``poll``) whenever it likes.
 
 Kafka's classes: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
@@ -149,7 +149,7 @@ class Consumer:
         return self._m.config.request_timeout_ms
 
     def left_by(self, request: object) -> bool:
-        """Whether this was the request that reported of its leave, and the leave is over."""
+        """Whether this was the request with its leave, and the leave is over."""
         return isinstance(request, Heartbeat) and self.closed and request.member_epoch == self.epoch
 
     @property
@@ -279,7 +279,7 @@ class Consumer:
         return self._settle(now_ms, [])
 
     def leave(self, now_ms: int) -> list[Effect]:
-        """Unsubscribes: gives everything up, then states this. A callback that is running is let finish."""
+        """Unsubscribes: gives everything up, then sends its leave. A callback that is running is let finish."""
         m = self._m
         m.joins_again = None
         if m.state is MemberState.UNSUBSCRIBED or m.wish is not None or m.leaving is not None:
@@ -288,7 +288,7 @@ class Consumer:
         return self._settle(now_ms, [])
 
     def close(self, now_ms: int, option: CloseOption = CloseOption.DEFAULT) -> list[Effect]:
-        """Closes: commits if that is automatic, gives everything up, states this, and is over for good."""
+        """Closes: commits if that is automatic, gives everything up, sends its leave, and ends for good."""
         m = self._m
         m.joins_again = None
         if m.closed or m.closes:
@@ -363,7 +363,7 @@ class Consumer:
         return effects
 
     def fast_path_ring(self, now_ms: int) -> Heartbeat | None:
-        """``ring``, where all that comes of it is a heartbeat that has no information, and the next alarm, ``alarm_ms``.
+        """``ring``, where all that comes of it is an empty heartbeat, and the next alarm, ``alarm_ms``.
 
         ``None``, and nothing was done, where it may be more: then ``ring`` does it.
         """

@@ -1,4 +1,4 @@
-"""What a consumer wants done: requests sent, callbacks run, an alarm set, the application reported. The engine does it."""
+"""What a consumer wants done: requests sent, callbacks run, an alarm set, the application notified. The engine does it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A callback that takes ``length_ms``; the consumer is to be reported ``called`` when it has returned."""
+    """A callback that takes ``length_ms``; the consumer's ``called`` is to be called when it has returned."""
 
     callback: Callback
     partitions: Partitions
@@ -56,7 +56,7 @@ class Alarm:
 class Returned:
     """What the application gets: ``operation`` is over. With an ``exception``, Java's name of it, it has failed.
 
-    ``poll`` is reported of only when it throws; ``commit_async`` when its callback runs.
+    ``poll`` is shown only when it throws; ``commit_async`` when its callback runs.
     """
 
     operation: Operation
@@ -66,7 +66,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskMetadata:
-    """Topics were assigned whose names the consumer does not know; report it by ``metadata`` once it may."""
+    """Topics were assigned whose names the consumer does not know; pass them by ``metadata`` once it may."""
 
     topic_ids: tuple[str, ...]
 

@@ -43,7 +43,7 @@ def due_ms(m: ClientState) -> int:
 
 
 def send(m: ClientState, now_ms: int, effects: list[Effect]) -> None:
-    """Sends one now. What is reported counts as known, and the state changes, before it is answered."""
+    """Sends one now. Its contents count as acknowledged, and the state changes, before the response arrives."""
     effects.append(Send(request=_made(m, now_ms)))
 
 
@@ -58,11 +58,11 @@ def _made(m: ClientState, now_ms: int) -> Heartbeat:
     return request
 
 
-# What nearly all heartbeats are: nothing goes on, nothing is reported, nothing is answered.
+# What nearly all heartbeats are: no changes, and an empty answer.
 
 
 def fast_path_send(m: ClientState, now_ms: int) -> Heartbeat | None:
-    """A heartbeat, where the alarm rings for one that has no information, and nothing else is due; the next alarm is set.
+    """A heartbeat, where the alarm rings for an empty one, and nothing else is due; the next alarm is set.
 
     ``None``, and nothing was done, where anything else may be the case.
     """
@@ -84,7 +84,7 @@ def fast_path_send(m: ClientState, now_ms: int) -> Heartbeat | None:
 
 
 def fast_path_answered(m: ClientState, request: object, answer: HeartbeatAnswer, now_ms: int) -> bool:
-    """Takes the answer to the heartbeat in flight if it has nothing and nothing else goes on; whether it did."""
+    """Takes the answer to the heartbeat in flight if it is empty and nothing else goes on; whether it did."""
     if (
         request is not m.in_flight
         or answer.error_code

@@ -1,4 +1,4 @@
-"""Unsubscribing and closing: what is owned is given up, then the coordinator is notified, then the call returns."""
+"""Unsubscribing and closing: what is owned is given up, then the coordinator gets the leave, then the call returns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulations.protocol.messages.groups import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 
 
 def leave_epoch(m: ClientState, option: CloseOption = CloseOption.DEFAULT) -> int:
-    """A static member leaves for now unless it is reported otherwise; REMAIN_IN_GROUP keeps no dynamic one."""
+    """A static member leaves for now unless it is asked otherwise; REMAIN_IN_GROUP keeps no dynamic one."""
     if m.config.instance_id is None or option is CloseOption.LEAVE_GROUP:
         return LEAVE_EPOCH
     return STATIC_LEAVE_EPOCH

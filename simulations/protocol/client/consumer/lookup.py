@@ -43,7 +43,7 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
 
 
 def answered(m: ClientState, answer: FindCoordinatorAnswer, now_ms: int) -> None:
-    """The next look-up is a back-off away, whatever the answer states."""
+    """The next look-up is a back-off away, whatever the answer is."""
     if answer.error_code:
         failed(m, now_ms)
         return

@@ -29,7 +29,7 @@ def lose_all(m: ClientState, error_code: int = 0) -> bool:
     """Has ``on_partitions_lost`` called for what is owned as of now; ``False`` if that is nothing.
 
     ``error_code``: that of a heartbeat that was the last, which ``poll()`` throws when the callback is over.
-    An assignment that still waits for the application to poll is reported before; it goes with the rest.
+    An assignment that still waits for the application to poll is handed over before; it goes with the rest.
     """
     lost = dict(m.owned)
     if m.config.calls_for_nothing:
@@ -44,7 +44,7 @@ def lose_all(m: ClientState, error_code: int = 0) -> bool:
 
 
 def rejoin(m: ClientState) -> None:
-    """Under the same id; nothing that was reported or received counts any more."""
+    """Under the same id; nothing that was sent or received counts any more."""
     m.enter(MemberState.JOINING)
     forget_assignment(m, JOIN_EPOCH)
     m.sent, m.in_flight = NOTHING_SENT, None

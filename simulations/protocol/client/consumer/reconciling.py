@@ -67,7 +67,7 @@ def revoked(m: ClientState) -> None:
 
 
 def assigned(m: ClientState, now_ms: int) -> None:
-    """The application has what it is to have; the heartbeat that states this is due at once."""
+    """The application has what it is to have; the heartbeat that reports it is due at once."""
     assert m.reconciliation is not None
     m.current = m.reconciliation.target
     m.reconciliation = None

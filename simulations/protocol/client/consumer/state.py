@@ -54,7 +54,7 @@ NONE: Final = Assignment(-1, {})
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """``SentFields``: what the coordinator was reported last; empty after an error, so that the next one reports all."""
+    """``SentFields``: what the coordinator was sent last; empty after an error, so that the next one contains all."""
 
     subscription: Subscription | None = None
     current: Assignment | None = None
@@ -65,7 +65,7 @@ NOTHING_SENT: Final = Sent()
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """On the way from what is owned to ``target``. One is reported from another by being it."""
+    """On the way from what is owned to ``target``. They are compared by identity."""
 
     target: Assignment
     added: Partitions

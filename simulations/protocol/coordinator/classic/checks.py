@@ -1,4 +1,4 @@
-"""What is asked of a request before anything else: its group, and that its member is who it states it is.
+"""What is asked of a request before anything else: its group, and that its member is the one that it claims to be.
 
 Kafka: ``ClassicGroup.validateMember``, ``GroupCoordinatorService.isGroupIdNotEmpty``.
 """

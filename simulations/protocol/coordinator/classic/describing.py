@@ -20,7 +20,7 @@ NOT_ASKED: Final = -2147483648
 
 
 def describe(context: Context) -> DescribedGroup:
-    """The group in version 6. Protocol and metadata are reported of a stable group alone, assignments always.
+    """The group in version 6. Only a stable group has protocol and metadata, assignments are always there.
 
     A group that is not classic is described as dead, with an error.
     """

@@ -34,7 +34,7 @@ def rebalance_or_complete(operation: Operation) -> None:
 
 
 def prepare_rebalance(operation: Operation) -> None:
-    """Members have to join again; anyone who waits for an assignment is reported so.
+    """Members have to join again; those that wait for an assignment are answered so.
 
     A group that was empty waits for more members, as long as new ones come.
     """
@@ -127,7 +127,7 @@ def propagate_assignments(operation: Operation, code: ErrorCode) -> None:
 
 
 def members_for_leader(group: Group) -> tuple[JoinedMember, ...]:
-    """What the leader is notified of the members, in the order of their table (``currentClassicGroupMembers``)."""
+    """What the leader gets of the members, in the order of their table (``currentClassicGroupMembers``)."""
     return tuple(
         JoinedMember(
             member_id=member.member_id,
@@ -151,7 +151,7 @@ def joined(group: Group, member_id: str, *, with_members: bool) -> JoinAnswer:
 
 
 def _answer_joined(operation: Operation) -> None:
-    """Everybody is notified of the generation, and has the rebalance timeout to ask for its assignment."""
+    """All members get the generation, and each has the rebalance timeout to ask for its assignment."""
     group = operation.group
     for member in tuple(group.in_order()):
         answer = joined(group, member.member_id, with_members=member.member_id == group.leader)

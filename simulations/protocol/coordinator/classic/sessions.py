@@ -22,7 +22,7 @@ from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, L
 
 
 def heartbeat(operation: Operation, request: ClassicHeartbeat) -> ErrorCode:
-    """Restarts the session; while members are to join again it states this."""
+    """Restarts the session; while members are to join again the answer asks for that."""
     group = operation.group
     code = check_generation(group, request.member_id, request.instance_id, request.generation)
     if code is not ErrorCode.NONE:
@@ -70,7 +70,7 @@ def session_expired(operation: Operation, member_id: str) -> None:
 def _leave(operation: Operation, entry: LeavingMember) -> ErrorCode:
     group, member_id = operation.group, entry.member_id
     if not member_id:
-        # Removed by anyone who administers the group, who knows the instance alone.
+        # Removed by an administrator of the group, who knows only the instance.
         holder = group.instances.get(entry.instance_id) if entry.instance_id is not None else None
         if holder is None:
             return ErrorCode.UNKNOWN_MEMBER_ID

@@ -1,3 +1,3 @@
-"""Groups of the consumer protocol: as Kafka's releases have it (``released``), as KIP-848 reports it (``proposal``),
-and what both share next to them.
+"""Groups of the consumer protocol: as Kafka's releases have it (``released``), as KIP-848 describes it (``proposal``),
+and what both share.
 """

@@ -1,4 +1,4 @@
-"""The member that was picked to compute, with what the coordinator has reported it: forgotten by a load, as all memory is.
+"""The member that was picked to compute, with what the coordinator has sent it: forgotten by a load, as all memory is.
 
 Source: KIP-848, "Client Side Mode".
 """

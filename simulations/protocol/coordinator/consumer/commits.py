@@ -155,7 +155,7 @@ def _without_group(context: Context, request: OffsetCommit) -> ErrorCode:
 
 
 def _too_long(context: Context, offset: CommittedOffset) -> ErrorCode:
-    # Java counts UTF-16 units, whatever the name of the setting states.
+    # Java counts UTF-16 units, whatever the name of the setting suggests.
     if len(utf16(offset.metadata)) // 2 > context.settings.offset_metadata_max_bytes:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     return ErrorCode.NONE

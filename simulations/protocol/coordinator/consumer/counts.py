@@ -38,7 +38,7 @@ class Counts:
 
 
 class CountsCache:
-    """Counts of the members that were asked for last: as mappings of members never change, the object reports."""
+    """Counts of the members that were asked for last: as mappings of members never change, the object's identity is enough."""
 
     __slots__ = ("_counts", "_members")
 

@@ -81,7 +81,7 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolatileState:
-    """What a coordinator keeps of a group next to its records. A load forgets it; a failed operation does not undo it."""
+    """What a coordinator keeps of a group in addition to its records. A load forgets it; a failed operation does not undo it."""
 
     refresh: Refresh = field(default_factory=Refresh)
     resolving: bool = False
@@ -104,7 +104,7 @@ class VolatileState:
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
     forgotten: bool = False
-    """The group was dropped and no record reports: a JoinGroup that names a member id does so to an empty consumer group."""
+    """The group was dropped and no record contains that: a JoinGroup that names a member id does so to an empty consumer group."""
     classic: Group | None = None
     """The classic group, if there is one: most of it is in no record."""
     pending_offsets: Pending = ()

@@ -144,7 +144,7 @@ def offset_gone(group_id: str, topic: str, partition: int) -> Record:
 def offset_commit(
     group_id: str, offset: CommittedOffset, now_ms: int, expire_timestamp_ms: int | None = None
 ) -> Record:
-    """Type 1: version 4, or version 1 where the request states until when the offset is to be kept."""
+    """Type 1: version 4, or version 1 where the request contains until when the offset is to be kept."""
     key: RecordKey = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
     if expire_timestamp_ms is not None:
         kept: OffsetCommitValue = {

@@ -1,4 +1,4 @@
-"""Regular expressions of a group: which topics they match, and how a broken one is notified.
+"""Regular expressions of a group: which topics they match, and the message for a broken one.
 
 Theory of operation. A heartbeat that brings an expression compiles it, and a bad one is refused. What it matches is
 found by a task in the background, for all expressions of the group at once (``resolve``); the result comes back as an
@@ -119,7 +119,7 @@ def _message(error: Exception) -> str:
 
 
 def _translated(regex: str, known: str) -> str:
-    """``missing closing ]`` from RE2's ``missing ]: [a``; which part of the expression is meant is not reported."""
+    """``missing closing ]`` from RE2's ``missing ]: [a``; the part of the expression is left out."""
     if known.startswith("invalid perl operator") and regex.endswith("(?P<"):
         return INVALID_NAME
     return next((of_java for words, of_java in _WORDS if known.startswith(words)), known)

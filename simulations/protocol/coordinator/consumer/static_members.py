@@ -29,7 +29,7 @@ def unknown_member(request: Heartbeat) -> RequestRefused:
 
 
 def check_member(group: ConsumerGroup, request: Heartbeat) -> None:
-    """Raises ``RequestRefused`` if a request with an epoch other than 0 is not of the member that it states it is.
+    """Raises ``RequestRefused`` if a request with an epoch other than 0 is not of the member that it claims to be.
 
     Who names an instance is asked for it alone: the member id has to be that of its holder.
     """

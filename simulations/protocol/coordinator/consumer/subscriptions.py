@@ -115,7 +115,7 @@ def subscribed_names(context: Context) -> frozenset[str]:
 
 
 def names_after(context: Context, old: ConsumerMember, new: ConsumerMember) -> frozenset[str]:
-    """The group's names with a member's update in place, which no record reports yet."""
+    """The group's names with a member's update in place, which no record contains yet."""
     by_name = context.counts.changed(old, new).by_name
     gone = abandoned_regex(context, old, new)
     resolved = (

@@ -21,7 +21,7 @@ TRIMMED: Final = "".join(map(chr, range(0x21)))
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether a text is there and has nothing."""
+    """Whether a text is there and empty."""
     return text is not None and not text.strip(TRIMMED)
 
 

@@ -21,7 +21,7 @@ from simulations.protocol.assignors.interface import Assignment, AssignorError, 
 @dataclass(slots=True)
 class Plan:
     """What a builder planned. ``transferring`` are partitions that another member may still hold, with their new
-    owner; ``None`` if the general builder planned, which does not report."""
+    owner; ``None`` if the general builder planned, which does not explain."""
 
     assignment: Assignment
     transferring: dict[TopicPartition, str] | None = None

@@ -73,7 +73,7 @@ def ownership(assignor: str, spec: GroupSpec, max_generation: int) -> Ownership:
 
 
 def explain_claims(explain: Explanation, found: Ownership) -> None:
-    """States which claims do not count, and why."""
+    """Explains which claims do not count, and why."""
     for place, (member_id, claims) in enumerate(zip(found.member_ids, found.claims, strict=True)):
         kept = {topic: frozenset(partitions) for topic, partitions in found.owned[place].items()}
         lost = [(t, p) for t, partitions in claims.partitions for p in partitions if p not in kept.get(t, ())]

@@ -1,4 +1,4 @@
-"""The coordinator as KIP-848's text reports it, where that differs from what was released."""
+"""The coordinator as KIP-848's text describes it, where that differs from what was released."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from simulations.protocol.messages.groups import Heartbeat
 
 
 def converted_member(group: Group, member: Member, context: Context) -> ConsumerMember:
-    """The member with its protocols as assignors, and what its leader's assignor reported it as a note of version -1."""
+    """The member with its protocols as assignors, and what its leader's assignor sent it as a note of version -1."""
     found = upgrading.member_of(group, member, context.image, keeps_data=True)
     data = decode_assignment(member.assignment)["userData"] if member.assignment else None
     note = AssignorNote(error=0, version=FROM_CLASSIC, data=data) if data else NO_NOTE

@@ -9,7 +9,7 @@ Where the text leaves something open:
   when it prepares if it does so unasked. An answer that is lost costs a heartbeat then, and not the whole rebalance
   timeout.
 * *An assignment of an epoch that was not handed out* is an ``INVALID_ASSIGNMENT``: there is nothing to check it by.
-* *An assignor's error.* Every member is notified of it; that some partitions are given to nobody is no mistake then.
+* *An assignor's error.* Every member gets it; that some partitions are given to nobody is no mistake then.
 
 Source: KIP-848, "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
 """
@@ -246,7 +246,7 @@ def _installed(context: Context, snapshot: ClientGroup, answer: ClientAnswer) ->
 
 
 def noted(record: Record, note: AssignorNote) -> Record:
-    """A type 7 or 8 with what the assignor reported, where it reported something."""
+    """A type 7 or 8 with what the assignor sent, if it sent something."""
     if note == NO_NOTE:
         return record
     known = {"error": note.error, "metadataVersion": note.version, "metadataBytes": note.data}

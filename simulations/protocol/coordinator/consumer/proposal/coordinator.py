@@ -7,8 +7,8 @@ What differs from the released coordinator is, with a case for each difference, 
 * the target is computed in the coordinator's event loop right after the bump, as a step of its own, after every
   bump, also those of a leave or of new partitions; or by a member, if all support a client-side assignor;
 * a member is moved by its own next heartbeat; ``previous_member_epoch`` follows real moves only;
-* being reported to give partitions up is no state: no record is written, the member keeps them in its assignment, and
-  each answer repeats what it may keep until it acknowledges; only its rebalance timer knows that it was reported;
+* being asked to give partitions up is no state: no record is written, the member keeps them in its assignment, and
+  each answer repeats what it may keep until it acknowledges; only its rebalance timer knows that it was asked;
 * new metadata bumps the group epoch at once, and the partition counts are written (type 4);
 * a static member that comes back is its old self under the new id at once; nothing of the old one goes on, not even
   its timers, and its first heartbeat moves it like any other (the proposal names no records for it);

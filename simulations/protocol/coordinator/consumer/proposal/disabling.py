@@ -1,7 +1,7 @@
 """The consumer protocol is not served any more: "all the consumer groups using the new protocol will be lost".
 
 How they are lost the proposal leaves open. Read here: the coordinator writes the tombstones of the group with all of its
-members at once, so that its log states what it knows; offsets stay, and who joins next begins a classic group.
+members at once, so that its log contains what it knows; offsets stay, and who joins next begins a classic group.
 
 Source: KIP-848, "Kafka Broker Migration".
 """

@@ -38,7 +38,7 @@ def fence(request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
 
 
 def with_request(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
-    """The member with what the request reports. To name one kind of assignor takes back the other.
+    """The member with what the request reports. Naming one kind of assignor revokes the other.
 
     Which protocol it speaks was decided before: a classic member's JoinGroup is handed here as a heartbeat.
     """
@@ -73,7 +73,7 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
         written.append(noted(current, moved.note))
         timers.append(rebalance_timer(moved))
     timers.append(session_timer(context, member.member_id))
-    # At epoch 0 there is no target yet, so there is nothing to report, not even that there is nothing.
+    # At epoch 0 there is no target yet, so the response carries no assignment, not even an empty one.
     carries_assignment = moved.epoch > 0 and (_is_full(request) or was_notified or _news(context, old, moved))
     outcome = Outcome(
         answer=answer_of(
@@ -114,9 +114,9 @@ def _is_full(request: Heartbeat) -> bool:
 
 
 def _news(context: Context, old: ConsumerMember, new: ConsumerMember) -> bool:
-    """Whether the answer has to report the assignment.
+    """Whether the answer has to contain the assignment.
 
-    What it may use or waits for is another, or its assignor is to hear of a new epoch. Who was asked to give something
+    What it may use or waits for is another, or its assignor is to get a new epoch. Who was asked to give something
     up hears, too, that a newer target lets it keep everything.
     """
     if new.assigned != old.assigned or new.note != old.note:

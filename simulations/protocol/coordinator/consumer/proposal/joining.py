@@ -129,7 +129,7 @@ def replaced(
 def _as_proposed(
     context: Context, record: Record, member: ConsumerMember, target_note: AssignorNote
 ) -> Record:
-    """A record of a replacement with what the proposal's have besides: epoch and assignors, or what an assignor reported."""
+    """A record of a replacement with the proposal's additional fields: epoch and assignors, or what an assignor sent."""
     if record["value"] is None:
         return record
     if record["type"] == CONSUMER_GROUP_MEMBER_METADATA:

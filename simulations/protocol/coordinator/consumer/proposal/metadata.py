@@ -59,7 +59,7 @@ def image_changed(context: Context, names: tuple[str, ...]) -> Outcome[None]:
 def loaded(context: Context) -> Outcome[None]:
     """A new coordinator: sessions restart, then metadata and expressions are compared, then a target is wanted.
 
-    No rebalance timer runs: nothing shows who had been asked to give partitions up, and the next answer asks again.
+    No rebalance timer runs: nothing shows which members had been asked to give partitions up, and the next answer asks again.
     """
     group = context.group
     sessions = tuple(session_timer(context, member_id) for member_id in group.members)
@@ -92,7 +92,7 @@ def _changed(context: Context) -> bool:
 
 
 def _topics(context: Context, members: Members) -> list[TopicMetadata]:
-    """Of the type 4 record; racks are never reported here."""
+    """Of the type 4 record; racks are never in it here."""
     group = resolved(context.group, members, context.image)
     return [
         {

@@ -2,7 +2,7 @@
 
 The generation becomes the group epoch, what the leader assigned becomes both target and assignment. Each classic member
 is reconciled on its own: JoinGroup shows what it owns and takes the step that a heartbeat would, SyncGroup fetches what it
-has by then, and Heartbeat states that it has to join again. As in all of the proposal, being reported to give partitions up is no
+has by then, and Heartbeat answers that it has to join again. As in all of the proposal, being asked to give partitions up is no
 state of the member: it keeps them until a JoinGroup comes without them.
 
 Source: KIP-848, "Supporting Online Consumer Group Upgrade", "Online Migration" (the case study), "Upgrade/Downgrade
@@ -71,7 +71,7 @@ from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 A = TypeVar("A")
 
 EMBEDDED_VERSION_LEAST: Final = 2
-"""Of the members' subscriptions, which reports the generation. The proposal states 3, and means what KIP-792 brought."""
+"""Of the members' subscriptions, which reports the generation. The proposal's text has 3, and means what KIP-792 brought."""
 
 Answering = Callable[[Context, Heartbeat], Outcome[HeartbeatAnswer]]
 

@@ -1,8 +1,8 @@
 """What a request must be before a group is looked at: the proposal's tables of rules, in their order.
 
-Source: KIP-848, "Request Validation" of each API. Three readings: epoch -2 is valid with an instance id (the rule states
+Source: KIP-848, "Request Validation" of each API. Three readings: epoch -2 is valid with an instance id (the rule lists
 "at least -1" and forgets static members); a member id may be empty where the coordinator is to make one, in a join;
-names and a regular expression may be shown together (the older text: never both).
+names and a regular expression may be sent together (the older text: never both).
 """
 
 from __future__ import annotations

@@ -296,7 +296,7 @@ def _new_target(
         for other, target in targets.items()
         if other not in known or not same_partitions(target, known[other])
     ]
-    # A time of 0 states that there was no target yet; no broker's clock shows it, but a run's may begin there.
+    # A time of 0 means that there was no target yet; no broker's clock shows it, but a run's may begin there.
     written.append(records.target_epoch(group_id, epoch, context.now_ms or 1))
     return written, targets[member_id]
 

@@ -1,7 +1,7 @@
 """Members of the classic protocol in a consumer group: their requests, mapped to what the group does for anybody.
 
 JoinGroup reports subscription and owned partitions and takes the step that a heartbeat would; SyncGroup fetches the
-assignment; Heartbeat keeps the session and states when to join again. There is no leader, and nobody waits for others.
+assignment; Heartbeat keeps the session and answers when to join again. There is no leader, and nobody waits for others.
 
 Kafka: ``GroupMetadataManager.classicGroupJoinToConsumerGroup`` and its siblings for the other three requests.
 """
@@ -82,7 +82,7 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
 
 
 def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHeartbeatAnswer]:
-    """Keeps the session; notifies the member to join again if it has a step to take. It computes no target."""
+    """Keeps the session; asks the member to join again if it has a step to take. It computes no target."""
     try:
         member = checked(context, request.member_id, request.instance_id, request.generation)
     except RequestRefused as refusal:
@@ -213,7 +213,7 @@ def find(
 
 
 def as_heartbeat(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
-    """What the first protocol's subscription reports, as a heartbeat would report it."""
+    """The first protocol's subscription, as a heartbeat would contain it."""
     try:
         subscription = decode_subscription(request.protocols[0][1])
     except RecordError as problem:
@@ -273,7 +273,7 @@ def _member(context: Context, member_id: str, instance_id: str | None) -> Consum
 
 def leaving_id(context: Context, entry: LeavingMember) -> str:
     if not entry.member_id and entry.instance_id is not None:
-        # Removed by anyone who administers the group, who knows the instance alone.
+        # Removed by an administrator of the group, who knows only the instance.
         holder = context.group.instances.get(entry.instance_id)
         if holder is None:
             raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, None)
@@ -298,7 +298,7 @@ def session_of(member: ConsumerMember) -> TimerStart:
 
 
 def join_timer(context: Context, member: ConsumerMember) -> tuple[TimerCommand, ...]:
-    """The time to join again runs from when the member was first reported to."""
+    """The time to join again runs from when the member was first asked to."""
     if member.member_id in context.memory.joining:
         return ()
     return (TimerStart(timer=JOIN, member_id=member.member_id, length_ms=member.rebalance_timeout_ms),)

@@ -120,5 +120,5 @@ class KafkaCoordinator(ClassicCoordinator):
         return loading.loaded(context)
 
     def matched(self, context: Context) -> dict[str, tuple[str, ...]]:
-        """Nothing: type 16 records report."""
+        """Nothing: type 16 records contain it."""
         return {}

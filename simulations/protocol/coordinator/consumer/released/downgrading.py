@@ -120,7 +120,7 @@ def serialized(
 ) -> bytes:
     """Partitions by topic id as an assignment of the subscription's version, topics that are not known left out.
 
-    ``note``: what a client-side assignor reported with them, which no release has.
+    ``note``: what a client-side assignor sent with them, which no release has.
     """
     version = min(decode_subscription(subscription)["version"], NEWEST_VERSION)
     assigned = [

@@ -1,4 +1,4 @@
-"""The short way for a heartbeat that has no information and finds nothing to do, as nearly all do.
+"""The short way for an empty heartbeat that finds nothing to do, as nearly all do.
 
 It looks at the member and at the group's epochs alone, so that its cost does not grow with the group. What it answers
 is what the long way answers; where it cannot be sure, it leaves the heartbeat to that.

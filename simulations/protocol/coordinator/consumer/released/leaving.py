@@ -34,7 +34,7 @@ A = TypeVar("A")
 def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
     """Epoch -1 and -2: no epoch and no session is asked for, only that the member is there.
 
-    With -2 a static member leaves for now: one record states this, and its session goes on from its last heartbeat.
+    With -2 a static member leaves for now: one record contains that, and its session goes on from its last heartbeat.
     """
     if context.state.protocol is None or context.state.deleted:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")

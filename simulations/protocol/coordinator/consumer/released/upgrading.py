@@ -122,7 +122,7 @@ def _not_upgraded(request: Heartbeat, why: str) -> RequestRefused:
 
 
 def send_back(operation: Operation) -> None:
-    """Anyone who waits in the join or sync phase is to join again."""
+    """Members that wait in the join or sync phase are to join again."""
     code = ErrorCode.REBALANCE_IN_PROGRESS
     for member in tuple(operation.group.in_order()):
         operation.answer_join(member.member_id, JoinAnswer(error_code=code, member_id=member.member_id))
