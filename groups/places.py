@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 NAME: Final = "rebalance-explorer"
 
 VERSION: Final = "0.2.0"
-"""The product's. ``pyproject.toml`` states the same; a test compares."""
+"""The product's. ``pyproject.toml`` has the same; a test compares."""
 
 
 def is_clone(root: Path = ROOT) -> bool:
@@ -44,5 +44,5 @@ def data_folder(
     if platform == "win32":
         return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / NAME
     given = Path(environment.get("XDG_DATA_HOME") or "")
-    # The specification reports to ignore a relative path.
+    # The specification demands that a relative path is ignored.
     return (given if given.is_absolute() else home / ".local" / "share") / NAME

@@ -1,4 +1,4 @@
-"""Whether Spark's packages are there, reported without importing them: ``make run`` fetches them behind the server."""
+"""Whether Spark's packages are there, without importing them: ``make run`` fetches them behind the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def how_to_install(missing: list[str]) -> str:
 
 
 def install_spark() -> str:
-    """What a page states where Spark is missing and does not come by itself; else nothing."""
+    """A page's message if Spark is missing and does not come by itself; else empty."""
     missing = missing_packages()
     return how_to_install(missing) if missing and not come_by_themselves() else ""
 

@@ -1,6 +1,6 @@
 """Settings of a group's consumers that no record of the consumer protocol reports, given by who imports a log.
 
-They become a note at the beginning of each timeline; what is inferred with them states "as given" (``findings.facts``).
+They become a note at the beginning of each timeline; what is inferred with them is marked "as given" (``findings.facts``).
 """
 
 from __future__ import annotations

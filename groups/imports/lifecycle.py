@@ -1,4 +1,4 @@
-"""Imports: a row that states what is to be read, a child process that reads it, timelines that are stored.
+"""Imports: a row with what is to be read, a child process that reads it, timelines that are stored.
 
 The process that reads an import holds it by a lease (``groups.jobs.leases``); an import whose lease expired is reported as
 failed. Small logs need no Spark; a large one whose packages are still being fetched waits for them in the queue.
@@ -78,7 +78,7 @@ def create(
 ) -> Import:
     """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
 
-    ``title`` is what was given until the groups are known, whose names say more; ``named``: it states what happened, and
+    ``title`` is what was given until the groups are known, whose names say more; ``named``: it contains what happened, and
     stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first.
     ``engine``: what carries its tasks (``groups.pipeline.engine.ENGINES``), else the setting does. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
     """
@@ -118,7 +118,7 @@ def rename(import_id: str, title: str) -> Import:
 
 
 def samples() -> list[dict[str, Any]]:
-    """The bundled recorded logs: what their manifests report, and where they are."""
+    """The bundled recorded logs: what their manifests contain, and where they are."""
     found = []
     for manifest in sorted(SAMPLES.glob("*/manifest.json")):
         parsed = orjson.loads(manifest.read_bytes())
@@ -128,7 +128,7 @@ def samples() -> list[dict[str, Any]]:
 
 
 def say(import_id: str, message: Mapping[str, Any]) -> None:
-    """Reports those who watch the import; what they miss they fetch."""
+    """Notifies those who watch the import; what they miss they fetch."""
     text = orjson.dumps(message).decode()
     announce(import_group(import_id), {"type": "import.progress", "text": text})
 
@@ -360,7 +360,7 @@ def remove_unpacked(import_id: str) -> None:
 
 def remove_upload(import_id: str) -> None:
     folder = get(import_id).options.get("folder")
-    # Only what an upload made is ever removed, whatever the row states.
+    # Only what an upload made is ever removed, whatever the row contains.
     if folder and Path(folder).parent == uploads():
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The receiving end of an import: takes the child's messages in order, and stores what they show when all is there."""
+"""The receiving end of an import: takes the child's messages in order, and stores their contents when all is there."""
 
 from __future__ import annotations
 

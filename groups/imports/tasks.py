@@ -16,7 +16,7 @@ SPARK_POLL_S = 2
 """How often an import that waits for Spark's packages looks again: the wait is a minute or two."""
 
 SPARK_WAIT_MOST_S = 30 * 60
-"""After so long the packages will not come by themselves: the import fails, and states how to install them."""
+"""After so long the packages will not come by themselves: the import fails, with a message on how to install them."""
 
 
 @shared_task(name="groups.import")  # type: ignore[untyped-decorator]
@@ -47,5 +47,5 @@ def run_import(import_id: str) -> int | None:
 
 
 def take_up_lost() -> None:
-    """Queue lost waiting imports again, and report lost running ones as failed."""
+    """Queue lost waiting imports again, and mark lost running ones as failed."""
     lifecycle.leases.take_up_lost(run_import.delay, lifecycle.interrupt)

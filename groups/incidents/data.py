@@ -1,6 +1,6 @@
 """A timeline's entries as one file, to be taken in elsewhere under the same id: gzip of JSON Lines.
 
-The first line reports the timeline and, as ``sha256``, the checksum of all lines after it, which are its entries in order (``groups.history.entries``).
+The first line contains the timeline and, as ``sha256``, the checksum of all lines after it, which are its entries in order (``groups.history.entries``).
 The same timeline gives the same bytes.
 """
 
@@ -28,7 +28,7 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 class Facts(TypedDict):
-    """The timeline, in the first line of its file; ``protocol`` is the one that was reported before the first entry."""
+    """The timeline, in the first line of its file; ``protocol`` is the one from before the first entry."""
 
     id: str
     title: str

@@ -1,6 +1,6 @@
 """Kafka's metrics at each moment of an incident, as a page shows them that has no server to ask.
 
-A value is written where it changes, so a moment costs what it moves. A page shows a few consumers next to each other; no others are in it.
+A value is written where it changes, so a moment costs what it moves. A page shows a few consumers side by side; no others are in it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Measure(TypedDict):
 
 
 class Measured(TypedDict):
-    """The metrics of an incident; ``members`` in the order of the table, ``clients`` states how many consumers there were."""
+    """The metrics of an incident; ``members`` in the order of the table, ``clients`` is how many consumers there were."""
 
     measures: list[Measure]
     members: list[str]

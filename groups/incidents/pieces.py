@@ -22,7 +22,7 @@ from groups.history.story.moment import Moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API reports them.
+    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as in the API.
 
     ``metrics``: what was measured before them (``Metrics``).
     """

@@ -104,7 +104,7 @@ class Redactor:
         _Walk(self._met, self._digest).entry(entry)
 
     def meet_name(self, kind: str, value: str) -> None:
-        """Note a name that is next to the entries."""
+        """Note a name from outside the entries."""
         self._numbers = {}
         self._met(kind, value)
 

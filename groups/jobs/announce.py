@@ -1,4 +1,4 @@
-"""Reports the open boards that something was stored. The only sender on the channel layer.
+"""Notifies the open boards that something was stored. The only sender on the channel layer.
 
 A row is stored first and announced afterwards, and the layer may drop messages: a socket that misses one learns the
 last sequence from the next ``tail`` and fetches what it lacks over HTTP. So an announcement that cannot be sent

@@ -182,7 +182,7 @@ def ask_warm_child(
     """
     with _idle_lock:
         child = _idle.pop(module, None)
-    # A kept one may end by itself just when it is asked: then it has nothing, and a fresh one is asked.
+    # A kept one may end by itself just when it is asked: then it answers nothing, and a fresh one is asked.
     if child is not None and (yield from _answers(child, module, question, cancelled, kept=True)):
         return
     yield from _answers(Child(module), module, question, cancelled)

@@ -4,7 +4,7 @@ Commits are nearly nine tenths of a real log, and as JSON they would be most of 
 
     header as a line of JSON, the columns one after another, the other entries as a JSON array
 
-A column holds small differences (``COLUMNS`` states of what), in the narrowest integers that take them, little-endian, or a
+A column holds small differences (``COLUMNS`` lists of what), in the narrowest integers that take them, little-endian, or a
 single value where all are equal. Reading needs nothing beyond the standard library; the writer is
 ``groups.pipeline.folding.commit_columns``, which has numpy.
 """

@@ -33,7 +33,7 @@ WINDOW_BYTES: Final = 1024 * 1024
 """What is gone through at once: a substitution holds each piece between two finds until it is done."""
 
 ENDS: Final = b"\n\n"
-"""Is behind the strings that are new, which are lines."""
+"""Follows the strings that are new, which are lines."""
 
 
 class Chained(NamedTuple):

@@ -40,7 +40,7 @@ VERDICT_LEVEL: Final = 7
 
 
 def plain(value: Any) -> Any:
-    """``value`` without U+0000, which PostgreSQL keeps in no text: the sign for it is in its place."""
+    """``value`` without U+0000, which PostgreSQL keeps in no text: the sign for it replaces it."""
     text = orjson.dumps(value)
     return orjson.loads(_without_nul(text)) if rb"\u0000" in text else value
 

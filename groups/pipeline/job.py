@@ -19,7 +19,7 @@ and writes, a line each:
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
 Entries go from the tasks into the store and never through here. It then waits for the next request, with its Spark
-session open if it has one, and ends when its standard input does, or as ``warm`` states.
+session open if it has one, and ends when its standard input does, or as ``warm`` decides.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def read_stage(
     progress.publish("Reading")
 
     def look() -> None:
-        # Tasks have about one size, so that their number reports the records closely; the end reports them exactly.
+        # Tasks have about one size, so that their number estimates the records closely; the end has them exactly.
         done = engine.tasks_done()
         progress.set("Read", expected * done // len(tasks), expected, "records")
         progress.reach(READING_SHARE * done / len(tasks))

@@ -1,4 +1,4 @@
-"""How far an import is: its stages, and the lines that report them."""
+"""How far an import is: its stages, and their lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DONE_LEAST: Final = 0.1
 
 @dataclass(slots=True)
 class Progress:
-    """The stages of one import, reported as lines; from two threads."""
+    """The stages of one import, written as lines; from two threads."""
 
     lines: Lines
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Progress:
             self.first = (time.monotonic(), self.share)
 
     def publish(self, stage: str | None = None) -> None:
-        """Reports now when a stage begins, else at most four times a second."""
+        """Writes a line at once when a stage begins, otherwise at most four times a second."""
         if stage is None and time.monotonic() - self.published_s < PROGRESS_EVERY_S:
             return
         self.stage = stage or self.stage
@@ -95,7 +95,7 @@ class Progress:
 
 
 class Counting:
-    """Reports the work several times a second while it goes on: ``look`` sets the counts."""
+    """Writes the progress several times a second while the work goes on: ``look`` sets the counts."""
 
     def __init__(self, progress: Progress, look: Callable[[], None]) -> None:
         self.progress = progress

@@ -23,7 +23,7 @@ from groups.pipeline.topics.facts import Known, metadata_story
 from groups.pipeline.topics.naming import COMMIT, TOPICS_FILE
 
 PROBLEMS_MOST: Final = 500
-"""Places that a report lists one by one; beyond, only their number is reported."""
+"""Places that a report lists one by one; beyond, only their number is given."""
 
 GROUPS_LISTED_MOST: Final = 2000
 """Groups that progress messages list before they are folded; the page shows no more at once."""
@@ -138,12 +138,12 @@ class Findings:
 
     @property
     def some_partitions_unknown(self) -> bool:
-        """Whether some files report their partition and others do not."""
+        """Whether the partition of some files is known and of others not."""
         unnumbered = {s.partition is None for s in self.listing.sources if s.kind is FileKind.OFFSETS}
         return len(unnumbered) > 1
 
     def known(self, given: tuple[Mapping[str, str], Mapping[str, int]]) -> Known:
-        """Names for the folding stage: the user's file is above commits, the metadata log above both."""
+        """Names for the folding stage: the user's file has precedence over commits, the metadata log over both."""
         names = dict(self.names)
         names.update({topic_id: (name, TOPICS_FILE) for topic_id, name in given[0].items()})
         ordered = sorted(self.topics, key=lambda topic: topic[:3])
@@ -155,7 +155,7 @@ class Findings:
         lost = {partition: list(some) for partition, some in self.lost.items()}
         nameless = [s for s in self.listing.sources if s.kind is FileKind.OFFSETS and s.partition is None]
         if len(nameless) > 1:
-            # Which of these files a group of no known partition is in cannot be reported.
+            # It is unknown which of these files contains a group of no known partition.
             lost.pop(None, None)
         for gap in self.listing.gaps:
             hole = LostOffsets(from_offset=gap.from_offset, to_offset=gap.to_offset, reason=gap.reason)

@@ -69,7 +69,7 @@ class Bounds:
 
     @property
     def release(self) -> Release | None:
-        """The one simulated release that it can be; ``None`` if nothing reports, or two are reported."""
+        """The one simulated release that it can be; ``None`` if nothing shows one, or two are shown."""
         if self.contradict:
             return None
         able = [each for each in Release if each.rules.consumer_protocol and self._may_be(version_of(each))]

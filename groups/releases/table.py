@@ -10,7 +10,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a release does, rule by rule; ``TABLE`` states in words what each name means."""
+    """What a release does, rule by rule; ``TABLE`` describes in words what each name means."""
 
     consumer_protocol: bool
     disabled_policy_refuses_joins: bool

@@ -40,7 +40,7 @@ def add(lines: Iterable[bytes], *, title: str, semantics: Semantics) -> Timeline
 
 
 def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -> Timeline:
-    """Stores a file of ``timeline export --format data`` under the id that it reports, so that links to it hold here, too.
+    """Stores a file of ``timeline export --format data`` under the id in it, so that links to it hold here, too.
 
     A timeline that is here already, with the same entries, is that one. ``BadExport`` for a file that was changed, and for an
     id that something else has.

@@ -129,7 +129,7 @@ def _meet(redactor: Redactor, timeline: Timeline, last: int) -> None:
 
 
 def facts_of(timeline: Timeline, redactor: Redactor | None = None, hidden_id: str = "") -> Facts:
-    """What the data file reports a timeline; with names hidden, neither its id nor its scenario."""
+    """What the data file contains of a timeline; with names hidden, neither its id nor its scenario."""
     if redactor is None:
         return Facts(
             id=timeline.id, title=timeline.title, group=timeline.group, protocol=protocol_at_start(timeline),
@@ -208,7 +208,7 @@ def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incid
     pieces = list(pieces_of(batches))
     for piece in pieces:
         for moment in piece.moments:
-            # What a scenario narrates is hidden; the moment's own sentence states what happened.
+            # A scenario's narration is hidden; the moment's own sentence describes what happened.
             moment.pop("narration", None)
     kept = cut(pieces, stretch)
     return Incident(
@@ -223,7 +223,7 @@ def is_crowd(document: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
 
 
 def partitions_most(summary: Mapping[str, Any]) -> int:
-    """Columns that a board has for what a summary reports."""
+    """Columns that a board has, by its summary."""
     known = sum(topic.get("partitions") or 0 for topic in (summary.get("topics") or {}).values())
     return max(known, summary.get("partitions_most") or 0)
 

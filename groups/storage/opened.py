@@ -43,7 +43,7 @@ def folder() -> Path:
 
 
 def opened(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk:
-    """The chunk's frame, changes and moments; ``CannotOpen`` states in one line why there are none."""
+    """The chunk's frame, changes and moments; ``CannotOpen`` contains in one line why there are none."""
     path = _path(timeline, chunk)
     if (found := _read(path)) is not None:
         return found

@@ -190,7 +190,7 @@ def fresh_recorder(timeline: Timeline) -> Recorder:
 
 
 def protocol_at_start(timeline: Timeline) -> str | None:
-    """The protocol that was reported before the first entry (by a scenario), which no entry reports."""
+    """The protocol from before the first entry (of a scenario), which is in no entry."""
     if timeline.index_place is not None:
         return None
     start = Folded.objects.filter(timeline=timeline, first=FIRST_SEQUENCE).first()

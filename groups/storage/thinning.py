@@ -78,7 +78,7 @@ def _block(timeline: Timeline, before_ms: int, least_ms: int) -> tuple[list[Batc
     rows: list[Batch] = []
     entries: list[EntryLine] = []
     size, last = 0, timeline.thinned
-    # The first row alone states whether the block is old enough.
+    # The first row alone decides whether the block is old enough.
     while len(rows) < ROWS_MOST and (
         page := list(stored.filter(first__gt=last)[: ROWS_AT_ONCE if rows else 1])
     ):

@@ -29,7 +29,7 @@ from groups.storage.names import named, named_json, named_summary
 from groups.storage.writing import why_it_waits
 
 LISTED_BITS = ("state", "first_ms", "last_ms", "verdict")
-"""What lists report a summary."""
+"""The parts of a summary that lists show."""
 
 ENTRIES_MOST = 2000
 """Entries in one answer: about a megabyte, a screenful a hundred times over."""
@@ -84,7 +84,7 @@ def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
 
 
 def described(most: int) -> list[dict[str, Any]]:
-    """The newest timelines as ``describe`` reports each, with no more of its summary than ``LISTED_BITS``.
+    """The newest timelines as ``describe`` gives each, with no more of its summary than ``LISTED_BITS``.
 
     The database picks them: to read five hundred whole summaries takes a tenth of a second, in which nobody else is answered.
     """

@@ -149,7 +149,7 @@ def _row(
         worst_ms = max((one["length_ms"] or 0 for one in own), default=0) or None
     starts: list[int] = short["epochs_ms"]
     kept = [at_ms for at_ms in starts[1:] if not _is_shared(causes, at_ms, at_ms)] if causes else starts[1:]
-    # Of many rebalances the row has evenly chosen ones, each of which means as many.
+    # Of many rebalances the row has evenly chosen ones, each of which stands for as many.
     each = max(1.0, short.get("rebalances", 0) / max(1, len(starts) - 1))
     rebalances = round(each * len(kept))
     worst = verdict.get("worst") or {}

@@ -234,7 +234,7 @@ class DumpReader:
 
 
 def _has_stated_sizes(text: str, key: bytes | None, value: bytes | None) -> bool:
-    """Whether a record is as long as the tool states that it was in the log."""
+    """Whether a record has the length that the tool printed for it."""
     stated = _SIZES.search(text)
     lengths = [-1 if part is None else len(part) for part in (key, value)]
     return stated is None or [int(stated[1]), int(stated[2])] == lengths
@@ -245,7 +245,7 @@ class _RawBytes(Exception):
 
 
 def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
-    """Key and value of a printed record; ``None`` for one that has nothing of groups or topics."""
+    """Key and value of a printed record; ``None`` for one that is not about groups or topics."""
     if (marker := _MARKER.search(text)) is not None:
         kind = ControlType.COMMIT if marker[1] == "COMMIT" else ControlType.ABORT
         return encode_control(ControlRecord(type=kind, coordinator_epoch=int(marker[2])))

@@ -1,6 +1,6 @@
 """Tables that ``kafka-consumer-groups --describe`` prints, with ``--members --verbose`` and ``--state`` or without, one or a series.
 
-A table is a look at a group, as a poll of a live cluster is: entries are those of polls. A line with a time between tables states when the
+A table is a look at a group, as a poll of a live cluster is: entries are those of polls. A time on a line between tables is when the
 next ones were printed. Columns are found by the header; without one by what the rows look like. Blanks in place of tabs do no harm.
 """
 

@@ -8,7 +8,7 @@ module           what it is for
 ``storing``      what a round saw becomes entries of timelines and rows of groups
 ``live_group``   a group under way, whatever it is recorded from; the groups of one cluster; recorders that are kept
 ``log_follower`` the log's partitions, each fetched from the broker that leads it
-``followed``     one followed group under way: what waits of it, and what its row states
+``followed``     one followed group under way: what waits of it, and what its row contains
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``columns``      the shape of a row of the groups list, and its columns
 ``rows``         groups as lists show them
@@ -18,7 +18,7 @@ module           what it is for
 ``checking``     what coordinators describe of followed groups: their rows, and what the log is compared with
 ``together``     groups that lose members at the same time
 ``job``          a cluster under a lease: pulls and stores until it is asked to stop
-``alerts``       rules on what the groups do, reported to webhooks and to the browser
+``alerts``       rules on what the groups do, sent to webhooks and to the browser
 ``registry``     clusters that are added, changed and removed; those that the environment names
 ``secrets``      client properties, encrypted where they are stored
 ``retention``    what is thinned and what is removed, by age and by size

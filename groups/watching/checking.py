@@ -135,7 +135,7 @@ class Checks:
         followed = self.store.groups.get(name)
         known = followed.epochs if followed is not None else None
         if known is None:
-            # Nothing of it was folded by this process: its row states what its timeline does.
+            # Nothing of it was folded by this process: its row contains what its timeline does.
             del self._waiting[name]
             return
         if known == described_epochs(description):

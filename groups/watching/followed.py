@@ -1,4 +1,4 @@
-"""One followed group under way: its row, its recorder, what waits to be stored of it, and what its row states."""
+"""One followed group under way: its row, its recorder, what waits to be stored of it, and what its row contains."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Followed(LiveGroup):
 
     @property
     def epochs(self) -> Epochs | None:
-        """What its log has reported by now; null where nothing of it was folded by this process."""
+        """What its log has shown by now; null where nothing of it was folded by this process."""
         return epochs_of(self.recorder.frame) if self.recorder is not None else self.left
 
     def hold(self, first: int, *, urgent: bool) -> None:

@@ -1,6 +1,6 @@
 """A cluster under a lease: pulled and stored, round after round, until somebody asks to stop.
 
-What goes wrong with the cluster is a state of it, reported in one sentence; the next try comes later and later. The groups
+What goes wrong with the cluster is a state of it, with one sentence; the next try comes later and later. The groups
 keep what was last seen of them.
 """
 
@@ -106,7 +106,7 @@ class Watching:
                 log.warning("Cluster %s is watched by another process by now.", self.cluster.name)
                 self._held = False
             except DatabaseError as error:
-                # What was not stored is read again, or said to be missing; whether the lease is still held, it reports itself.
+                # What was not stored is read again, or said to be missing; it finds out itself whether the lease is still held.
                 failures += 1
                 log.warning("What cluster %s told could not be stored: %s", self.cluster.name, error)
                 await sync_to_async(close_old_connections)()
@@ -278,7 +278,7 @@ class Watching:
             self.on_alert(alert)
 
     async def _wait(self, failures: int) -> None:
-        """Twice as long each time, jittered; the lease is kept, and who waits to be notified that nobody answers is reported."""
+        """Twice as long each time, jittered; the lease is kept, and alerts on an unreachable cluster are evaluated."""
         length_s = min(RETRY_LEAST_S * 2 ** min(failures - 1, 10), RETRY_MOST_S) * random.uniform(0.5, 1.0)
         until_s = time.monotonic() + length_s
         while time.monotonic() < until_s and await self._goes_on():

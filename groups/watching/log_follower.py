@@ -1,6 +1,6 @@
 """Following a cluster's ``__consumer_offsets``: one fetch session for each broker that leads some of its partitions.
 
-What is fetched is stored before more of the same partition is asked for. Anyone who leads a partition is learned from the
+What is fetched is stored before more of the same partition is asked for. The leader of a partition is learned from the
 metadata; while nobody does, a replica in sync is read, which serves fetches as well.
 """
 
@@ -109,7 +109,7 @@ def missing_right(brokers: Brokers) -> tuple[str, str]:
 
 
 class CannotFollow(Exception):
-    """The log cannot be followed; the sentence states why. ``command`` would grant what is missing.
+    """The log cannot be followed; the sentence contains why. ``command`` would grant what is missing.
 
     ``comes``: it will be there as soon as a group meets.
     """
@@ -121,7 +121,7 @@ class CannotFollow(Exception):
 
 
 async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
-    """Where the partitions are; ``CannotFollow`` states why it cannot be read."""
+    """Where the partitions are; ``CannotFollow`` contains why it cannot be read."""
     lacks = CannotFollow(*missing_right(brokers))
     try:
         found = await replicas_of(brokers)

@@ -196,7 +196,7 @@ class LogStore(LiveStore[Followed]):
             for followed in self.groups.values():
                 if followed.group.partition == log.partition:
                     self._add(followed, followed.group.caught_up(log), first=log.next)
-                    # Who comes later begins later: these holes are reported wherever they matter.
+                    # Who comes later begins later: these holes are recorded wherever they matter.
                     followed.group.covered = max(followed.group.covered, log.next)
             log.holes.clear()
         log.initial = False

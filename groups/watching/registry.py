@@ -42,7 +42,7 @@ def get(cluster_id: str) -> Cluster:
 
 
 def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cluster:
-    """A cluster that is watched from now on. ``BadCluster`` shows what is wrong; nothing is asked of the cluster here."""
+    """A cluster that is watched from now on. ``BadCluster`` contains what is wrong; nothing is asked of the cluster here."""
     wanted = name.strip()
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", wanted) or len(wanted) > CLUSTER_NAME_LENGTH_MOST:
         raise BadCluster(
@@ -64,7 +64,7 @@ def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cl
 
 
 def of_command(where: str, properties: Mapping[str, str]) -> Cluster:
-    """The cluster that a command was reported by its options: trusted as the server's own settings are."""
+    """The cluster from a command's options: trusted as the server's own settings are."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", where)[:CLUSTER_NAME_LENGTH_MOST].strip("-")
     found, _ = Cluster.objects.update_or_create(
         name=name,

@@ -126,7 +126,7 @@ class Store(LiveStore[Recording]):
         self._resumed = True
         # The rows of groups are written when something changes, that of the cluster in every round.
         looked_ms = registry.get(self.cluster.pk).seen.get("at_ms")
-        # Anyone who follows the log next begins with all of it: what is polled now is in no position.
+        # Anyone who follows the log next begins with all of it: what is polled now has no position.
         Cluster.objects.filter(pk=self.cluster.pk).exclude(positions={}).update(positions={})
         rows = WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline")
         for row in rows.defer("timeline__summary"):
@@ -147,7 +147,7 @@ class Store(LiveStore[Recording]):
     def _resumed_one(self, row: WatchedGroup, polled: PolledGroup, at_ms: int) -> Recording:
         fresh = Recording(row, PolledGroup(group=row.group), facts=dict(row.facts))
         if row.followed:
-            # It was followed; what is polled from here on is another timeline, so that each states how it was watched.
+            # It was followed; what is polled from here on is another timeline, so that each shows how it was watched.
             row.followed, row.checkpoint = {}, None
             end_timeline(row, "The log could not be followed any more: the group is polled from here on.")
             return fresh
@@ -234,7 +234,7 @@ class Store(LiveStore[Recording]):
     def _write(
         self, recording: Recording, entries: list[Entry], seen: Round, condition: str | None = None
     ) -> list[GroupRow]:
-        """Append the entries, and keep the row; empty where the row states what it said before."""
+        """Append the entries, and keep the row; empty if the row is unchanged."""
         row = recording.row
         before = (row.kind, row.state, row.condition, recording.facts)
         row.condition = condition or recording.polled.condition.value
@@ -255,7 +255,7 @@ class Store(LiveStore[Recording]):
         return [row_of(row)]
 
     def _look(self, recording: Recording, shown: GroupDescription | None, seen: Round) -> None:
-        """What the group's row states, from its description or else from the listing."""
+        """The contents of the group's row, from its description or else from the listing."""
         row, listed = recording.row, recording.listed
         old = recording.facts
         if shown is not None:

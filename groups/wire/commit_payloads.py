@@ -17,7 +17,7 @@ TOMBSTONE: Final = -1
 
 NO_LEADER_EPOCH: Final = -1
 NO_EXPIRATION: Final = -1
-"""What means ``leaderEpoch`` before value version 3, and for ``expireTimestamp`` in all but version 1 (ms)."""
+"""The value of ``leaderEpoch`` before value version 3, and of ``expireTimestamp`` in all but version 1 (ms)."""
 
 _EXPIRATION_VERSION: Final = 1
 _LEADER_EPOCH_SINCE: Final = 3

@@ -12,7 +12,7 @@
         ├── CompressionError        its records do not decompress, or to more than is allowed
         └── UnwritableBatchError    a batch that cannot be written
 
-The message of each is one sentence that states what is wrong and where; ``offset`` is the byte where it was seen,
+The message of each is one sentence with what is wrong and where; ``offset`` is the byte where it was seen,
 counted from the first byte of what was given to the decoder, and ``None`` where there are no bytes yet.
 """
 

@@ -1,1 +1,1 @@
-"""Simulations next to the server: runs, sweeps, explorations and the laboratory's questions, each in a child process."""
+"""Simulations outside the server process: runs, sweeps, explorations and the laboratory's questions, each in a child process."""

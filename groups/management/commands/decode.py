@@ -41,7 +41,7 @@ DIFFERS = 1
 """Exit code where the answer is "no": ``--against`` found differences."""
 
 MAGIC_AT = 16
-"""Where a batch has its magic byte, 2: a file too long to be guessed at is reported by it."""
+"""Where a batch has its magic byte, 2: it identifies a file that is too long to be guessed at."""
 
 
 class Command(TerminalCommand):
@@ -49,7 +49,7 @@ class Command(TerminalCommand):
         "List bytes field by field: where each stands, what it holds, what it means; JSON on standard output."
     )
 
-    # `manage.py check` and `serve` report settings that do not fit together; scripts need not hear it each time.
+    # `manage.py check` and `serve` report settings that do not fit together; scripts need not print them each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

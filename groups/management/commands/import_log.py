@@ -30,7 +30,7 @@ SKIPPED_FIELDS = ("file", "offset", "reason")
 class Command(TerminalCommand):
     help = "Import segments of __consumer_offsets (files, folders, archives, dumps as text) as timelines; a JSON report on standard output."
 
-    # `manage.py check` and `serve` report settings that do not fit together; scripts need not hear it each time.
+    # `manage.py check` and `serve` report settings that do not fit together; scripts need not print them each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -99,7 +99,7 @@ class Command(TerminalCommand):
         self.shown = ""
         done = lifecycle.perform(created.id, publish=self.publish)
         if done.status == Import.Status.FAILED:
-            # What was looked into is reported even where nothing of it could be read.
+            # The files are listed even where nothing in them could be read.
             if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
                 self.stdout.write(orjson.dumps(report_of(done.report)).decode())
             raise usage(done.problem)
@@ -181,7 +181,7 @@ def same_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def moment_of(option: str, text: str | None) -> int | None:
-    """Milliseconds since 1970 of a time that was given as such, or in ISO 8601 (UTC where no zone is reported)."""
+    """Milliseconds since 1970 of a time that was given as such, or in ISO 8601 (UTC if no zone is given)."""
     if text is None:
         return None
     if re.fullmatch(r"\d{1,15}", text):

@@ -41,7 +41,7 @@ class Command(TerminalCommand):
     help = (
         "List the stored timelines; show, export, add, rename or remove some; JSON Lines on standard output."
     )
-    # `manage.py check` and `serve` report settings that do not fit together; scripts need not hear it each time.
+    # `manage.py check` and `serve` report settings that do not fit together; scripts need not print them each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -245,7 +245,7 @@ def added(options: dict[str, Any]) -> Timeline:
 
 
 def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
-    """Write the file; a line that shows where it is, how large, and its checksum."""
+    """Write the file; returns a line with where it is, how large, and its checksum."""
     if len(options["ids"]) > 1:
         yield from compared_file(options, stderr)
         return
@@ -295,7 +295,7 @@ def compared_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
 
 
 def written(export: exporting.Export, given: str | None) -> Iterator[dict[str, Any]]:
-    """Write the file where it was asked for, and report it."""
+    """Write the file where it was asked for, and print where."""
     out = given or export.name
     if out == "-":
         sys.stdout.buffer.write(export.content)

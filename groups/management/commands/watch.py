@@ -74,14 +74,14 @@ class Command(TerminalCommand):
             asyncio.run(watching.run())
         registry.give_back(cluster.pk, owner)
         if cluster.origin == Cluster.Origin.COMMAND:
-            # It was reported for this command alone: no server goes on with it.
+            # It was given to this command alone: no server goes on with it.
             Cluster.objects.filter(pk=cluster.pk).update(watched=False)
         found = registry.get(cluster.pk)
         if found.status == Cluster.Status.FAILING:
             raise CommandError(found.problem)
 
     def cluster(self, options: dict[str, Any]) -> Cluster:
-        """The row of the cluster that is meant; one that is reported by options is made, or made again."""
+        """The row of the cluster that is meant; one that is given by options is made, or made again."""
         registry.take_environment()
         wanted = options["name"] or options["cluster"]
         if wanted and (found := Cluster.objects.filter(name=wanted).first()) is not None:

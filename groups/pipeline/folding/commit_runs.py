@@ -43,17 +43,17 @@ class RunColumns(NamedTuple):
     places: list[Place]
     """Topic and partition; so many commits of one share the tuple."""
     ids: list[str | None]
-    """The topic ids that they report."""
+    """Their topic ids."""
     values: list[Offset]
     batches: list[int]
     """Base offsets of their batches."""
     batch_begins: list[bool]
     topic_ids: Mapping[str, str] | None
-    """By topic the one id that commits report it; ``None`` where a topic has two in this run, or some do not report it."""
+    """Topic → the one id in its commits; ``None`` if a topic has two in this run, or some commits have none."""
 
     @classmethod
     def of(cls, rows: CommitRows, bounds: Sequence[int], tables: Tables, partition: int | None) -> RunColumns:
-        """``bounds`` are places before which something else than a commit is."""
+        """``bounds`` are places with something else than a commit before them."""
         count = len(rows)
         batch_begins = np.ones(count, bool)
         np.not_equal(rows["batch"][1:], rows["batch"][:-1], out=batch_begins[1:])
@@ -117,7 +117,7 @@ def unit_starts(rows: CommitRows, bounds: Sequence[int] = ()) -> NDArray[np.int6
 
 
 def _ids(column: NDArray[Any], topic_ids: Sequence[str]) -> list[str | None]:
-    """What commits report their topics' ids; the last of the table means −1, which is none."""
+    """The topic ids in commits; the last of the table means −1, which is none."""
     if not len(column) or column.max() < 0:
         return [None] * len(column)
     known_ids = [*map(_known_id, topic_ids), None]
@@ -141,7 +141,7 @@ def _values(rows: CommitRows, committed: list[int], ids: list[str | None], table
 
 
 def _one_id_each(places: Sequence[Place], ids: Sequence[str | None]) -> Mapping[str, str] | None:
-    """By topic the one id that all commits of it report, none if none reports any; ``None`` if it is not so simple."""
+    """Topic → its id if all its commits have the same one; ``{}`` if none has an id; ``None`` if they differ."""
     if not any(ids):
         return {}
     found: dict[str, str] = {}
@@ -187,11 +187,11 @@ def _known_id(topic_id: str) -> str | None:
 
 
 def _topic_ids(columns: RunColumns, places: Iterable[Place], start: int, end: int) -> list[tuple[str, str]]:
-    """Topics with the ids that commits report them: each when it differs from the one reported before."""
+    """Topics with the ids in their commits: each when it differs from the one before."""
     ids = columns.topic_ids
     if ids is not None:
         return [(topic, ids[topic]) for topic in dict.fromkeys(topic for topic, _ in places)] if ids else []
-    # A topic was made again within these commits, or not all of them report ids: every change counts, in order.
+    # A topic was made again within these commits, or not all of them have ids: every change counts, in order.
     changes: list[tuple[str, str]] = []
     now: dict[str, str] = {}
     for (topic, _), topic_id in zip(columns.places[start:end], columns.ids[start:end], strict=True):
@@ -204,7 +204,7 @@ def _topic_ids(columns: RunColumns, places: Iterable[Place], start: int, end: in
 class Digest:
     """A digest of a timeline's entries that does not depend on how its log was cut.
 
-    Commits and all others have a stream each: others report their sequence, so that no order is lost.
+    Commits and all others have a stream each: others carry their sequence, so that no order is lost.
     """
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class EarlierTimeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """``lost`` and ``compacted`` are by partition (None: files whose partition nobody reported).
+    """``lost`` and ``compacted`` are by partition (None: files of an unknown partition).
 
     ``store`` is the URL of the files, ``folder`` the part of it that this import writes to.
     """
@@ -65,5 +65,5 @@ class Context:
 
 
 def log_of(partition: int | None, source: int) -> Log:
-    """Files whose partition nobody reported are logs of their own."""
+    """Files of an unknown partition are logs of their own."""
     return ("file", source) if partition is None else ("partition", partition)

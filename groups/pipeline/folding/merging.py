@@ -137,7 +137,7 @@ class Merger:
     def _without_both(
         self, commits: CommitRows, sources: NDArray[np.int32], others: list[tuple[OtherRecord, int]]
     ) -> tuple[CommitRows, list[tuple[OtherRecord, int]]]:
-        """One file has a commit where another has something else: the first file's record is."""
+        """One file has a commit where another has something else: the first file's record is taken."""
         offsets = np.array([other.offset for other, _ in others], np.int64)
         both = np.intersect1d(commits["offset"], offsets)
         for offset in both.tolist():

@@ -40,7 +40,7 @@ _FACTS: Final = frozenset(FACT_TYPES)
 
 
 class Folded(NamedTuple):
-    """One line of what folding states: ``timeline``, ``repeated``, ``left_out`` or ``times``."""
+    """One line of folding's output: ``timeline``, ``repeated``, ``left_out`` or ``times``."""
 
     kind: str
     payload: bytes
@@ -247,7 +247,7 @@ class GroupFolding:
     def _units(self, records: list[GroupRecord], commits: CommitRows | None = None) -> Iterator[Folded]:
         for unit in units(records):
             if self.timeline is None and all("key" not in record.payload for record in unit):
-                # Nothing here can be understood, and nothing states that the group's name was read rightly.
+                # Nothing here can be understood, and nothing proves that the group's name was read rightly.
                 continue
             if self.timeline is None or self.timeline.ended:
                 yield from self._begun(begins=not all(record.tombstone for record in unit))

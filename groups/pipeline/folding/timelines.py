@@ -323,7 +323,7 @@ class TimelineFolding:
     # -- what texts say
 
     def _cause_in_texts(self, unit: list[GroupRecord]) -> int | None:
-        """Adds what texts say before a unit. If one of them states why a member is removed that these records remove, its sequence."""
+        """Adds the texts before a unit. Returns the sequence of the one with the reason, if these records remove a member."""
         at_ms = unit[0].at_ms
         self.texts_until(at_ms - LOGGED_WITHIN_MS)
         gone = {record.member for record in unit if record.tombstone} - {None}
@@ -381,7 +381,7 @@ class TimelineFolding:
         self._add(entry, orjson.dumps(entry.to_json()))
 
     def _settings_first(self, at_ms: int) -> None:
-        """What was given of the consumers' settings is before all else."""
+        """The given settings of the consumers come first."""
         if self.sequence == FIRST_SEQUENCE and self.context.settings:
             self._add_note({"note": "settings", "settings": dict(self.context.settings)}, at_ms)
 
@@ -406,7 +406,7 @@ class TimelineFolding:
             self._add_note(compaction_note(some, partition), at_ms)
 
     def _notes_until(self, offset: int, at_ms: int) -> None:
-        """Notes about topics that hold from this unit on, merged by source; a topic reported again replaces the old."""
+        """Notes about topics that hold from this unit on, merged by source; a later note of a topic replaces the older one."""
         if not self.notes:
             return
         due, self.notes = split_due(self.notes, offset, at_ms)

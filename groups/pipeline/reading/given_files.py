@@ -1,4 +1,4 @@
-"""Files that were given to an import: named themselves, or found in folders next to what Kafka keeps there, too."""
+"""Files that were given to an import: named themselves, or found in folders among Kafka's other files."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ COMMIT: Final = np.dtype(
         ("version", "i1"),
     ]
 )
-"""A commit; ``key``, ``metadata`` and ``topic_id`` are indexes into the tables next to it (−1: no topic id is reported),
+"""A commit; ``key``, ``metadata`` and ``topic_id`` are indexes into the tables next to it (−1: there is no topic id),
 ``producer`` is −1 (``NO_PRODUCER``) where a commit is in force, below it where it was aborted, and above where its transaction's end is still
 to be found."""
 

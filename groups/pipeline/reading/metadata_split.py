@@ -1,4 +1,4 @@
-"""Reads a split of a ``__cluster_metadata`` segment or checkpoint: its records that report topics."""
+"""Reads a split of a ``__cluster_metadata`` segment or checkpoint: its records about topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groups.wire.logs.metadata_log import decode_metadata_record
 
 
 class MetadataReading(SplitReading):
-    """A ``__cluster_metadata`` segment or checkpoint: its records that report topics."""
+    """A ``__cluster_metadata`` segment or checkpoint: its records about topics."""
 
     def rows(self, data: memoryview) -> Iterator[Row]:
         reached: int | None = None

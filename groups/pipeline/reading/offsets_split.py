@@ -196,7 +196,7 @@ class OffsetsReading(SplitReading):
             self.gathering.add_other(group, record)
 
     def _group_of(self, offset: int, at_ms: int, key: bytes | None, payload: dict[str, Any]) -> str | None:
-        """Counts a record, notes what it reports about topics, and gives back its group (None where it cannot be reported)."""
+        """Counts a record, notes what it reports about topics, and gives back its group (None if it is unknown)."""
         if is_opaque(payload):
             reason = f"{payload.pop('reason')}; kept as bytes"
             self.problem(reason, reason, offset, records=1, last=offset, normal=False)

@@ -1,4 +1,4 @@
-"""Reports by content what a file is: a segment of ``__consumer_offsets``, of ``__cluster_metadata``, or neither."""
+"""Recognises a file by its content: a segment of ``__consumer_offsets``, of ``__cluster_metadata``, or neither."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from groups.wire.logs.batches import BatchProblem, ProblemKind, read_batches
 
 LOOK_BYTES = 1024 * 1024
-"""How far into a file the search goes for the first record that shows what the log is."""
+"""How far into a file the search goes for the first record that identifies the log."""
 
 HEAD = struct.Struct(">qiib")
 """Base offset, length of what follows, leader epoch, magic: the first 17 bytes of a batch."""
@@ -40,7 +40,7 @@ READ = frozenset({FileKind.OFFSETS, FileKind.METADATA, FileKind.ENTRIES})
 def recognise(data: mmap.mmap | bytes, folder: str) -> tuple[FileKind, str]:
     """What the bytes are, and the reason where they are nothing that can be read.
 
-    The first data record reports: coordinator keys begin with an int16 type and a string, records of
+    The first data record decides: coordinator keys begin with an int16 type and a string, records of
     ``__cluster_metadata`` have no key and begin with the version of their frame.
     """
     control_only = False
@@ -109,7 +109,7 @@ def _looks_like_header(data: mmap.mmap | bytes) -> bool:
 
 
 def _by_folder(folder: str) -> tuple[FileKind, str]:
-    """What the folder's name states, where no record in reach can be read."""
+    """What the folder's name means, used if no record in reach can be read."""
     if folder.startswith("__cluster_metadata-"):
         return FileKind.METADATA, ""
     return FileKind.OFFSETS, ""

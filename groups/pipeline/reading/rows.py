@@ -3,7 +3,7 @@
 ===== =========================================================================================================
 block  records of one group from one stretch of a file, packed (``group_blocks``); ``first`` is its first batch
 topic  a record of the cluster metadata log about a topic; ``payload`` is it as JSON
-facts  what the split held next to records (``split_facts``)
+facts  what the split held besides records (``split_facts``)
 times  how long a task read and decoded (``times``), as JSON
 ===== =========================================================================================================
 """

@@ -12,7 +12,7 @@ from groups.pipeline.reading.recognising import LOOK_BYTES, FileKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One file. ``file`` is how it is shown; ``partition`` is None where no folder name reports it."""
+    """One file. ``file`` is how it is shown; ``partition`` is None if no folder name contains it."""
 
     number: int
     path: str
@@ -92,7 +92,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Offsets of a partition that none of the files holds. ``partition`` is None where no file reports it."""
+    """Offsets of a partition that none of the files holds. ``partition`` is None if it is unknown."""
 
     partition: int | None
     from_offset: int
@@ -101,7 +101,7 @@ class Gap:
 
 
 def mark_repeats(sources: Sequence[Source]) -> list[Source]:
-    """States of each file whose offsets stand in another one already which one that is."""
+    """Names, for each file whose offsets are in another one already, that other one."""
     marked: list[Source] = []
     for source in sources:
         if source.kind is FileKind.OFFSETS and source.first_offset is not None:

@@ -1,4 +1,4 @@
-"""What a reading task found next to records: one row a split, small whatever the split holds."""
+"""What a reading task found besides records: one row a split, small whatever the split holds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Final
 import orjson
 
 PROBLEMS_A_SPLIT_MOST: Final = 100
-"""Damage is reported place by place up to here; a file that is damaged everywhere is shown as one number beyond it."""
+"""Damage is listed place by place up to here; a file that is damaged everywhere is shown as one number beyond it."""
 
 GROUPS_A_SPLIT_MOST: Final = 500
-"""Groups of one split that are reported with their counts, the largest: the page shows no more while it reads."""
+"""Groups of one split that are listed with their counts, the largest: the page shows no more while it reads."""
 
 
 HOLES_A_SPLIT_MOST: Final = 2_000
-"""Holes of one split that are listed one by one: 30 KB. Of files that do not overlap more can be summed up."""
+"""Holes of one split that are listed one by one: 30 KB. Files that do not overlap can be summed up further."""
 
 LEADERS_A_SPLIT_MOST: Final = 1_000
 """A partition's leader changes with its brokers' restarts: a few times a week."""
@@ -38,7 +38,7 @@ class SplitFacts:
     problems: list[dict[str, Any]] = field(default_factory=list)
     unlisted: int = 0
     names: list[tuple[str, str, str]] = field(default_factory=list)
-    """Topic id, name, and which kind of record reported it."""
+    """Topic id, name, and the kind of record that contained it."""
     groups: dict[str, list[Any]] = field(default_factory=dict)
     group_hashes: list[int] = field(default_factory=list)
     holes: list[int] | None = None

@@ -33,7 +33,7 @@ class SplitReading:
     ) -> None:  # fmt: skip
         """Counts a problem: one line for each ``key``, which grows to its last offset.
 
-        ``lost`` states that the offsets themselves are gone, not only what one record meant.
+        ``lost`` means that the offsets themselves are gone, not only what one record meant.
         """
         known = self.problems.get(key)
         if known is not None:
@@ -52,7 +52,7 @@ class SplitReading:
             self.facts.unlisted += records
 
     def damage(self, problem: BatchProblem, before: int | None, after: int | None) -> None:
-        """Reports bytes that are no batch. The neighbours show which offsets are gone: a damaged header cannot."""
+        """Records bytes that are no batch. The neighbours show which offsets are gone: a damaged header cannot."""
         before = self.split.before if before is None else before
         after = self.split.after if after is None else after
         first = before + 1 if before is not None else _claimed(problem, after)

@@ -1,4 +1,4 @@
-"""What was given to an import, reported by content: which files are segments of which log, and where to cut them.
+"""The files of an import, recognised by content: which files are segments of which log, and where to cut them.
 
 Only headers are read here, on the driver. ``list_sources`` walks files and folders, looks into each file, hops over
 the headers of its batches, and gives back what is worth reading (cut into splits, a task each) and a word on

@@ -1,4 +1,4 @@
-"""What became of transactional records: the next marker of their producer reports, in the same log.
+"""What became of transactional records: the next marker of their producer decides, in the same log.
 
 A reading task resolves what it can within its split. What is left open there is resolved by the first marker of the
 same producer in the splits that follow (``Ends``), which is little: a producer has one transaction at a time.
@@ -33,12 +33,12 @@ def aborted_by(producer: Any) -> Any:
 
 
 Log = tuple[str, int]
-"""A partition of the topic, or a file whose partition nobody reported: ``("partition", 17)``, ``("file", 3)``."""
+"""A partition of the topic, or a file of an unknown partition: ``("partition", 17)``, ``("file", 3)``."""
 
 
 @dataclass(slots=True)
 class Ends:
-    """Markers by producer: their offsets in ascending order, and what each states."""
+    """Markers by producer: their offsets in ascending order, and the kind of each."""
 
     offsets: dict[int, list[int]] = field(default_factory=dict)
     outcomes: dict[int, list[int]] = field(default_factory=dict)

@@ -22,7 +22,7 @@ def directory_bytes(opened: IO[bytes]) -> int:
     opened.seek(0)
     at = len(tail) - _END.size
     if not tail[max(0, at) :].startswith(_MAGIC):
-        # A comment is behind it.
+        # A comment follows it.
         at = tail.rfind(_MAGIC)
     if at < 0 or len(tail) - at < _END.size:
         return 0

@@ -25,12 +25,12 @@ MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 class NoJava(Exception):
-    """No usable Java; the message is one line that states what was tried and what would be right."""
+    """No usable Java; the message is one line with what was tried and what would be right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A usable Java. ``home`` is what JAVA_HOME must be set to; ``origin`` states in words where it came from."""
+    """A usable Java. ``home`` is what JAVA_HOME must be set to; ``origin`` is a text on where it came from."""
 
     home: Path
     version: int

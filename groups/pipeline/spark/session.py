@@ -80,7 +80,7 @@ def open_session(
 ) -> SparkSession:
     """A session ready for ``groups.pipeline.transformations``, or for other ``work``.
 
-    ``master`` is Spark's master URL, ``local[*]`` when None. Under ``spark-submit`` that reports the master and all else.
+    ``master`` is Spark's master URL, ``local[*]`` when None. Under ``spark-submit`` that sets the master and all else.
     With ``archive`` the JVM writes the class archive when it is closed. ``rooms`` are the packages that the workers of
     a cluster are sent.
     Raises ``groups.pipeline.spark.java.NoJava`` and ``SessionFailed``.
@@ -121,7 +121,7 @@ def for_tasks_of(master: str) -> None:
     """Set in the environment what Spark takes from there: how tasks reach the driver, and which Python they run.
 
     Tasks of this machine come over loopback. Those of a cluster come from other machines: to the name of this one, or
-    to what its ``spark-defaults.conf`` or ``SPARK_LOCAL_HOSTNAME`` states; and their Python may stand elsewhere.
+    to what its ``spark-defaults.conf`` or ``SPARK_LOCAL_HOSTNAME`` contains; and their Python may be in another place.
     """
     if is_local(master):
         os.environ.setdefault(DRIVER_NAME, LOOPBACK_NAME)
@@ -183,7 +183,7 @@ def settings(java: Java, *, master: str | None, cache: Path, archive: bool = Fal
     if master is None or not is_local(master):
         return common
     if DRAWS_SECRET.fullmatch(master):
-        # Every account of the machine reaches loopback. Spark draws the secret itself, in memory: one that is reported here
+        # Every account of the machine reaches loopback. Spark draws the secret itself, in memory: one that is passed here
         # would stand on Java's command line, which every account can read, too.
         common["spark.authenticate"] = "true"
     return common | {
@@ -258,7 +258,7 @@ def jvm_of(session: SparkSession) -> subprocess.Popen[bytes] | None:
 
 
 def scratch(cache: Path) -> Path:
-    """Where this process' Spark keeps its cache and its log; named so that another process can show whose it is."""
+    """Where this process' Spark keeps its cache and its log; named so that another process can recognise whose it is."""
     return cache / "scratch" / str(os.getpid())
 
 

@@ -119,7 +119,7 @@ def _read_requests(requests: queue.Queue[bytes]) -> None:
 
 
 def memory_bytes() -> int:
-    """What this process and all below it hold; 0 where the system does not report."""
+    """What this process and all below it hold; 0 if the system does not report it."""
     try:
         below = {os.getpid()}
         sizes: dict[int, tuple[int, int]] = {}

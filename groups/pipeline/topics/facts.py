@@ -21,7 +21,7 @@ IDS_MOST = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicChange:
-    """What the metadata log reports about a topic at a time; ``partitions`` is None where it was removed."""
+    """What the metadata log contains about a topic at a time; ``partitions`` is None where it was removed."""
 
     at_ms: int
     topic_id: str
@@ -37,7 +37,7 @@ class Known:
     """
 
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Topic id → its name and the source that reports it."""
+    """Topic id → its name and the name's source."""
 
     partitions: Mapping[str, int] = field(default_factory=dict)
     """Partition counts from the user's file, by topic id."""
@@ -55,7 +55,7 @@ class Known:
 
     @cached_property
     def changes_of_id(self) -> Mapping[str, Sequence[int]]:
-        """By topic id the places of its changes, ascending: all ids of which the metadata log reports."""
+        """By topic id the places of its changes, ascending: all ids in the metadata log."""
         return self._places(lambda change: change.topic_id)
 
     @cached_property
@@ -114,7 +114,7 @@ class Hash:
 
 
 FACT_TYPES = (2, 3, 5, 7, 8, 10, 11, 13, 14, 15, 16, TOPOLOGY)
-"""Record types that report about topics."""
+"""Record types about topics."""
 
 
 @dataclass(slots=True)

@@ -61,7 +61,7 @@ class Plan:
 
 
 def plan(facts: GroupFacts, known: Known) -> Plan:
-    """Names for every topic id that a group's records mention, as far as anything reports them."""
+    """Names for every topic id that a group's records mention, as far as any source has them."""
     proofs = list(prove(facts, known))
     notes = [*metadata_notes(facts, known), *name_notes(facts, known), *proofs]
     named = {topic["id"] for note in notes for topic in note.topics.values() if topic is not None}
@@ -76,7 +76,7 @@ def plan(facts: GroupFacts, known: Known) -> Plan:
 
 
 def metadata_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
-    """What the metadata log reports the group's topics: at its time, and no later than their first mention."""
+    """What the metadata log contains about the group's topics: at its time, and no later than their first mention."""
     seen: set[str] = set()
     places: set[int] = set()
     for topic_id in facts.mentioned:

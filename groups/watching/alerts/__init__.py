@@ -1,4 +1,4 @@
-"""Alerts: rules on what the groups of a live cluster do, reported to a webhook and to the browser.
+"""Alerts: rules on what the groups of a live cluster do, sent to a webhook and to the browser.
 
 ================  ==========================================================================================
 module            what it is for

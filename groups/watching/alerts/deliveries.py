@@ -221,7 +221,7 @@ def sent_mail(message: dict[str, Any], people: list[str]) -> Answer:
 
 
 def publish(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:
-    """Report the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
+    """Notify the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
     text = orjson.dumps({"type": "alerts", "alerts": alerts or []}).decode()
     announce(cluster_group(cluster_id), {"type": "cluster.groups", "text": text})
 

@@ -49,7 +49,7 @@ class Destination:
 
 
 def destination_of(given: Mapping[str, Any]) -> Destination | None:
-    """From JSON: ``webhook``, ``form`` and ``key``; null where no webhook is given. ``BadRule`` states what is wrong."""
+    """From JSON: ``webhook``, ``form`` and ``key``; null where no webhook is given. ``BadRule`` contains what is wrong."""
     values = {name: given.get(name) or "" for name in ("webhook", "form", "key")}
     for name, value in values.items():
         if not isinstance(value, str):

@@ -74,7 +74,7 @@ class Ledger:
         key: str = "",
         together: Together | None = None,
     ) -> Alert:
-        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is reported once.
+        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is sent once.
 
         Of alerts with one cause (``together``) one message is sent.
         """
@@ -88,7 +88,7 @@ class Ledger:
             says=text,
             since_ms=held.since_ms,
             at_ms=at_ms,
-            # A finding is reported once; a condition lasts until it is over.
+            # A finding is sent once; a condition lasts until it is over.
             ended_ms=at_ms if key else None,
             timeline_id=timeline_id,
             sequence=held.sequence,

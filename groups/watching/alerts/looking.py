@@ -1,7 +1,7 @@
 """A cluster's groups against its rules: after each round alerts begin, go on and end.
 
 A group is looked at when it changed, and while something of it is pending: a condition that does not hold long enough yet,
-or an alert that has not ended. All others cost nothing. While a group cannot be seen, what was said of it is.
+or an alert that has not ended. All others cost nothing. While a group cannot be seen, its last state counts.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Lookout:
     ledger: Ledger = field(init=False)
     _looked_s: float | None = None
     _since: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Since when a condition is there, of which the group itself does not report."""
+    """Since when a condition is there, for those whose time is not in the group itself."""
 
     _begun: set[tuple[str, str, str]] = field(default_factory=set)
-    """Findings that were reported, by rule, group and key."""
+    """Findings that were sent, by rule, group and key."""
 
     _late: set[str] = field(default_factory=set)
     """Groups that lost a member a moment ago."""
@@ -98,7 +98,7 @@ class Lookout:
         return shown
 
     def _forget_others(self) -> None:
-        """Other rules: all groups are looked at again, and what former ones had pending is none of these's."""
+        """Other rules: all groups are looked at again, and what was pending for former rules is dropped."""
         self._looks.clear()
         ids = {row.pk for row, _ in self.ledger.rules}
         self._since = {place: since for place, since in self._since.items() if place[0] in ids}

@@ -1,4 +1,4 @@
-"""Whether the cluster itself answers: alerts of the rules on that, which no group can determine.
+"""Whether the cluster itself answers: alerts of the rules on that, which no group shows.
 
 Times are the watcher's clock. What counts is the last round that was seen whole: a broker that hangs is noticed when a
 request has waited for its answer, and has been away since the round before.
@@ -49,7 +49,7 @@ class Reach:
         )
 
     def failed(self, problem: str, at_ms: int) -> list[ShownAlert]:
-        """It did not answer, with the sentence that states why; the alerts that begin."""
+        """It did not answer, with the reason in a sentence; the alerts that begin."""
         if self._away_ms is None:
             self._away_ms = at_ms if self._answered_ms is None else self._answered_ms
         self._problem = problem

@@ -112,7 +112,7 @@ FIELDS: Final = (
 
 
 def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
-    """A rule that is looked at from now on. ``BadRule`` shows what is wrong."""
+    """A rule that is looked at from now on. ``BadRule`` contains what is wrong."""
     rule = rule_of(given)
     if unknown := next((name for name in given if name not in FIELDS), None):
         raise BadRule(

@@ -207,7 +207,7 @@ def _length(seconds: int) -> str:
 
 
 def rule_of(given: Mapping[str, Any]) -> Rule:
-    """A rule from JSON: ``kind``, ``group``, and the numbers of its kind, which have defaults. ``BadRule`` states what is wrong."""
+    """A rule from JSON: ``kind``, ``group``, and the numbers of its kind, which have defaults. ``BadRule`` contains what is wrong."""
     kinds = ", ".join(Kind)
     try:
         kind = Kind(given.get("kind", ""))
@@ -281,7 +281,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """That a rule holds: what it contains of the group, since when, and the entry that shows it."""
+    """That a rule holds: its sentence on the group, since when, and the entry that shows it."""
 
     text: str
     since_ms: int
@@ -292,9 +292,9 @@ class Held:
 
 
 def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
-    """Whether the rule's condition is there now, however short; ``long_enough`` reports about time.
+    """Whether the rule's condition is there now, however short; ``long_enough`` judges the time.
 
-    ``since_ms``: since when the condition was there at each look before, for those of which the group does not report.
+    ``since_ms``: since when the condition was there at each look before, for those whose time is not in the group.
     """
     begun = look.at_ms if since_ms is None else since_ms
     if rule.kind is Kind.UNREADABLE:

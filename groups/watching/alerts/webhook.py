@@ -46,7 +46,7 @@ class Answer:
 
 
 def checked(url: str) -> SplitResult:
-    """The parts of a webhook's URL; ``BadUrl`` states what is wrong with it."""
+    """The parts of a webhook's URL; ``BadUrl`` contains what is wrong with it."""
     if len(url) > URL_LENGTH_MOST:
         raise BadUrl(f"A webhook has {URL_LENGTH_MOST:,} characters at most.")
     if not re.fullmatch(r"[\x21-\x7e]+", url):

@@ -59,7 +59,7 @@ def _unpacker_of_many(count: int, code: str) -> Callable[[bytes, int], tuple[int
 
 
 def _long_length(data: bytes, at: int) -> tuple[int, int]:
-    """A compact length, one more than it states, whose first byte is behind us and was not its last."""
+    """A compact length, stored as one more, whose first byte is behind us and was not its last."""
     return read_unsigned_varint(data, at - 1)
 
 
@@ -153,7 +153,7 @@ class _Function:
             self.say(f"at += {struct.calcsize(codes)}")
         self.waiting.clear()
 
-    # Each of these states how a value is read, and gives the expression of the value.
+    # Each of these writes how a value is read, and gives the expression of the value.
 
     def struct(self, body: Struct) -> str:
         fixed = [

@@ -73,7 +73,7 @@ def write_chars(out: bytearray, value: object) -> None:
 
 
 def _units(raw: bytes, start: int) -> bytes:
-    """Modified UTF-8 as the UTF-16 that it means."""
+    """Modified UTF-8 as the UTF-16 that it encodes."""
     units = bytearray()
     at = 0
     while at < len(raw):

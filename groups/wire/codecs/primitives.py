@@ -104,7 +104,7 @@ def read_int32_length(data: bytes, at: int) -> tuple[int, int]:
 
 
 def read_compact_length(data: bytes, at: int) -> tuple[int, int]:
-    """A compact length or count: one more than it states, 0 for null (reported here as -1)."""
+    """A compact length or count: stored as one more, 0 for null (returned here as -1)."""
     if at < len(data) and (byte := data[at]) < 0x80:
         return byte - 1, at + 1
     length, end = read_unsigned_varint(data, at)
@@ -174,7 +174,7 @@ def string_writer(write_length: LengthWriter, *, nullable: bool) -> Writer:
 
 
 def bytes_reader(read_length: LengthReader, *, nullable: bool) -> Reader:
-    """Bytes behind a length of the given form, reported in base64."""
+    """Bytes behind a length of the given form, returned in base64."""
 
     def read(data: bytes, at: int) -> tuple[str | None, int]:
         length, start = read_length(data, at)
@@ -202,7 +202,7 @@ def bytes_writer(write_length: LengthWriter, *, nullable: bool) -> Writer:
 
 
 def read_uuid(data: bytes, at: int) -> tuple[str, int]:
-    """An id, reported as Kafka writes it in text."""
+    """An id, as Kafka writes it in text."""
     end = at + UUID_BYTES
     if end > len(data):
         raise TruncatedError("an id", needed=UUID_BYTES, left=max(len(data) - at, 0), offset=at)

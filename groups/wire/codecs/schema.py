@@ -1,7 +1,7 @@
-"""What a schema is: plain data that states which fields a message has in which version.
+"""What a schema is: plain data on which fields a message has in which version.
 
 A ``Message`` is declared once for all of its versions, in the manner of Kafka's own message definitions: a field
-states since when it exists, since when it may be null, and whether it is in the tagged section. Readers and
+has since when it exists, since when it may be null, and whether it is in the tagged section. Readers and
 writers are compiled from the declaration for one version at a time (``groups.wire.codecs.codec``); other users of the
 same bytes (a field-by-field listing, a columnar reader) can walk the same declaration.
 
@@ -38,7 +38,7 @@ class Required(Enum):
 
 
 class Primitive(Enum):
-    """The types that are not made of others; the value states how many bytes they take, ``None`` if that varies."""
+    """The types that are not made of others; the value is how many bytes they take, ``None`` if that varies."""
 
     BOOL = ("?", 1)
     INT8 = ("b", 1)

@@ -1,6 +1,6 @@
 """Values in the JSON form of Kafka's messages, which is what ``kafka-dump-log`` prints.
 
-Which fields there are, and what each holds, a schema states at run time (``groups.wire.codecs.schema``); so no type checker can
+Which fields there are, and what each holds, a schema defines at run time (``groups.wire.codecs.schema``); so no type checker can
 know it, and this is the one place of the wire formats where ``Any`` is used for that.
 """
 

@@ -27,7 +27,7 @@ CONNECT_PROTOCOL_TYPE: Final = "connect"
 NEWEST_VERSION: Final = 2
 
 CONNECTOR_TASK: Final = -1
-"""The task number that means the connector itself."""
+"""The task number that stands for the connector itself."""
 
 _CONNECTORS: Final = Array(
     fields(Field("connector", Primitive.STRING), Field("tasks", Array(Primitive.INT32)))

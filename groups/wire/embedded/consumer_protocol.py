@@ -75,7 +75,7 @@ class Assignment(TypedDict):
 
 
 def decode_subscription(data: bytes) -> Subscription:
-    """What a subscription's bytes report, the fields of their version; ``RecordError`` for damaged bytes.
+    """The contents of a subscription's bytes, the fields of their version; ``RecordError`` for damaged bytes.
 
     The schema that they are read by has just these fields, which no type checker can see.
     """
@@ -83,7 +83,7 @@ def decode_subscription(data: bytes) -> Subscription:
 
 
 def decode_assignment(data: bytes) -> Assignment:
-    """What an assignment's bytes report; ``RecordError`` likewise."""
+    """The contents of an assignment's bytes; ``RecordError`` likewise."""
     return cast(Assignment, read_blob(ASSIGNMENT, data)[0])
 
 

@@ -43,7 +43,7 @@ class Seen:
 
     newest_known: int
     value: Fields | None
-    """As ``decode_subscription`` or ``decode_assignment`` reports it; ``None`` if the client cannot read it."""
+    """As ``decode_subscription`` or ``decode_assignment`` returns it; ``None`` if the client cannot read it."""
     fault: RecordError | None = None
     """Why it cannot."""
     bytes_read: int = 0

@@ -1,4 +1,4 @@
-"""What the members of a Kafka Streams group of the classic protocol report in user data, and what their leader answers.
+"""What the members of a Kafka Streams group of the classic protocol send in user data, and what their leader answers.
 
 A subscription carries the member's process, the tasks that it had and how far their state is; an assignment carries
 its active tasks, one for each assigned partition, its standby tasks, and which host has which partitions. Both begin
@@ -29,7 +29,7 @@ from groups.wire.errors import (
 
 NEWEST_VERSION: Final = 11
 UNKNOWN_VERSION: Final = -1
-"""The newest version of a member that did not report it: those of versions 1 and 2."""
+"""The newest version of a member that did not send it: those of versions 1 and 2."""
 
 RUNNING: Final = -2
 """The offset sum of a task that ran actively: ``Task.LATEST_OFFSET``."""
@@ -105,7 +105,7 @@ ASSIGNMENT_INFO: Final = Message(
         rows("activeTasks", *_ASSIGNED_TASK, default=()),
         rows("standbyTasks", *_ASSIGNED_TASK, Field("partitions", _PARTITIONS), default=()),
         Field("partitionsByHost", _by_host(_PARTITIONS), since=2, until=4, default=()),
-        # From version 5 on each topic's name is once, and partitions have its index.
+        # From version 5 on each topic's name is there once, and partitions have its index.
         rows(
             "topicNames",
             Field("index", Primitive.INT32),
@@ -184,7 +184,7 @@ def task_text(task: Mapping[str, Value]) -> str:
 
 
 def previous_tasks(info: Mapping[str, Value]) -> PreviousTasks:
-    """The tasks that a decoded subscription info reports, the same for all versions; none of a version probe."""
+    """The tasks in a decoded subscription info, the same for all versions; none of a version probe."""
     if "taskOffsetSums" in info:
         sums = {task_text(task): offset_sum for task, offset_sum in _offset_sums(info["taskOffsetSums"])}
     else:

@@ -51,7 +51,7 @@ COOPERATIVE_STICKY_USER_DATA: Final = Message(
 
 @dataclass(frozen=True, slots=True)
 class MemberData:
-    """What an assignor takes a member to own, ``(topic, partition)`` in the order reported, and since which generation:
+    """What an assignor takes a member to own, ``(topic, partition)`` in the given order, and since which generation:
     ``None`` if nothing contains one, ``NO_GENERATION`` if the bytes say that there is none."""
 
     partitions: tuple[tuple[str, int], ...] = ()
@@ -96,7 +96,7 @@ def encode_cooperative_sticky(value: Mapping[str, Value]) -> bytes:
 
 
 def member_data(assignor: str, subscription: Mapping[str, Value]) -> MemberData:
-    """What ``assignor`` believes of a subscription, as ``decode_subscription`` reports it; nothing for the assignors
+    """What ``assignor`` believes of a subscription, as ``decode_subscription`` returns it; nothing for the assignors
     that keep nothing from one assignment to the next.
 
     ``sticky`` asks the user data alone. ``cooperative-sticky`` takes the owned partitions of the subscription and

@@ -30,7 +30,7 @@ def seen_by(
          "fields": [{"name": "topics", "read": true}, {"name": "ownedPartitions", "read": false}],
          "consequences": ["It takes the member to hold nothing: …"]}
 
-    The consequences of a subscription are those of a leader with ``assignor``; where that is not reported it is the one
+    The consequences of a subscription are those of a leader with ``assignor``; where that is not given it is the one
     whose user data the subscription has, else cooperative-sticky, which asks for most. ``RecordError`` if there is
     no such kind. ``whole`` is the inspection of the bytes, where it was made before.
     """

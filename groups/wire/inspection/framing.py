@@ -1,7 +1,7 @@
 """Records, batches and segments as they stand in a log, byte by byte (magic 2, KIP-98).
 
 Lengths, deltas and counts inside a record are zigzag varints. The records of a compressed batch are listed in
-coordinates of their own, those of what is decompressed. Whatever a batch's CRC states, its fields are listed.
+coordinates of their own, those of what is decompressed. Whatever a batch's CRC is, its fields are listed.
 Layout: ``groups.wire.logs.record_batch``.
 """
 
@@ -165,7 +165,7 @@ class InspectedBatch(Framed):
                 at = _contained(inner, record, at, listing.message)
         except Stopped as stopped:
             if node.space is not None:
-                # The place is reported in what is decompressed, which the outermost bytes have not.
+                # The place counts in what is decompressed, which is not in the outermost bytes.
                 stopped.problem.sentence += f" (byte {stopped.problem.offset} of the decompressed records)"
                 stopped.problem.offset = walk.base + HEADER_BYTES
             raise

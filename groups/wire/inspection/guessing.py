@@ -22,7 +22,7 @@ MOST_GUESSED_BYTES: Final = 1024 * 1024
 """Longer bytes are tried as a batch and as a segment alone: no record of a coordinator is longer by default."""
 
 MOST_VALUES: Final = 2_000
-"""Values that are looked at to show how plausible a reading is."""
+"""Values that are looked at to judge how plausible a reading is."""
 
 LATER_MOST: Final = 10
 """Versions beyond those that are known, of bytes to which newer ones append: in ten years there was one every three
@@ -74,7 +74,7 @@ def guess(data: bytes) -> list[Guess]:
     tried = [_tried(kind, data) for kind in likely if not kind.last_resort]
     if not any(each.whole for each in tried):
         tried += [_tried(kind, data) for kind in likely if kind.last_resort]
-    # Of kinds that do not read every byte, one that gets through most of them has more than one that ends after four.
+    # Of kinds that do not read every byte, one that gets through most of them scores higher than one that ends after four.
     half = len(data) / 2
 
     def order(each: Guess) -> tuple[bool, bool, bool, float]:

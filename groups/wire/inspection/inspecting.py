@@ -52,7 +52,7 @@ class Inspection:
 def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection:
     """The listing of ``data`` as the kind called ``name``; ``UnknownVersionError`` if there is no such kind.
 
-    ``version`` is for kinds that do not report it themselves (requests and answers without their header); for those
+    ``version`` is for kinds that do not contain it themselves (requests and answers without their header); for those
     that do it is the newest that the reader knows. What is wrong with the bytes is in ``problem``.
     """
     kind = kind_named(name)
@@ -77,7 +77,7 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
     if done.problem is None and done.read < len(data):
         done.problem = _rest(kind, walk, listing)
     elif done.stopped and done.fields and done.fields[-1].end < len(data):
-        # A batch that cannot be read takes what it contains that it has; what lies behind it was not looked at.
+        # A batch that cannot be read has the length in its header; what lies behind it was not looked at.
         at = done.fields[-1].end
         node = walk.node(done.fields, REST, "bytes", at, value=to_base64(data[at:]))
         node.length = len(data) - at

@@ -38,11 +38,11 @@ class Kind:
     """How much likelier than others, where bytes read as several: see ``guessing``."""
     last_resort: bool = False
     """Whether bytes are tried as this only where they are nothing else: requests and answers without their headers,
-    which are many, and whose version nothing reports."""
+    which are many, and whose version is nowhere."""
     is_checked: bool = False
     """Whether a checksum has to be right, so that what reads as this is this."""
     by_name_only: bool = False
-    """Never guessed: nothing in the bytes reports the proposal's own layouts from the released ones."""
+    """Never guessed: nothing in the bytes distinguishes the proposal's own layouts from the released ones."""
 
 
 def kebab(name: str) -> str:
@@ -224,7 +224,7 @@ _TABLES: Final = (_blobs, _user_data, _streams_user_data, _records, _framed, _re
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of that name; ``UnknownVersionError`` states how to see them all."""
+    """The kind of that name; ``UnknownVersionError`` contains how to see them all."""
     found = kinds().get(name)
     if found is None:
         raise UnknownVersionError(f"{name!r:.60} is no kind of bytes that is known here")

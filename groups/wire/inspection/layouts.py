@@ -56,7 +56,7 @@ class Layout(Protocol):
         """The name of the int16 that decides how the rest is read, where there is one."""
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
-        """What is behind that int16; ``UnknownVersionError``."""
+        """What follows that int16; ``UnknownVersionError``."""
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         """Lists the fields; ``Stopped`` at a fault, ``RecordError`` where nothing can be said of any field."""
@@ -133,9 +133,9 @@ class Versioned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unversioned:
-    """The message alone; its version is reported from outside: requests and answers without their headers, user data.
+    """The message alone; its version is given from outside: requests and answers without their headers, user data.
 
-    Where it is not reported, the versions are tried, the newest first: the one that reads to the last byte, or, where
+    Where it is not given, the versions are tried, the newest first: the one that reads to the last byte, or, where
     bytes ``appends``, the first that can be read at all, as Kafka's assignors do. Where none does, the one that
     comes farthest.
     """
@@ -144,7 +144,7 @@ class Unversioned:
     """Gives the message; asked when it is first needed, since making those of requests takes a while."""
     appends: bool = False
     has_versions: bool = True
-    """Whether people report versions of it; what there was only ever one of has none."""
+    """Whether users give a version of it; a kind with only one layout has none."""
 
     @property
     def message(self) -> Message:
@@ -174,7 +174,7 @@ class Unversioned:
         listing.read = walk.message(self.message, used, 0, listing.fields)
 
     def used(self, data: bytes, version: int | None) -> int:
-        """The version to read with, reported or not."""
+        """The version to read with, given or not."""
         if not self.has_versions:
             return self.message.newest
         return self.fitting(data) if version is None else version
@@ -269,7 +269,7 @@ class RecordKey:
 class SelfVersioned:
     """A message whose first field is its version, an int32: what Kafka Streams puts into user data.
 
-    ``message`` states which declaration a version is read with, and as which version of it; ``decode`` and ``encode``
+    ``message`` returns which declaration a version is read with, and as which version of it; ``decode`` and ``encode``
     know what else has to be right.
     """
 

@@ -106,7 +106,7 @@ WITHOUT_MEMBER_ID: Final = {
     "TxnOffsetCommitRequest": "none: not of a member",
     "OffsetFetchRequest": "none: not of a member",
 }
-"""What a member id states that is null or empty, by message."""
+"""The meaning of a member id that is null or empty, by message."""
 
 
 def _leader(node: Node, around: Sequence[Sequence[Node]]) -> str:
@@ -247,7 +247,7 @@ def _unless_given(node: Node, _: Sequence[Sequence[Node]]) -> str:
 
 
 HEARTBEAT: Final = ("GroupHeartbeatRequest", "GroupHeartbeatResponse")
-"""The newer protocols' heartbeats leave out what they said before; the classic one has nothing of all this."""
+"""The newer protocols' heartbeats leave out what they said before; the classic one leaves out nothing."""
 
 UNCHANGED: Final = "none, or as told before"
 

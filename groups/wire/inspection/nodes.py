@@ -6,9 +6,9 @@ The JSON form of a node::
 
 ``length`` is the whole extent, ``prefix`` the bytes of it that are a length, a count, a mark of null, or a tag
 (left out where there are none). A leaf and a list of integers have a ``value`` in Kafka's JSON form; a container has
-``fields``. Bytes that were opened in place have both, and ``kind`` (with ``guessed`` where nothing around them states
+``fields``. Bytes that were opened in place have both, and ``kind`` (with ``guessed`` where nothing around them shows
 what they are). ``text`` is there for an integer that a double
-cannot hold. Everything else is left out where there is nothing to report.
+cannot hold. Other keys are omitted when empty.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Node:
     until: int = NEVER
     tag: int | None = None
     guessed: bool = False
-    """Whether ``kind`` is what the bytes look like, where nothing around them states what they are."""
+    """Whether ``kind`` is what the bytes look like, where nothing around them shows what they are."""
     space: str | None = None
     """What the offsets of ``fields`` count in, where that is not what the node itself is in."""
     is_message: bool = False
@@ -152,7 +152,7 @@ def each_node(nodes: list[Node], path: str = "") -> Iterator[tuple[str, Node]]:
 
 
 def call_topics(nodes: list[Node], names: Mapping[str, str]) -> None:
-    """States of each topic id what ``names`` (by id) calls it."""
+    """Adds to each topic id its name in ``names`` (by id)."""
     for _, node in each_node(nodes):
         if node.name == "topicId" and isinstance(node.value, str):
             node.called = names.get(node.value, "")

@@ -2,7 +2,7 @@
 
 The broker never looks into these bytes. What they are is said by the group's protocol type (``consumer`` means the
 consumer protocol of ``groups.wire.embedded.consumer_protocol``, ``connect`` that of ``connect_protocol``), and user data inside them belongs to the assignor whose name is
-with the protocol. Where neither is reported (old versions of a request leave it out), the bytes are tried, and what
+with the protocol. Where neither is there (old versions of a request leave it out), the bytes are tried, and what
 reads to the last byte is said to look like it.
 """
 
@@ -37,7 +37,7 @@ Ancestors = Sequence[Sequence[Node]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What is around a blob states of it: which kinds it can be, whether that is certain, whose user data it has."""
+    """What the fields around a blob show of it: which kinds it can be, whether that is certain, whose user data it has."""
 
     kinds: tuple[str, ...]
     certain: bool
@@ -117,7 +117,7 @@ def _in_record(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
 
 
 def _in_member(around: Ancestors, _: str | None) -> Said | None:
-    # Only members of consumer groups can be of the classic protocol there, so the type need not be reported.
+    # Only members of consumer groups can be of the classic protocol there, so the type need not be there.
     return _embedded("subscription", CONSUMER, _text(around[0], "name"))
 
 

@@ -54,7 +54,7 @@ class Request(Framed):
 
 @dataclass(frozen=True)
 class Response(Framed):
-    """The answer of one API; whether its header is there is reported by which way can be read to the last byte."""
+    """The answer of one API; its header is there if the bytes can be read to the last one with it."""
 
     api: Api
 

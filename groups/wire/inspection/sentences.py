@@ -72,7 +72,7 @@ def _plainly(_: list[Node]) -> Parts:
 
 def _record(fields: list[Node]) -> Parts:
     key = find(fields, "key")
-    # Of what could not be read to its end nothing is reported: half of it could say the opposite of the whole.
+    # What could not be read to its end gets no sentence: half of it could mean the opposite of the whole.
     if key is not None and key.kind == "key" and key.problem is None:
         yield from _within("key", key_parts(key.fields or []))
     else:

@@ -24,7 +24,7 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
 def bytes_from_text(text: str) -> tuple[bytes, Form]:
-    """The bytes, and which form the text had; ``BadText`` states where it has none.
+    """The bytes, and which form the text had; ``BadText`` contains where it has none.
 
     What could be either is hex: base64 without a letter behind F is rare.
     """
@@ -37,7 +37,7 @@ def bytes_from_text(text: str) -> tuple[bytes, Form]:
 
 
 def bytes_from_hex(text: str) -> tuple[bytes, Form]:
-    """Hex in any spacing, a hex dump, or bytes as a language prints them; ``BadText`` states where it is none."""
+    """Hex in any spacing, a hex dump, or bytes as a language prints them; ``BadText`` contains where it is none."""
     found = _from_hex_or_printed(text)
     if found is None:
         matched = _HEX.match(without_quotes(text))
@@ -84,7 +84,7 @@ def _from_hex(text: str) -> bytes | None:
 
 
 def bytes_from_base64(text: str) -> bytes:
-    """Base64 or base64url, padded or not, with any spaces; ``BadText`` states where it is not."""
+    """Base64 or base64url, padded or not, with any spaces; ``BadText`` contains where it is not."""
     text = without_quotes(text)
     letters = "".join(text.split())
     if not _BASE64_LETTERS.fullmatch(letters):

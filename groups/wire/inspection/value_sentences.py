@@ -1,4 +1,4 @@
-"""What each blob and each record value states, as a sentence in parts: see ``groups.wire.inspection.sentences``."""
+"""The meaning of each blob and each record value, as a sentence in parts: see ``groups.wire.inspection.sentences``."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ MOST_BYTES: Final = 2 * 1024 * 1024
 is read batch by batch. Made of nothing but empty elements, as many take a few seconds."""
 
 MOST_TRIED_BYTES: Final = 64 * 1024
-"""Up to here the versions of a request are tried one after the other where none is reported; above it is the newest. With
+"""Up to here the versions of a request are tried one after the other where none is given; above it is the newest. With
 all versions of all of them, bytes that hold nothing but small numbers would cost seconds."""
 
 MOST_TAGS: Final = 1_000
@@ -85,7 +85,7 @@ class Walk:
         return Stopped(node.problem)
 
     def refuse(self, into: list[Node], node: Node, error: RecordError) -> Stopped:
-        """The node was read and what it contains is the fault; the bytes behind it, of which nothing is known, stay bytes."""
+        """The node was read and its value is the fault; the bytes behind it, of which nothing is known, stay bytes."""
         node.problem = Problem(sentence=error.sentence, offset=node.offset)
         end = node.end - self.base
         if end < len(self.data):

@@ -40,7 +40,7 @@ def duration_in_words(ms: int) -> str:
 
 
 def member_id_in_words(member_id: str) -> str:
-    """Where a member's id comes from, reported by its form."""
+    """Where a member's id comes from, by its form."""
     if _DRAWN.fullmatch(member_id):
         return "drawn by the coordinator: client or instance id, and a UUID"
     if _UUID.fullmatch(member_id):

@@ -2,7 +2,7 @@
 
 The proposal let clients compute assignments; that was never built. Its heartbeat carries client-side assignors, the
 flag that asks a member to compute, and partitions that are pending; two APIs take the group to that member and its
-result back; and its records, under the same numbers, have other fields. Nothing in the bytes reports the two families
+result back; and its records, under the same numbers, have other fields. Nothing in the bytes distinguishes the two families
 apart, so these are only read where they are asked for by name: ``decode_kip_record``, ``KIP_APIS``.
 
 Where the text contradicts itself or leaves something open:

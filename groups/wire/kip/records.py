@@ -1,6 +1,6 @@
 """The proposal's records: the numbers and keys of the released ones, and other values.
 
-Source: KIP-848, "Records"; a client-side assignor's metadata is kept next to what it assigned.
+Source: KIP-848, "Records"; a client-side assignor's metadata is kept with what it assigned.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def as_proposed(payload: Mapping[str, Value]) -> tuple[Fields, list[str]]:
 
 
 def _of_shape(type_: FieldType, value: Value) -> tuple[Value, list[str]]:
-    """The value without the fields that its rows do not have here, and which of those reported something."""
+    """The value without the fields that its rows do not have here, and which of those had a value."""
     if not (isinstance(type_, Array) and isinstance(type_.of, Struct) and isinstance(value, list)):
         return value, []
     names = {field.name for field in type_.of.fields}

@@ -1,7 +1,7 @@
 """A whole log segment: every batch that can be read, and a word on everything that cannot.
 
 ``read_batches`` goes from batch to batch and never stops at the first fault: damage is shown as a ``BatchProblem``,
-and reading goes on at the next batch that can be recognised. Three endings are normal and reported so: a batch that is
+and reading goes on at the next batch that can be recognised. Three endings are normal and marked so: a batch that is
 cut short (the segment was still being written when it was copied), zeros to the end (a preallocated segment), and
 nothing at all. ``.checkpoint`` files of ``__cluster_metadata`` have the same form.
 
@@ -99,7 +99,7 @@ class BatchProblem:
     """Bytes of a segment that are no batch which can be read.
 
     ``position`` is the first of ``length`` bytes that were left out, ``offset`` the base offset that the batch claims
-    (``None`` where not even that can be reported).
+    (``None`` where not even that is known).
     """
 
     kind: ProblemKind

@@ -127,7 +127,7 @@ class Allowance:
         return found
 
     def refuse(self, compression: Compression, data: bytes) -> bytes:
-        """States that nothing is left."""
+        """Marks that nothing is left."""
         raise CompressionError(
             f"its {len(data)} bytes of {compression.name.lower()} are not decompressed: the compressed batches before it came "
             f"to {self.most_bytes - self.left_bytes} bytes, and a file of {self.file_bytes} bytes may come to {self.most_bytes}"
@@ -157,7 +157,7 @@ def _decompress_gzip(data: bytes) -> bytes:
         try:
             out += member.decompress(rest, MOST_DECOMPRESSED_BYTES - len(out) + 1)
         except zlib.error:
-            # What came out before the fault is not reported.
+            # What came out before the fault is not kept.
             most = min(len(out) + len(rest) * _MOST_DEFLATE_EXPANSION, MOST_DECOMPRESSED_BYTES)
             raise _damaged("gzip", most) from None
         if len(out) > MOST_DECOMPRESSED_BYTES:
@@ -208,7 +208,7 @@ _LEAST_BUFFER_BYTES: Final = 4 * 1024
 """A batch of the coordinator's has a few records. A larger buffer takes longer to clear than they to decompress."""
 
 _BUFFER_IS_FULL: Final = "failed to write whole buffer"
-"""How cramjam states that the buffer was too small (the text of Rust's own ``WriteZero``); it has no type for it."""
+"""Cramjam's message that the buffer was too small (the text of Rust's own ``WriteZero``); it has no type for it."""
 
 
 def _decompress_into_growing(

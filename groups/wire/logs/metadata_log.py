@@ -1,4 +1,4 @@
-"""Records of ``__cluster_metadata``, as far as they show which topic has which id, name, partitions and racks, and
+"""Records of ``__cluster_metadata``, as far as they contain which topic has which id, name, partitions and racks, and
 which settings brokers and groups were given while they ran.
 
 A value is framed by three unsigned varints: the frame's version, the record's api key, and its version; the
@@ -27,7 +27,7 @@ _ENVIRONMENT: Final = frozenset({_REGISTER_BROKER, _CONFIG, _PARTITION_CHANGE})
 
 
 def decode_metadata_record(value: bytes | None, *, with_environment: bool = False) -> Fields | None:
-    """What a record reports about a topic; ``None`` for all other records.
+    """What a record contains about a topic; ``None`` for all other records.
 
     ``with_environment``: also the records of brokers' racks, of settings, and of changes of partitions
     (``RegisterBrokerRecord``, ``ConfigRecord``, ``PartitionChangeRecord``), in the same form.

@@ -98,7 +98,7 @@ class Record(NamedTuple):
 class RecordBatch(NamedTuple):
     """One batch.
 
-    ``base_timestamp_ms`` is what the records' timestamps are reported from; where ``has_delete_horizon`` is set (by the
+    ``base_timestamp_ms`` is what the records' timestamps are relative to; where ``has_delete_horizon`` is set (by the
     log cleaner) it is also the time after which tombstones and markers may go. Compaction removes records but keeps
     the batch's bounds, so that ``last_offset_delta`` may reach beyond the last record, and a batch may be empty.
     """

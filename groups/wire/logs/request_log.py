@@ -1,4 +1,4 @@
-"""The broker's request log: what clients asked and what they were answered, reported by the broker itself.
+"""The broker's request log: clients' requests and their answers, written by the broker itself.
 
 With ``kafka.request.logger`` at DEBUG a broker writes a line for each request that it has answered (Kafka's
 ``RequestChannel`` and ``RequestConvertToJson``)::

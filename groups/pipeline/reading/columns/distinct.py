@@ -41,7 +41,7 @@ _MASKS: Final = {width: _masks(width) for width in WIDTHS}
 def distinct(window: Window, at: Int64, lengths: Int64) -> tuple[Int64, Int64]:
     """Which stretches are equal: the indices of one of each, and for every stretch the number of its own in those.
 
-    Each begins at ``at`` and has as many bytes as ``lengths`` states, none below 0.
+    Each begins at ``at`` and has as many bytes as in ``lengths``, none below 0.
     """
     numbers = np.empty(len(at), np.int64)
     leaders: list[Int64] = []

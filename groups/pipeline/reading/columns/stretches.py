@@ -47,7 +47,7 @@ def read_stretches(
     A stretch covers about ``stretch_bytes`` of the file, and of what that decompresses to about as many and a batch. ``file_bytes`` is the size of
     the file of which ``data`` is a part: it bounds what all compressed batches may come to
     (``groups.wire.logs.compression.Allowance``). ``memory`` may be shared by calls that follow each other. ``data`` may be a mapped file, of which a stretch is copied at a time.
-    Never raises: what cannot be read is damage, or among the ``others``, of which ``decode_record`` states why.
+    Never raises: what cannot be read is damage, or among the ``others``, for which ``decode_record`` has the reason.
     """
     with memoryview(data) as view, view.cast("B") as raw:
         yield from _Reader(raw, stretch_bytes, file_bytes, KeyMemory() if memory is None else memory).run()
@@ -88,7 +88,7 @@ class _Reader:
     def run(self) -> Iterator[Stretch]:
         size = len(self.view)
         while self.at < size:
-            # What is damaged everywhere has short chains, which are reported here before a whole stretch is copied.
+            # What is damaged everywhere has short chains, which are detected here before a whole stretch is copied.
             short = self.chains >= CHAINS_BY_COLUMNS
             places = follow(self.view, self.at, _SHORT_CHAIN_BYTES if short else 1)
             if len(places) == 1 or (short and places[-1] - places[0] < _SHORT_CHAIN_BYTES):

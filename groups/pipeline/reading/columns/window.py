@@ -24,7 +24,7 @@ VARINT_BYTES: Final = 5
 VARLONG_BYTES: Final = 10
 
 _ZIGZAG: Final = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
-"""What the one byte of a short zigzag varint states; meaningless from 128 on."""
+"""The value of a short zigzag varint of one byte; meaningless from 128 on."""
 
 
 class Window:
@@ -71,7 +71,7 @@ class Window:
         return value, end, bad
 
     def varints(self, at: Int64) -> tuple[Int64, Int64]:
-        """Unsigned varints: what they say, where they end. One that goes on for too long states -1."""
+        """Unsigned varints: their values, and where they end. One that is too long gives -1."""
         first = self.bytes[at]
         value = first.astype(np.int64)
         end = at + 1
