@@ -87,7 +87,7 @@ def predict(
     protocol = frame.get("protocol") or ""
     if protocol not in ASSIGNORS:
         raise NotPredicted(
-            f"Assignments are foretold of consumer and classic groups; this is {protocol or 'unknown'}."
+            f"Assignments are predicted for consumer and classic groups; this is {protocol or 'unknown'}."
         )
     name, assumed = _assignor(protocol, assignor)
     members = dict(frame["members"])

@@ -36,12 +36,12 @@ test('what is foretold says for which epoch, by whom, and how much moves', () =>
 
 test('what came is compared, and a difference names both', () => {
   const came = { epoch: 7, equal: 3, of: 4, differences: [moved] };
-  assert.equal(cameWords({ came }), 'The target of epoch 7 came otherwise: 3 of 4 partitions as foretold.');
+  assert.equal(cameWords({ came }), 'The target of epoch 7 came otherwise: 3 of 4 partitions as predicted.');
   assert.equal(
     cameWords({ came: { ...came, equal: 4 } }),
-    'The target of epoch 7 came as foretold: 4 of 4 partitions as foretold.',
+    'The target of epoch 7 came as predicted: 4 of 4 partitions as predicted.',
   );
   assert.equal(cameWords({ came: null }), '');
   assert.equal(movedWords({ ...moved, before: null }, name), 'foo-1: unassigned → B');
-  assert.equal(differsWords({ ...moved, after: null }, name), 'foo-1: foretold A, came nobody');
+  assert.equal(differsWords({ ...moved, after: null }, name), 'foo-1: predicted A, came nobody');
 });

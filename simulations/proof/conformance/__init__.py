@@ -13,7 +13,7 @@ module               what it is for
 ``candidates``       what may have come next, and ``differing`` what to go on with where nothing agrees
 ``releasing``        answers that had to wait
 ``excuses``          what is believed where the recording cannot show it
-``steps``            one step, and what it reports
+``steps``            one step, and what it contributes to the report
 ``variants``         the ways in which one request may have been handled
 ``internal_events``  what a coordinator does without a request
 ``timeouts``         timers that run out, most of a classic group's without a record

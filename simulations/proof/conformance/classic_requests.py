@@ -1,6 +1,6 @@
 """Puts a recorded request of the classic protocol to a simulated shard.
 
-A JoinGroup and a SyncGroup are answered later, by whatever lets them go: the shard receives a ticket for each. The id
+A JoinGroup and a SyncGroup are answered later, by whatever lets them go: the shard gets a ticket for each. The id
 that the coordinator drew for a member is taken from the recorded answer.
 """
 
@@ -50,7 +50,7 @@ def can_read(api: str, fields: Fields, version: int) -> bool:
 
 
 def drawn_id_of(request: JoinGroup, answer: Fields | None) -> str | None:
-    """The id that the coordinator drew, as far as the answer reports it: without the name that it put in front.
+    """The id that the coordinator drew, as far as the answer contains it: without the name that it put in front.
 
     ``None`` for what is no id that a coordinator draws.
     """

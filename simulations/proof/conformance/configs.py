@@ -1,4 +1,4 @@
-"""Broker settings as people write them, and the settings of a group as the metadata log reports them."""
+"""Broker settings as people write them, and the settings of a group as in the metadata log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nothing agrees: the step to go on with, which shows what differs.
+"""Where nothing agrees: the step to continue with, which shows what differs.
 
 It takes the recorded records, so that one difference is reported once.
 """
@@ -174,7 +174,7 @@ def _distance(position: Position, asked: RecordedRequest, attempt: Variant) -> i
 
 
 def _belongs(position: Position, asked: RecordedRequest, attempt: Variant, unit: Sequence[Written]) -> bool:
-    """Whether the next records are shown as what this request wrote."""
+    """Whether the next records are taken as written by this request."""
     if not asked.arrived_ms - LOG_DELAY_MS <= unit[0].at_ms <= asked.latest_ms + CLOCK_SLACK_MS:
         return False
     others = {other.member for _, other in may_be_next(position, CLOCK_SLACK_MS) if other is not asked}
@@ -198,7 +198,7 @@ def _unexplained(position: Position) -> SearchStep:
 
 
 def take_recorded(shard: Shard, recorded: Iterable[Written]) -> list[Refused]:
-    """Has the shard, which this changes, go on from what the log states; those that it does not take are given back."""
+    """Has the shard, which this changes, go on from what the log contains; those that it does not take are given back."""
     refused: list[Refused] = []
     for written in recorded:
         try:

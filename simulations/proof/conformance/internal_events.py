@@ -58,7 +58,7 @@ def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:
 def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[InternalEvents]:
     """Removals; where one turns the group into a classic one, the first record need not be of the member that goes."""
     due = sorted(position.timers.due(now_ms), key=lambda running: running.member_id != member_id)
-    # The classic group's record shows when the coordinator's clock showed it.
+    # The classic group's record has the time of the coordinator's clock.
     known = islice(position.log.state_times(position.at), 1)
     times = dict.fromkeys([now_ms, *(time for time in known if now_ms - LOG_DELAY_MS <= time <= now_ms)])
     for images in _counts(position, now_ms):
@@ -73,7 +73,7 @@ def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
     begun_ms = value["timestamp"]
     if begun_ms > first.at_ms + CLOCK_SLACK_MS:
         return
-    # A task waits for a thread of its own: it shows when it got that, not when its heartbeat came.
+    # A task waits for a thread of its own: its time is when it got that, not when its heartbeat came.
     known: list[tuple[int | None, ResolveRegexes]] = [
         (index, task)
         for index, (task, started_ms) in enumerate(position.tasks)
@@ -149,6 +149,6 @@ def _counts(position: Position, now_ms: int) -> list[int]:
 
 
 def _image_of(position: Position, version: int) -> Image:
-    """The image of a version; the version reported may be that of a record that changed no topic."""
+    """The image of a version, which may be that of a record that changed no topic."""
     known = [change.image for change in position.log.images if change.version <= version]
     return Image(topics=known[-1].topics if known else {}, version=version)

@@ -61,7 +61,7 @@ READ_LAG_STATES: Final = 64
 
 
 class Log:
-    """What was recorded, as the walk looks at it. It stays the same; a ``Position`` states what of it is used up."""
+    """What was recorded, as the walk looks at it. It stays the same; a ``Position`` has what of it is used up."""
 
     def __init__(self, recording: Recording) -> None:
         self.group = recording.group
@@ -90,7 +90,7 @@ class Log:
         return read > 0 and self._heartbeats_done[read - 1] >= at_ms - CLOCK_SLACK_MS
 
     def state_times(self, at: int) -> Iterator[int]:
-        """When a classic group came to the state that its record reports, of each such record from this one on."""
+        """When a classic group came to the state in its record, for each such record from this one on."""
         first = bisect_left(self._group_states, (at, -INFINITE_MS))
         return (known for _, known in islice(self._group_states, first, None))
 

@@ -40,7 +40,7 @@ class RecordedRequest:
 
     @property
     def member(self) -> str:
-        """The member that asks, empty where it has no id yet. A LeaveGroup may report one in a list."""
+        """The member that asks, empty where it has no id yet. A LeaveGroup may have one in a list."""
         if known := self.request.get("memberId"):
             return str(known)
         leaving: Sequence[Fields] = self.request.get("members") or ()
@@ -48,7 +48,7 @@ class RecordedRequest:
 
     @property
     def sender(self) -> tuple[str, str]:
-        """Anyone who asks one thing after another: the client and its member."""
+        """A sender of one request after another: the client and its member."""
         return self.client, self.member
 
 

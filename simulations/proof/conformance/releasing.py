@@ -29,7 +29,7 @@ class Released:
 
 
 def released(position: Position, answers: Iterable[ParkedAnswer]) -> tuple[Released, ...]:
-    """The answers of an operation to requests that wait; one that was shown as different before is none of them."""
+    """The answers of an operation to requests that wait; one that was counted as different before is none of them."""
     waiting = {asked.line: asked for asked in position.parked}
     return tuple(
         Released(asked=asked, answer=of_version(asked.api, asked.version, parked.answer.body()))

@@ -216,7 +216,7 @@ def _authorized(asked: RecordedRequest) -> dict[str, int]:
 
 
 class _Partitions:
-    """An answer's topics with their partitions, in the order in which they were first reported."""
+    """An answer's topics with their partitions, in the order in which they first appear."""
 
     def __init__(self, named: str) -> None:
         self._named = named

@@ -9,7 +9,7 @@ deleted topic. It is tried where no request explains the next records, and must 
 task was started).
 
 In the classic protocol a JoinGroup and a SyncGroup wait for other members. Such a request is used up when it was handled, and its answer
-when something lets it go: another member's request, or a timer. Which of them it was, and when, the answers report that come at once.
+when something lets it go: another member's request, or a timer. Which of them it was, and when, is known from the answers that come at once.
 
 Where nothing fits, an earlier step may have been the wrong one: of two requests that overlap the other one came first, or the
 change of a topic had been seen already. So the walk goes back and tries what else agreed there, and stays with a way that
@@ -123,7 +123,7 @@ class Judge:
         return step.after
 
     def _score(self, count: int) -> None:
-        """The first steps of the trail stand, and are reported."""
+        """The first steps of the trail are final, and are counted and shown."""
         for _ in range(count):
             self._trail.popleft().score(self.tally, self.story)
 

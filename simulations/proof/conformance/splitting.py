@@ -1,4 +1,4 @@
-"""Cuts a request log into groups, and states of which groups nothing can be judged, and why.
+"""Cuts a request log into groups, and lists the groups that cannot be judged, and why.
 
 A group of either protocol is judged, also one that changes from the one to the other.
 """
@@ -153,7 +153,7 @@ def recordings(
 
 
 def _took_ms(part: RecordedRequest) -> int:
-    """How long the broker had a request that it answers at once; others have no information of how slow it was."""
+    """How long the broker had a request that it answers at once; other answers do not show how slow it was."""
     return part.done_ms - part.arrived_ms if can_ask(part.api) and part.api not in WAITING else 0
 
 

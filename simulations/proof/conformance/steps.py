@@ -1,4 +1,4 @@
-"""One step of the walk: from one position to the next, and what it reports the way."""
+"""One step of the walk: from one position to the next, and what happens on the way."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SearchStep:
         )
 
     def score(self, tally: Score, story: Story) -> None:
-        """Counts and reports the step; steps are reported in their order."""
+        """Counts the step and writes it down; called in the order of the steps."""
         tally.excuses.update(self.excuses)
         for change in self.before.log.images[self.before.images_seen : self.after.images_seen]:
             story.image(change, self.now_ms)

@@ -2,7 +2,7 @@
 
 A timer of a consumer group writes records, and is tried where they stand. Most of what a classic group's timers do
 is in no record: a join phase ends and its members are answered, a session ends and others are asked to join again.
-Those are tried at the time that the recording reports best: that of an answer which waited, or of the state in the
+Those are tried at the time that is the most exact in the recording: that of an answer which waited, or of the state in the
 group's next record, and else when they were due.
 """
 
@@ -85,7 +85,7 @@ def changes(position: Position, done: InternalEvents) -> bool:
 
 
 def _times(position: Position, running: Running, until_ms: int) -> list[int]:
-    """When it may have been, the likeliest first: times that the recording reports if they are near to when it was due."""
+    """When it may have been, the likeliest first: times in the recording if they are near to when it was due."""
     last_ms = INFINITE_MS if running.latest_ms is None else running.latest_ms + LATE_MS
     due_ms = until_ms if running.latest_ms is None else running.latest_ms
     known = list(islice(position.log.state_times(position.at), 1))

@@ -49,7 +49,7 @@ class Story:
         self._log = InForce()
 
     def topics(self, at_ms: int, image: Image) -> None:
-        """What the topics are called from here on; those that were reported before are left out."""
+        """What the topics are called from here on; those that were written before are left out."""
         fresh = {name: topic for name, topic in image.topics.items() if self._noted.get(name) != topic}
         gone = [name for name in self._noted if name not in image.topics]
         if not fresh and not gone:
@@ -83,7 +83,7 @@ class Story:
         self._records(records, request)
 
     def answered(self, asked: RecordedRequest) -> None:
-        """The answer to a request that has been reported."""
+        """The answer to a request that is already in the trace."""
         answer = {
             "api": NAMES[asked.api],
             "version": asked.version,

@@ -27,7 +27,7 @@ TIMES: Final = {
     OFFSET_COMMIT: "commitTimestamp",
     GROUP_METADATA: "currentStateTimestamp",
 }
-"""By type of record, the field that shows when the request was handled which wrote it."""
+"""By type of record, the field with the time at which its request was handled."""
 
 COMMITTED_MS: Final = 1_000
 """How long a record of a classic group may take to be committed, as far as it matters for the time of a later state."""
@@ -116,20 +116,20 @@ def _times(position: Position, asked: RecordedRequest, delay_ms: int) -> list[in
     if next_ms is not None and least <= next_ms <= most:
         times += [known for each in position.unit() if (known := _reported_ms(each.payload)) is not None]
         times.append(next_ms)
-    # A classic group's next record shows when its join phase ended, which this request may have done.
+    # A classic group's next record has the time at which its join phase ended, perhaps by this request.
     times += islice(position.log.state_times(position.at), 1)
     times += [asked.arrived_ms, asked.latest_ms, least]
     return list(dict.fromkeys(time for time in times if least <= time <= most))
 
 
 def _committed_ms(position: Position, now_ms: int) -> int:
-    """When the request's record was in the log, where the one after it reports: it has the time of that state."""
+    """When the request's record was in the log, from the one after it, which has the time of that state."""
     following = next(islice(position.log.state_times(position.at), 1, None), None)
     return following if following is not None and now_ms <= following <= now_ms + COMMITTED_MS else now_ms
 
 
 def _reported_ms(record: Record) -> int | None:
-    """The handling's own time, where a record reports it."""
+    """The handling's own time, if a record contains it."""
     value = record.get("value")
     field = TIMES.get(record["type"])
     if value is None or field is None:

@@ -7,7 +7,7 @@ from enum import IntEnum, unique
 from typing import Final
 
 SLOTS_MAX: Final = 64
-"""Processes of a scenario, restarts included: a step is reported by its kind and one of these. Nobody walks that many."""
+"""Processes of a scenario, restarts included: a step is identified by its kind and one of these. No exploration has that many."""
 
 Step = int
 """A kind and the process that it happens to, packed: ``kind * SLOTS_MAX + slot``."""

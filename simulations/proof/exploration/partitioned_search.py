@@ -149,7 +149,7 @@ class SearchPartition:
 
 
 def together(shares: Sequence[tuple[array[int], Findings]]) -> Findings:
-    """What all shares have found, each reported by its ``mine`` and its ``found``."""
+    """What all shares have found, each given by its ``mine`` and its ``found``."""
     count = sum(len(mine) for mine, _ in shares)
     rests: list[int] = []
     whole = Findings(parents=array("I", bytes(4 * count)), steps=array("H", bytes(2 * count)), rests=rests)

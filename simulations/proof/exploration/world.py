@@ -260,7 +260,7 @@ class Worlds(ABC, Generic[C, P]):
         return known
 
     def note(self, deed: Deed) -> None:
-        """Keeps what a step does, if it is to be reported."""
+        """Keeps what a step does, if it is to be shown."""
         if self.journal is not None:
             self.journal.append(deed)
 

@@ -358,7 +358,7 @@ class CoordinatorRuntime:
             # Every broker answers so by itself, whichever of them is the coordinator.
             payload["broker"] = exchange.broker
         if exchange.entry and exchange.entry != cause and APIS[type(request)].park is not None:
-            # What lets a parked answer go is its cause; which request it answers is next to it.
+            # What lets a parked answer go is its cause; another field names the request that it answers.
             payload["request"] = exchange.entry
         entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
         self._world.settled(*events)

@@ -36,8 +36,8 @@ export function nextWords({ next, assignor, why }) {
 /** How the current target compares with its prediction. @param {Answer} answer */
 export function cameWords({ came }) {
   if (!came) return '';
-  const how = came.equal === came.of ? 'as foretold' : 'otherwise';
-  return `The target of epoch ${came.epoch} came ${how}: ${came.equal} of ${plural(came.of, 'partition')} as foretold.`;
+  const how = came.equal === came.of ? 'as predicted' : 'otherwise';
+  return `The target of epoch ${came.epoch} came ${how}: ${came.equal} of ${plural(came.of, 'partition')} as predicted.`;
 }
 
 /** A partition with both its holders. @param {Moved} moved @param {(id: string) => string} name */
@@ -49,5 +49,5 @@ export function movedWords({ partition, before, after }, name) {
 /** One that came otherwise. @param {Moved} moved @param {(id: string) => string} name */
 export function differsWords({ partition, before, after }, name) {
   const of = (/** @type {string | null} */ id) => (id === null ? 'nobody' : name(id));
-  return `${partition}: foretold ${of(before)}, came ${of(after)}`;
+  return `${partition}: predicted ${of(before)}, came ${of(after)}`;
 }

@@ -79,7 +79,7 @@ export class Moments {
       if (asked !== this.#asked) return;
       const members = Object.keys(frame.members).length;
       if (!members && this.#first) {
-        // Groups of examples often end empty: a moment before is more requestInit.
+        // Groups of examples often end empty: a moment before them shows more.
         this.#first = false;
         moment.value = String(Math.round((Number(moment.max) * 2) / 3));
         this.#moved();

@@ -67,7 +67,7 @@ export class AssignmentPanel {
       this.#draw(answer);
     } catch (error) {
       if (asked === this.#asked)
-        part('foretold-next').textContent = error instanceof Error ? error.message : 'Nothing could be foretold.';
+        part('foretold-next').textContent = error instanceof Error ? error.message : 'Nothing could be predicted.';
     }
   }
 
