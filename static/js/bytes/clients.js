@@ -7,7 +7,8 @@
 
 import { h, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
-import { counted, nameOf, valueText } from './words.js';
+import { counted } from '../shared/numbers.js';
+import { nameOf, valueText } from './words.js';
 
 /** Topics of a field that are written next to its name; more are counted. */
 const NAMED_MOST = 12;

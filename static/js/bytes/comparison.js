@@ -11,7 +11,8 @@ import { fromBase64 } from './edits.js';
 import { HexView } from './hex-view.js';
 import { marking } from './marks.js';
 import { FieldTree } from './tree.js';
-import { counted, placeText } from './words.js';
+import { counted } from '../shared/numbers.js';
+import { placeText } from './words.js';
 
 /** Rows that are made; beyond, those that differ stand first and the rest is counted. */
 const ROWS_MOST = 400;

@@ -7,7 +7,7 @@
 import { h } from '../shared/dom.js';
 import { BytesPane } from './pane.js';
 import { before } from './record.js';
-import { counted } from './words.js';
+import { counted } from '../shared/numbers.js';
 
 /** Bytes in a row: the panel is narrow. */
 const COLUMNS = 8;

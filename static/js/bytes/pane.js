@@ -13,7 +13,8 @@ import { FieldGrid } from './field-grid.js';
 import { HexView } from './hex-view.js';
 import { blobsOf, marking, shownAs } from './marks.js';
 import { FieldTree } from './tree.js';
-import { counted, meaningText, placeText, titleOf, valueText } from './words.js';
+import { counted } from '../shared/numbers.js';
+import { meaningText, placeText, titleOf, valueText } from './words.js';
 
 /**
  * @typedef {object} Showing

@@ -7,7 +7,7 @@
  */
 
 import { h } from '../shared/dom.js';
-import { counted } from './words.js';
+import { counted } from '../shared/numbers.js';
 
 /** @param {Said[]} words @returns {(Node | string)[]} */
 export function sentence(words) {

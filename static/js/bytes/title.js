@@ -2,7 +2,7 @@
 
 import { part } from '../shared/dom.js';
 import { basisOf, sentence, titleOfTwo } from './paste.js';
-import { counted } from './words.js';
+import { counted } from '../shared/numbers.js';
 
 /** @param {import('./sheet.js').Sheet} sheet */
 export function titleSheet({ current, steps }) {

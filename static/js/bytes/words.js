@@ -4,6 +4,7 @@
  * @typedef {import('./types').FieldNode} FieldNode
  */
 
+import { counted } from '../shared/numbers.js';
 import { byteCount, fromBase64, toHex } from './edits.js';
 import { isArray, isBlob } from './tree.js';
 
@@ -25,9 +26,6 @@ const NAMES = [
   'subtopologyId',
   'type',
 ];
-
-/** @param {number} count @param {string} one @param {string} [more] */
-export const counted = (count, one, more = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
 /**
  * A value in its row: text, and whether it is said of the field (grey) or is the field's own.

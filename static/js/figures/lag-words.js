@@ -25,6 +25,7 @@
  */
 
 import { duration } from '../frame/words.js';
+import { counted, grouped } from '../shared/numbers.js';
 
 /** Why a value is not known. @type {{[reason: string]: string}} */
 export const REASONS = {
@@ -39,14 +40,11 @@ export const REASONS = {
   'not-yet': 'It had not caught up within an hour, or by the end of what is known.',
 };
 
-/** @param {number} number */
-const counted = (number) => number.toLocaleString('en');
-
 /** A value of a line in words: `1,200 records`, `4.5 s`, `not known`. @param {LagLine} line @param {Unit} unit @param {number} at */
 export function lagText(line, unit, at) {
   const value = line[unit][at];
   if (value === null) return 'not known';
-  return unit === 'seconds' ? duration(value * 1000) : `${counted(value)} record${value === 1 ? '' : 's'}`;
+  return unit === 'seconds' ? duration(value * 1000) : `${counted(value, 'record')}`;
 }
 
 /** @param {NamedLine} line @param {(member: string) => string} name */
@@ -57,7 +55,7 @@ export function lineName({ topic, partition, member }, name) {
 
 /** Who falls behind alone, in a sentence. @param {Skew} one @param {(member: string) => string} name */
 export function skewText({ kind, partitions, member, before, after, written_times: times }, name) {
-  const grew = `grew from ${counted(before)} to ${counted(after)} records`;
+  const grew = `grew from ${grouped(before)} to ${grouped(after)} records`;
   if (kind === 'slow-member') {
     const of = partitions.length === 1 ? partitions[0] : `all its ${partitions.length} partitions`;
     return `${name(member ?? '')} falls behind alone: the lag of ${of} ${grew}, and nobody else’s did.`;
@@ -71,7 +69,7 @@ export const partitionSeconds = (ms) => (ms / 1000).toLocaleString('en', { maxim
 
 /** Records read twice, in words; null where nothing is known of them. @param {Pick<RebalanceCost, 'read_twice_least' | 'read_twice_most'>} one */
 export function twiceText({ read_twice_least: least, read_twice_most: most }) {
-  return most === null ? (least ? `at least ${counted(least)}` : null) : range(least, most);
+  return most === null ? (least ? `at least ${grouped(least)}` : null) : range(least, most);
 }
 
 /**
@@ -82,10 +80,10 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
  */
 export function costCells(one) {
   return [
-    cell(counted(one.moved)),
+    cell(grouped(one.moved)),
     cell(partitionSeconds(one.unassigned_partition_ms)),
     cell(partitionSeconds(one.unread_partition_ms)),
-    cell(one.records_waited === null ? null : counted(one.records_waited), one.waited_why),
+    cell(one.records_waited === null ? null : grouped(one.records_waited), one.waited_why),
     cell(
       one.caught_up_ms === null ? null : duration(Math.max(0, one.caught_up_ms - one.settled_ms)),
       one.caught_up_why,
@@ -98,7 +96,7 @@ export function costCells(one) {
 const cell = (text, why = null) => ({ text, why });
 
 /** @param {number} least @param {number} most */
-const range = (least, most) => (least === most ? counted(least) : `${counted(least)}–${counted(most)}`);
+const range = (least, most) => (least === most ? grouped(least) : `${grouped(least)}–${grouped(most)}`);
 
 /** The reasons that occur in the total and in costs, each once. @param {Lag} lag @returns {string[]} */
 export function reasonsOf({ total, rebalances }) {

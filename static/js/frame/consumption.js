@@ -5,6 +5,8 @@
  * @typedef {NonNullable<Frame['consumption']>['partitions'][string][string]} Read
  */
 
+import { grouped } from '../shared/numbers.js';
+
 /**
  * The end of the log and the lag of a partition, at a time of the frame or later and before the next one; null if it is not known.
  *
@@ -49,9 +51,6 @@ export function consumedWords(frame, key) {
   const known = consumedAt(frame, key, frame.at_ms);
   if (!known) return '';
   const { end, lag, lag_max, read_twice, skipped } = known;
-  const beyond = skipped ? `, ${whole(skipped)} skipped` : '';
-  return `Log end offset ${whole(end)}; lag ${whole(lag)}, at most ${whole(lag_max)}; records read twice ${whole(read_twice)}${beyond}`;
+  const beyond = skipped ? `, ${grouped(skipped)} skipped` : '';
+  return `Log end offset ${grouped(end)}; lag ${grouped(lag)}, at most ${grouped(lag_max)}; records read twice ${grouped(read_twice)}${beyond}`;
 }
-
-/** @param {number} records */
-const whole = (records) => records.toLocaleString('en-US');

@@ -5,7 +5,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { count } from './rows.js';
+import { grouped } from '../shared/numbers.js';
 
 /** @param {Detail} detail @param {() => void} repeat reads the same files again */
 export function banners(detail, repeat) {
@@ -51,7 +51,7 @@ export function banners(detail, repeat) {
       h(
         'div.banner',
         h('b', 'Imported before. '),
-        `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
+        `${same === 1 ? 'One group has' : `${grouped(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
       ),
     );
   }
@@ -60,7 +60,7 @@ export function banners(detail, repeat) {
       h(
         'div.banner',
         h('b', 'The log went on. '),
-        `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
+        `${longer === 1 ? 'One timeline continues' : `${grouped(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
       ),
     );
   }
@@ -69,7 +69,7 @@ export function banners(detail, repeat) {
       h(
         'div.banner',
         h('b', 'Overlaps an earlier import. '),
-        `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
+        `${overlapping === 1 ? 'One group has' : `${grouped(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
       ),
     );
   }

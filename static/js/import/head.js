@@ -6,7 +6,7 @@
 
 import { h, part } from '../shared/dom.js';
 import { duration, plural } from '../frame/words.js';
-import { count } from './rows.js';
+import { grouped } from '../shared/numbers.js';
 import { ended, SPARK, total } from './states.js';
 
 /** How long it took, what can be done with it, and the sentence. @param {Detail} detail */
@@ -49,7 +49,7 @@ function sentence(detail) {
     return [stage === SPARK ? `${stage}: this takes 10 to 20 seconds the first time…` : `${stage}…`];
   }
   said.push(h('a.clause', { href: '#troubles' }, plural(total(detail), 'group')));
-  said.push(ended(detail) ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
+  said.push(ended(detail) ? ` in ${grouped(detail.records.read)} records. ` : ' found so far. ');
   const lost = lostOf(detail);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);

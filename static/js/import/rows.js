@@ -5,9 +5,7 @@
  */
 
 import { h, s } from '../shared/dom.js';
-
-/** @param {number} number */
-export const count = (number) => number.toLocaleString('en-US');
+import { grouped } from '../shared/numbers.js';
 
 const tick = () =>
   s(
@@ -34,16 +32,16 @@ export function sourceRow(source, begun) {
     h(
       'td',
       { class: 'r num' },
-      source.first_offset === null ? '' : `${count(source.first_offset)} to ${count(source.last_offset ?? 0)}`,
+      source.first_offset === null ? '' : `${grouped(source.first_offset)} to ${grouped(source.last_offset ?? 0)}`,
     ),
     h('td', { class: 'r num' }, bytes(source.bytes)),
     h(
       'td',
       {
         class: 'r num',
-        title: source.compacted ? `${count(source.compacted)} offsets were compacted away, which is normal` : null,
+        title: source.compacted ? `${grouped(source.compacted)} offsets were compacted away, which is normal` : null,
       },
-      readable ? count(source.records) : '',
+      readable ? grouped(source.records) : '',
     ),
     h(
       'td',

@@ -6,7 +6,8 @@
 
 import { h, part } from '../shared/dom.js';
 import { plural } from '../frame/words.js';
-import { bytes, count } from './rows.js';
+import { grouped } from '../shared/numbers.js';
+import { bytes } from './rows.js';
 import { ended, SPARK } from './states.js';
 
 /** What was last announced to a screen reader. */
@@ -35,8 +36,8 @@ export function stages(detail) {
         ...bar,
         h(
           'span.n',
-          of === null && !reached ? '' : count(reached),
-          of && of !== reached ? h('span.q', ` of ${count(of)}`) : null,
+          of === null && !reached ? '' : grouped(reached),
+          of && of !== reached ? h('span.q', ` of ${grouped(of)}`) : null,
           h(
             'span.q.u',
             unit && (of !== null || reached)

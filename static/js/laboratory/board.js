@@ -10,9 +10,10 @@
  */
 
 import { s } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 import { textSize } from '../shared/text-size.js';
 import { columnAt, layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
-import { hueOf, labelOf, markOf, numbered } from './people.js';
+import { hueOf, labelOf, markOf } from './people.js';
 
 /** What a cell is, the worse the higher: of columns that stand together the worst is shown. */
 const STATES = ['keep', 'own', 'want', 'go'];
@@ -144,14 +145,14 @@ function lanesOf(sheet, answer, layout, width, view) {
     const count = view === 'before' ? before[member] : after[member];
     const differs = view !== 'before' && after[member] !== before[member];
     if (!absent && count !== undefined)
-      nodes.push(s('text', { class: `ct${differs ? ' ch' : ''}`, x: width - 9, y: middle + 4 }, numbered(count)));
+      nodes.push(s('text', { class: `ct${differs ? ' ch' : ''}`, x: width - 9, y: middle + 4 }, grouped(count)));
   }
   return nodes;
 }
 
 /** @param {Layout} layout */
 function footOf({ hidden, kept, height }) {
-  const text = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : '']
+  const text = [hidden ? `${grouped(hidden)} more change` : '', kept ? `${grouped(kept)} keep all` : '']
     .filter(Boolean)
     .join(', ');
   return s('text.more', { x: 10, y: height - 7 }, text);

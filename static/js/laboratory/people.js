@@ -14,9 +14,6 @@ const LABEL_MOST = 5;
 /** @param {string} name of a member */
 export const labelOf = (name) => (name.length <= LABEL_MOST ? name : badgeOf(name));
 
-/** @param {number} count */
-export const numbered = (count) => count.toLocaleString('en');
-
 const MARKS = [
   ['circle', { cx: 4.5, cy: 4.5, r: 3.6 }],
   ['rect', { x: 1, y: 1, width: 7, height: 7 }],

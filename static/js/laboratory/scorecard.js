@@ -5,7 +5,7 @@
  */
 
 import { h } from '../shared/dom.js';
-import { numbered } from './people.js';
+import { grouped } from '../shared/numbers.js';
 
 /** @param {HTMLElement} table @param {Sheet} sheet @param {number} open @param {(board: number) => void} onOpen */
 export function showScorecard(table, sheet, open, onOpen) {
@@ -39,7 +39,7 @@ export function showScorecard(table, sheet, open, onOpen) {
         h(
           'td',
           { class: `${best.includes(board) ? 'best ' : ''}${column(board)}` },
-          value === null ? '–' : h('i', numbered(value), best.includes(board) ? h('span.sr', ', best') : null),
+          value === null ? '–' : h('i', grouped(value), best.includes(board) ? h('span.sr', ', best') : null),
         ),
       ),
     );

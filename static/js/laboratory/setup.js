@@ -7,7 +7,8 @@
  */
 
 import { h } from '../shared/dom.js';
-import { hueOf, labelOf, markIcon, numbered } from './people.js';
+import { counted, grouped } from '../shared/numbers.js';
+import { hueOf, labelOf, markIcon } from './people.js';
 
 /** Members and topics that stand there one by one; the others are counted. */
 const CHIPS_MOST = 16;
@@ -114,7 +115,7 @@ export class Setup {
     return h(
       'div.grp',
       ...first.map((place) => this.#chip(sheet, place)),
-      left ? h('span.quiet.nowrap', `${numbered(left)} more`) : null,
+      left ? h('span.quiet.nowrap', `${grouped(left)} more`) : null,
       ...acting.map((place) => this.#chip(sheet, place)),
       this.#press('member-off', '−', 'One member less', there <= 1, () => this.onChange({ what: 'members', by: -1 })),
       this.#press('member-on', '+', 'One member more', false, () => this.onChange({ what: 'members', by: 1 })),
@@ -215,7 +216,7 @@ export class Setup {
     const set = (/** @type {number} */ to) => ({ what: 'event', to: event, count: to });
     return h(
       'span.stepper',
-      h('b.num', { title: COUNTED[event] }, numbered(count), h('span.sr', ` ${COUNTED[event]}`)),
+      h('b.num', { title: COUNTED[event] }, grouped(count), h('span.sr', ` ${COUNTED[event]}`)),
       this.#step('count-off', '−', `One less of ${COUNTED[event]}`, count <= 1, set(count - 1)),
       this.#step('count-on', '+', `One more of ${COUNTED[event]}`, count >= most, set(count + 1)),
     );
@@ -242,7 +243,11 @@ export class Setup {
     const value = `${members},${sheet.topics.length},${partitions}`;
     const known = [...this.shape.options].some((option) => option.value === value);
     const topics = sheet.topics.length;
-    this.own.textContent = `${numbered(members)} member${members === 1 ? '' : 's'}, ${topics} topic${topics === 1 ? '' : 's'}, ${numbered(partitions)} partition${partitions === 1 ? '' : 's'}`;
+    this.own.textContent = [
+      counted(members, 'member'),
+      counted(topics, 'topic'),
+      counted(partitions, 'partition'),
+    ].join(', ');
     this.own.hidden = known;
     this.shape.value = known ? value : '';
   }

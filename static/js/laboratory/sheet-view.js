@@ -6,9 +6,9 @@
  */
 
 import { choose, h, part } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { boardOf } from './board.js';
-import { numbered } from './people.js';
 import { showScorecard } from './scorecard.js';
 import { showSteps } from './steps.js';
 
@@ -93,13 +93,13 @@ export class SheetView {
         ?.replaceChildren(
           ...(measures
             ? [
-                h('b', numbered(measures.moved)),
+                h('b', grouped(measures.moved)),
                 ' moved, ',
                 h(
                   'b',
                   measures.min === measures.max
-                    ? numbered(measures.min)
-                    : `${numbered(measures.min)}–${numbered(measures.max)}`,
+                    ? grouped(measures.min)
+                    : `${grouped(measures.min)}–${grouped(measures.max)}`,
                 ),
                 ' each',
               ]

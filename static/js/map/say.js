@@ -13,15 +13,13 @@ import { hardshipsOf, outsiderWords, stillReads, troubledOf } from '../frame/har
 import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../frame/next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../frame/view.js';
 import { list, silentWords } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
 import { isolated } from '../frame/names.js';
 
-/** @param {number} count @param {string} one */
-const many = (count, one) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
-
 /** Few by name, many by number. @param {string[]} keys @param {Names} names */
 const partitions = (keys, names) =>
-  keys.length > 3 ? many(keys.length, 'partition') : list(keys.map((key) => isolated(names.partition(key))));
+  keys.length > 3 ? counted(keys.length, 'partition') : list(keys.map((key) => isolated(names.partition(key))));
 
 /**
  * @param {MapScene} scene
@@ -99,7 +97,7 @@ export function memberText(scene, lane, names) {
     links.push(link(whom, text));
   }
   const left = Math.max(0, blocks.size - NAMED) + Math.max(0, waits.size - NAMED);
-  if (left) sentence.push(`and ${many(left, 'more member')} so`);
+  if (left) sentence.push(`and ${counted(left, 'more member')} so`);
   if (free.length) {
     sentence.push(
       obstacleOf(frame, id)
@@ -140,7 +138,7 @@ function outside({ frame }, lane) {
   const reads = stillReads(frame, id).length;
   const { says: text } = outsiderWords(frame, id);
   return {
-    says: `${text.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`,
+    says: `${text.toLowerCase()}${reads ? `; still reads ${counted(reads, 'partition')}` : ''}`,
     mode: LOST,
     links: [],
   };

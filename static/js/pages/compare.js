@@ -13,6 +13,7 @@ import { tracks } from '../compare/compare-tracks.js';
 import { bareSince, begun, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from '../compare/compare.js';
 import { readTwiceSince } from '../frame/consumption.js';
 import { calm, h, part } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 import { Labels } from '../frame/labels.js';
 import { wireSaving } from '../sharing/saving.js';
 import { watchLink } from '../source/link.js';
@@ -144,9 +145,9 @@ class Run {
     this.part('all').textContent = seconds(this.cost.lost_ms);
     const { lag_max, read_twice, skipped } = this.cost;
     this.part('records').hidden = lag_max === null;
-    this.part('lag-max').textContent = whole(lag_max ?? 0);
-    this.part('twice').textContent = whole(read_twice ?? 0);
-    this.part('skipped').textContent = skipped ? `, ${whole(skipped)} skipped` : '';
+    this.part('lag-max').textContent = grouped(lag_max ?? 0);
+    this.part('twice').textContent = grouped(read_twice ?? 0);
+    this.part('skipped').textContent = skipped ? `, ${grouped(skipped)} skipped` : '';
   }
 
   /** One scale for the strokes of all runs, so that they can be compared. @param {number} most_ms */
@@ -163,7 +164,7 @@ class Run {
     this.part('lost').textContent = seconds(lost_ms);
     this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
     const seen = seenAt(this.seen, at_ms);
-    this.part('lag').textContent = whole(lagAt(this.consumed, at_ms) ?? 0);
+    this.part('lag').textContent = grouped(lagAt(this.consumed, at_ms) ?? 0);
     if (!seen || seen === this.shown) return;
     const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
     this.shown = seen;
@@ -302,9 +303,9 @@ function alignedAt(runs) {
 function scorecard(runs) {
   /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
   const ofRecords = [
-    ['Lag at most, in records', (cost) => cost.lag_max ?? 0, whole],
-    ['Records read twice', (cost) => cost.read_twice ?? 0, whole],
-    ['Records skipped', (cost) => cost.skipped ?? 0, whole],
+    ['Lag at most, in records', (cost) => cost.lag_max ?? 0, grouped],
+    ['Records read twice', (cost) => cost.read_twice ?? 0, grouped],
+    ['Records skipped', (cost) => cost.skipped ?? 0, grouped],
   ];
   const rated = runs.every((run) => run.cost?.lag_max !== null);
   const skips = runs.some((run) => run.cost?.skipped);
@@ -350,9 +351,6 @@ function scorecard(runs) {
 function numberIn(name) {
   return Math.max(0, Number(new URL(location.href).searchParams.get(name)) || 0);
 }
-
-/** @param {number} records */
-const whole = (records) => records.toLocaleString('en-US');
 
 /** @param {number} length_ms */
 function seconds(length_ms) {

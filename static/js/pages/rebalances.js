@@ -1,17 +1,17 @@
 /** The page of a timeline's rebalances. */
 
 import { heatOf, shownRows, tableOf } from '../rebalances/table.js';
+import { part } from '../shared/dom.js';
 
-const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @type {import('../rebalances/table.js').Table} */
-const table = JSON.parse(by('rebalances-data').textContent ?? '{}');
-const filter = /** @type {HTMLInputElement} */ (by('filter'));
+const table = JSON.parse(part('rebalances-data').textContent ?? '{}');
+const filter = /** @type {HTMLInputElement} */ (part('filter'));
 const order = { column: 0, down: false };
 
 function show() {
   const rows = shownRows(table, filter.value, order);
-  by('count').textContent = `${rows.length} of ${table.rebalances.length} rebalances`;
-  by('table').replaceChildren(
+  part('count').textContent = `${rows.length} of ${table.rebalances.length} rebalances`;
+  part('table').replaceChildren(
     tableOf(table, rows, order, (column) => {
       order.down = order.column === column && !order.down;
       order.column = column;
@@ -21,5 +21,5 @@ function show() {
 }
 
 filter.addEventListener('input', show);
-by('heat').replaceChildren(heatOf(table));
+part('heat').replaceChildren(heatOf(table));
 show();

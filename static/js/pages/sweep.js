@@ -11,6 +11,7 @@
 import { ask, submit } from '../shared/api.js';
 import { choose, h, part } from '../shared/dom.js';
 import { listen as listenKeys } from '../shared/keys.js';
+import { grouped } from '../shared/numbers.js';
 import { loadPlotly } from '../shared/plotly.js';
 import { LaboratorySharing } from '../sharing/laboratory.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
@@ -43,8 +44,6 @@ let announced = '';
 let pause = /** @type {any} */ (null);
 
 const ended = () => ENDED.has(detail.status);
-/** @param {number} number */
-const count = (number) => number.toLocaleString('en-US');
 const query = () => new URLSearchParams(shown).toString();
 
 const maps = new Maps(part('maps'), () => {
@@ -76,7 +75,7 @@ function since() {
     );
   } else {
     tag.replaceChildren(
-      h('b.num', count(detail.done)),
+      h('b.num', grouped(detail.done)),
       ' cases, seeds ',
       h('b.num', String(detail.axes.first_seed)),
       ' to ',
@@ -116,7 +115,7 @@ function head() {
 
 function banners() {
   const shownNow = /** @type {HTMLElement[]} */ ([]);
-  const kept = `${count(detail.done)} of ${count(detail.cases)} cases are kept.`;
+  const kept = `${grouped(detail.done)} of ${grouped(detail.cases)} cases are kept.`;
   const goOn = () =>
     detail.same_engine
       ? h('button.btn.sm', { type: 'button', 'data-needs': 'change', onclick: resume }, 'Go on with the rest')
@@ -154,7 +153,7 @@ function progress() {
   const running = !ended();
   part('run').hidden = !running;
   const share = (100 * detail.done) / detail.cases;
-  part('count').replaceChildren(h('b', count(detail.done)), ' of ', h('b', count(detail.cases)), ' cases');
+  part('count').replaceChildren(h('b', grouped(detail.done)), ' of ', h('b', grouped(detail.cases)), ' cases');
   part('bar').setAttribute('aria-valuenow', String(Math.round(share)));
   /** @type {HTMLElement} */ (part('bar').firstElementChild).style.width = `${share}%`;
   part('left').textContent = detail.done

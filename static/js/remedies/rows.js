@@ -11,6 +11,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 
 const GROUPS = [
   ['less', 'Less time not read', ''],
@@ -20,9 +21,6 @@ const GROUPS = [
 
 /** Partition-seconds of milliseconds. @param {number} ms */
 export const seconds = (ms) => (ms / 1000).toLocaleString('en', { maximumFractionDigits: ms < 100_000 ? 1 : 0 });
-
-/** @param {number} value */
-const whole = (value) => value.toLocaleString('en');
 
 /** The sentence above the table. @param {Answer} answer @param {boolean} ended @returns {string} */
 export function leadOf(answer, ended) {
@@ -98,8 +96,8 @@ export function tableOf(answer, ended, open) {
       h('td.rstripcell', spread ? strip(spread, most, recorded.not_read_ms, words) : ''),
       figure(spread, seconds, 'Not read, partition-s', row.outcome === 'more'),
       figure(row.unassigned_ms, seconds, 'Unassigned, partition-s'),
-      figure(row.interrupted, whole, 'Interrupted'),
-      figure(row.read_twice, whole, 'Read twice'),
+      figure(row.interrupted, grouped, 'Interrupted'),
+      figure(row.read_twice, grouped, 'Read twice'),
       h('td', row.key === 'replay' ? {} : { 'data-label': 'Depends most on' }, dependsOn(row)),
       h(
         'td',
