@@ -160,7 +160,7 @@ class _Change(NamedTuple):
 
 def _of_change(log: _Log, claim: Claim) -> Checked:
     digest = log.client.get(
-        f"/api/timelines/{log.id}/digest",
+        log.client.address(log.id, "/digest"),
         {"of": "members", "from": 0, "to": log.detail["last"], "columns": COLUMNS_MOST},
     )
     rows = [

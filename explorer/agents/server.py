@@ -111,7 +111,7 @@ def server_of(url: str, token: str, *, may_write: bool) -> MCPServer[Any]:
     def who_blocked_whom(context: Context, timeline: str) -> list[Sentence]:
         """Members that waited for others to release partitions."""
         client = client_of(context)
-        rows = client.get(f"/api/timelines/{timeline}/rebalances")["rebalances"]
+        rows = client.get(client.address(timeline, "/rebalances"))["rebalances"]
         return [
             {
                 "text": text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from typing import Any, Final
@@ -55,7 +56,7 @@ class Client(Connection):
 
     def timeline(self, timeline: str) -> dict[str, Any]:
         """One timeline with its summary."""
-        found: dict[str, Any] = self.get(f"/api/timelines/{timeline}")
+        found: dict[str, Any] = self.get(self.address(timeline))
         return found
 
     def verdict(self, timeline: str) -> str:
@@ -69,12 +70,12 @@ class Client(Connection):
 
     def rebalances(self, timeline: str) -> list[RebalanceRow]:
         """The table of rebalances, with what each cost."""
-        rows = self.get(f"/api/timelines/{timeline}/rebalances")["rebalances"]
+        rows = self.get(self.address(timeline, "/rebalances"))["rebalances"]
         return [rebalance_row(each, timeline, self.url) for each in rows]
 
     def frame(self, timeline: str, at: int | None = None) -> dict[str, Any]:
         """The group after an entry; after the last one if none is named."""
-        found: dict[str, Any] = self.get(f"/api/timelines/{timeline}/frame", {"at": at})
+        found: dict[str, Any] = self.get(self.address(timeline, "/frame"), {"at": at})
         return found
 
     def owners(self, timeline: str, at: int | None = None) -> list[OwnerRow]:
@@ -86,14 +87,14 @@ class Client(Connection):
         end = self.timeline(timeline)["last"] if last is None else last
         for begin in range(first, end + 1, ENTRIES_AT_ONCE):
             query = {"from": begin, "to": min(begin + ENTRIES_AT_ONCE - 1, end)}
-            yield from self.get(f"/api/timelines/{timeline}/entries", query)["entries"]
+            yield from self.get(self.address(timeline, "/entries"), query)["entries"]
 
     def next_assignment(
         self, timeline: str, at: int | None = None, *, leaves: str | None = None, joins: bool = False
     ) -> dict[str, Any]:
         """The assignment that the group would get next, also if a member left or another joined."""
         query = {"at": at, "leaves": leaves, "joins": 1 if joins else None}
-        found: dict[str, Any] = self.get(f"/api/timelines/{timeline}/assignment", query)
+        found: dict[str, Any] = self.get(self.address(timeline, "/assignment"), query)
         return found
 
     def decode(self, text: str) -> dict[str, Any]:
@@ -104,13 +105,13 @@ class Client(Connection):
     def run(self, scenario: str, **options: object) -> str:
         """Runs a scenario, by the name of a sample or as YAML; waits for its end and returns the timeline's id."""
         made: str = self.send("POST", "/api/runs", {"scenario": scenario, **options})["id"]
-        self.wait(f"/api/timelines/{made}")
+        self.wait(self.address(made))
         return made
 
     def remedies(self, timeline: str, at: int, *, seeds: int = 20) -> dict[str, Any]:
         """What would have helped from an entry on: searches, waits for the end, and returns the rows with the search."""
         asked = {"at": at, "seeds": seeds}
-        search = self.send("POST", f"/api/timelines/{timeline}/remedies", asked)["id"]
+        search = self.send("POST", self.address(timeline, "/remedies"), asked)["id"]
         return self.wait(f"/api/remedies/{search}")
 
     def wait(self, path: str, *, timeout_s: float = 600.0) -> dict[str, Any]:
@@ -128,3 +129,10 @@ class Client(Connection):
     def link(self, timeline: str, sequence: int = 0) -> str:
         """The page of a timeline, at an entry."""
         return link(self.url, timeline, sequence)
+
+    @staticmethod
+    def address(timeline: str, of: str = "") -> str:
+        """The address of a timeline, or of something of it. An agent may name as one what leads elsewhere."""
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", timeline):
+            raise ValueError(f"{timeline[:100]!r} is no timeline's id, which has letters, digits, - and _.")
+        return f"/api/timelines/{timeline}{of}"

@@ -51,6 +51,9 @@ class Connection:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is no address of a server: write http://127.0.0.1:8000.")
+        if not (token.isascii() and token.isprintable()):
+            # The library's own message would have it.
+            raise ValueError("The token has a line break or a letter that no token has.")
         self.url = url.rstrip("/")
         self._headers = {"Accept": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}

@@ -211,6 +211,22 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         Client(url)
 
 
+@pytest.mark.parametrize("token", ["s3cret\n", "s3cret\u20ac"])
+def test_a_token_that_is_none_is_in_no_message(token: str) -> None:
+    with pytest.raises(ValueError, match="The token has") as refused:
+        Client("http://127.0.0.1:9", token)
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("timeline", ["", "other/cancel?x=", "../clusters", "a\r\nb"])
+def test_an_id_leads_to_no_other_address(listed: Any, timeline: str) -> None:
+    client, server = listed
+    for ask in (client.timeline, client.findings, client.frame, lambda named: client.remedies(named, 1)):
+        with pytest.raises(ValueError, match="is no timeline's id"):
+            ask(timeline)
+    assert server.asked == []
+
+
 def test_a_server_that_is_away_is_said_in_one_sentence() -> None:
     with pytest.raises(Unreachable, match=r"No answer of http://127\.0\.0\.1:9"):
         Client("http://127.0.0.1:9").timelines()
