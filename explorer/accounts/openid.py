@@ -214,7 +214,8 @@ def give_roles(user: User, claims: Mapping[str, Any]) -> None:
     if not mapped:
         return
     given = claims.get(openid().groups_claim, [])
-    groups = {given} if isinstance(given, str) else set(filter(lambda one: isinstance(one, str), given or []))
+    given = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    groups = {each for each in given if isinstance(each, str)}
     wanted = dict.fromkeys(("", *(each.cluster for each in mapped)), Role.VIEWER)
     for each in mapped:
         if each.group in groups:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from django.conf import settings
@@ -16,12 +17,15 @@ class MappedRole(NamedTuple):
     """Its name; empty: everywhere."""
 
 
-class OpenId(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OpenId:
     """The provider, this server as its client, and what its groups may do."""
 
     issuer: str
     client_id: str
-    client_secret: str
+    client_secret: str = field(repr=False)
+    """On no page with the settings, as Django has for an error where DEBUG is set."""
+
     scopes: str
     groups_claim: str
     roles: tuple[MappedRole, ...]

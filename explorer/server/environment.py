@@ -11,7 +11,7 @@ import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -109,10 +109,20 @@ def networks(name: str, names: tuple[str, ...] = ()) -> list[str]:
     return found
 
 
+def parts_of(name: str, value: str) -> SplitResult:
+    try:
+        return urlsplit(value)
+    except ValueError:
+        # Its message may have the password that the address has.
+        raise ImproperlyConfigured(
+            f"{name} is no address. In a user's name or password write [ as %5B, ] as %5D, other letters than ASCII as their bytes."
+        ) from None
+
+
 def address(name: str) -> str:
     """An address of the web without a slash at its end; empty where it is not set."""
     value = text(name, "").rstrip("/")
-    parts = urlsplit(value)
+    parts = parts_of(name, value)
     if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
         raise ImproperlyConfigured(f"{name}={value!r} must begin with https:// (or http://) and a host.")
     return value
@@ -128,11 +138,11 @@ def mail_server(name: str, sender: str) -> dict[str, Any]:
     if not value:
         return {"EMAIL_HOST": ""}
     # The value has a password: it is in no message.
+    parts = parts_of(name, value)
     try:
-        parts = urlsplit(value)
         port = parts.port or MAIL_PORTS[parts.scheme]
     except (KeyError, ValueError):
-        parts, port = urlsplit(""), 0
+        port = 0
     query = dict(parse_qsl(parts.query))
     if not port or not parts.hostname or query.keys() - {"tls"} or query.get("tls", "1") not in ("0", "1"):
         raise ImproperlyConfigured(
@@ -242,7 +252,7 @@ def database(name: str, default: Path) -> dict[str, Any]:
     where the host may be a socket directory (``?host=/run/postgresql``).
     """
     url = text(name, f"sqlite:///{default}")
-    parts = urlsplit(url)
+    parts = parts_of(name, url)
     if parts.scheme in ("sqlite", "sqlite3"):
         if parts.netloc:
             raise ImproperlyConfigured(
@@ -314,7 +324,7 @@ def redis(name: str) -> str | None:
     url = text(name, "")
     if not url:
         return None
-    if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
+    if parts_of(name, url).scheme not in ("redis", "rediss", "unix"):
         raise ImproperlyConfigured(
             f"{name}={_without_password(url)!r} is no Redis address: use redis://host:6379/0."
         )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from explorer.accounts.provider import MappedRole, OpenId
-from explorer.server.environment import text
+from explorer.server.environment import parts_of, text
 
 ROLE: Final = re.compile(r"\s*(?P<group>.+)=(?P<role>viewer|editor|admin)(?:@(?P<cluster>[^@=;]+))?\s*")
 
@@ -31,7 +30,7 @@ def openid(login: tuple[str, ...]) -> OpenId | None:
             f"LOGIN=oidc needs {', '.join(missing)}, as the provider has registered this server."
         )
     issuer = given["OIDC_ISSUER"]
-    parts = urlsplit(issuer)
+    parts = parts_of("OIDC_ISSUER", issuer)
     is_secret = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     if not is_secret or not parts.netloc or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"OIDC_ISSUER={issuer!r} must begin with https:// and a host.")

@@ -9,7 +9,9 @@ import io
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -19,6 +21,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
+from django.views.debug import SafeExceptionReporterFilter
 
 from explorer.accounts import openid, sessions, tokens
 from explorer.accounts.models import AuditEntry, Identity
@@ -182,7 +185,7 @@ async def test_groups_give_roles_everywhere_and_on_clusters_at_each_sign_in(
         MappedRole("prod", "admin", "prod-eu"),
         MappedRole("all", "admin", ""),
     )
-    settings.OIDC = settings.OIDC._replace(roles=mapped)
+    settings.OIDC = replace(settings.OIDC, roles=mapped)
     cluster = await Cluster.objects.acreate(id="c1", name="prod-eu")
 
     async def rights() -> Any:
@@ -201,6 +204,9 @@ async def test_groups_give_roles_everywhere_and_on_clusters_at_each_sign_in(
     for groups, role, on_clusters in (
         (["all"], Role.ADMIN, ()),
         ("kafka", Role.EDITOR, ()),
+        ({"all": False}, Role.VIEWER, ()),
+        ([["all"], 7, "kafka"], Role.EDITOR, ()),
+        (7, Role.VIEWER, ()),
         (None, Role.VIEWER, ()),
     ):
         provider.set_user("ada-1", **(ADA | {"groups": groups}))
@@ -349,7 +355,7 @@ async def test_a_provider_that_is_away_is_said_and_sessions_go_on(
     await signs_in(person)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        settings.OIDC = settings.OIDC._replace(issuer=f"http://127.0.0.1:{taken.getsockname()[1]}")
+        settings.OIDC = replace(settings.OIDC, issuer=f"http://127.0.0.1:{taken.getsockname()[1]}")
         answer = await Person(team)("/sign-in/start")
         assert (answer.status, b"cannot be reached" in answer.body) == (400, True)
         assert await is_signed_in(person)
@@ -382,12 +388,19 @@ async def test_an_admin_gives_an_account_that_was_there_to_its_person(
     assert (await sync_to_async(rights_of)(user)).role is Role.EDITOR
 
 
+def test_the_clients_secret_is_not_among_the_settings_that_a_page_of_an_error_shows() -> None:
+    found = OpenId("https://login.example", CLIENT, SECRET, "openid", "groups", (), "the house")
+    shown = pformat(SafeExceptionReporterFilter().cleanse_setting("OIDC", found))
+    assert (CLIENT in shown, SECRET in shown) == (True, False)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
         ({"OIDC_CLIENT_ID": ""}, "OIDC_CLIENT_ID"),
         ({"OIDC_ISSUER": "http://login.example"}, "must begin with https://"),
+        ({"OIDC_ISSUER": "https://[login.example"}, "OIDC_ISSUER is no address"),
         ({"OIDC_SCOPES": "profile"}, "must have openid"),
         ({"OIDC_ROLES": "kafka=owner"}, "write GROUP=viewer"),
         ({"LOGIN": "oidc,proxy"}, "Choose one"),
