@@ -34,18 +34,19 @@ HELD_LINES_MOST: Final = 200
 """An object that was broken into more lines than this is given up: each line has it read again."""
 
 _OBJECT: Final = re.compile(r'\{"key":\s?(?:\{|null)')
-_COMMIT: Final = re.compile(r"\[(.+),([^,\]]+),(\d{1,9})\]::(.*)$")
+_COMMIT: Final = re.compile(r",([^,\]\[]{1,249}),(\d{1,9})\]::")
 _COMMITTED: Final = re.compile(
-    r"offset=(-?\d{1,18}), leaderEpoch=(?:Optional\.empty|Optional\[(\d{1,9})\])?, metadata=(.*?), commitTimestamp=(\d{1,15})"
+    r"offset=(-?\d{1,18}), leaderEpoch=(?:Optional\.empty|Optional\[(\d{1,9})\])?, metadata=(?>(.{0,4096}?), commitTimestamp=)(\d{1,15})"
 )
-_COMMITTED_EARLY: Final = re.compile(r"OffsetMetadata\[(-?\d{1,18}),(.*?)\],\s?CommitTime (\d{1,15})")
-_GROUP: Final = re.compile(r"(\S.*?)::(GroupMetadata\(.*|NULL|<DELETE>)$")
+_COMMITTED_EARLY: Final = re.compile(r"OffsetMetadata\[(-?\d{1,18}),(.{0,4096}?)\],\s?CommitTime (\d{1,15})")
+_GROUP: Final = re.compile(r"::(GroupMetadata\(.*|NULL|<DELETE>)$")
 _GENERATION: Final = re.compile(
-    r"generation=(-?\d{1,9}), protocolType=(?:None|Some\((.*?)\)), currentState=(\w+), members=(.*)$"
+    r"generation=(-?\d{1,9}), protocolType=(?:None|Some\((.{0,249}?)\)), currentState=(\w+), members=(.*)$"
 )
 _MEMBER: Final = re.compile(
-    r"MemberMetadata\(memberId=(.*?), (?:groupInstanceId=(?:None|Some\((.*?)\)), )?clientId=(.*?), clientHost=(.*?), "
-    r"sessionTimeoutMs=(\d{1,9}), rebalanceTimeoutMs=(-?\d{1,9}), supportedProtocols=List\((.*?)\)"
+    r"MemberMetadata\(memberId=(?>(.{0,999}?), (?:groupInstanceId=(?:None|Some\((.{0,999}?)\)), )?clientId=)"
+    r"(?>(.{0,999}?), clientHost=)(?>(.{0,999}?), sessionTimeoutMs=)"
+    r"(\d{1,9}), rebalanceTimeoutMs=(-?\d{1,9}), supportedProtocols=List\((.{0,999}?)\)"
 )
 _DELETED: Final = ("NULL", "<DELETE>")
 _JSON: Final = json.JSONDecoder()
@@ -69,10 +70,17 @@ class ConsoleReader:
     def take(self, number: int, line: str) -> Iterable[Found] | None:
         if self.held or _OBJECT.search(line) is not None:
             return self._objects(number, line)
-        if (commit := _COMMIT.search(line)) is not None:
-            return self._commit(number, commit)
-        if (group := _GROUP.search(line)) is not None:
-            return self._group(number, group)
+        if (commit := _COMMIT.search(line)) is not None and (
+            opened := line.find("[", 0, commit.start())
+        ) >= 0:
+            key = {
+                "group": line[opened + 1 : commit.start()],
+                "topic": commit[1],
+                "partition": int(commit[2]),
+            }
+            return self._commit(number, key, line[commit.end() :])
+        if (group := _GROUP.search(line)) is not None and (name := line[: group.start()].lstrip()):
+            return self._group(number, name, group[1])
         return (
             PASSED_OVER
             if line.startswith(("Processed a total of", "org.apache.kafka.common.errors.Timeout"))
@@ -105,7 +113,7 @@ class ConsoleReader:
             following = _OBJECT.search(text, start.end())
             try:
                 printed, at = _JSON.raw_decode(text, start.start())
-            except (json.JSONDecodeError, RecursionError):
+            except (ValueError, RecursionError):
                 if following is None:
                     break
                 found.append(LineProblem(number, None, "a record is cut off, or is no JSON"))
@@ -133,13 +141,13 @@ class ConsoleReader:
         named = {"type": key.get("type", key.get("version")), "data": key.get("data")}
         yield from self._record(number, named, value, at_ms if isinstance(at_ms, int) else None)
 
-    def _commit(self, number: int, line: re.Match[str]) -> Iterable[Found]:
-        key = {"type": _OFFSET_KEY, "data": {"group": line[1], "topic": line[2], "partition": int(line[3])}}
-        if line[4] in _DELETED:
+    def _commit(self, number: int, data: Mapping[str, object], printed: str) -> Iterable[Found]:
+        key = {"type": _OFFSET_KEY, "data": data}
+        if printed in _DELETED:
             return self._record(number, key, None, None)
-        if (new := _COMMITTED.search(line[4])) is not None:
+        if (new := _COMMITTED.search(printed)) is not None:
             offset, epoch, metadata, at_ms = new.groups()
-        elif (early := _COMMITTED_EARLY.search(line[4])) is not None:
+        elif (early := _COMMITTED_EARLY.search(printed)) is not None:
             offset, epoch, metadata, at_ms = early[1], None, early[2], early[3]
         else:
             return [LineProblem(number, None, "the commit is cut off, or of a form that is not read")]
@@ -151,12 +159,12 @@ class ConsoleReader:
         }
         return self._record(number, key, {"version": 3, "data": value}, int(at_ms))
 
-    def _group(self, number: int, line: re.Match[str]) -> Iterable[Found]:
-        key = {"type": _GROUP_KEY, "data": {"group": line[1]}}
-        if line[2] in _DELETED:
+    def _group(self, number: int, name: str, printed: str) -> Iterable[Found]:
+        key = {"type": _GROUP_KEY, "data": {"group": name}}
+        if printed in _DELETED:
             return self._record(number, key, None, None)
-        known = _GENERATION.search(line[2])
-        if known is None or not line[2].endswith(")"):
+        known = _GENERATION.search(printed)
+        if known is None or not printed.endswith(")"):
             return [LineProblem(number, None, "the group is cut off, or of a form that is not read")]
         generation, protocol_type, _, members = known.groups()
         rows = [
@@ -218,7 +226,7 @@ class ConsoleReader:
 CONSOLE_CONSUMER: Final = TextFormat(
     name="console-consumer text",
     recognised=re.compile(
-        r'\{"key":\s?\{"(?:type|version)":|\[.+,[^,\]]+,\d+\]::\[?Offset|::GroupMetadata\(|\[.+,[^,\]]+,\d+\]::NULL'
+        r'\{"key":\s?\{"(?:type|version)":|,\d{1,9}\]::(?:\[?Offset|NULL)|::GroupMetadata\('
     ),
     reader=ConsoleReader,
     carries="commits, and the members and assignments of classic groups",

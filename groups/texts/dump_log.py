@@ -36,18 +36,19 @@ JOINED_CHARS_MOST: Final = 4 * 1024 * 1024
 """A record that was broken into lines is put together up to this: four times what a broker takes as a message."""
 
 _RECOGNISED: Final = re.compile(
-    r"baseOffset:\s+\d+\s+lastOffset:\s+\d+\s+count:\s+\d+|offset:\s+\d+\s+\w+Time:\s+\d+.*keySize:\s+-?\d+"
+    r"baseOffset:\s+\d+\s+lastOffset:\s+\d+\s+count:\s+\d+|offset:\s+\d+\s+\w+Time:\s+\d+.{0,200}keySize:\s+-?\d+"
 )
 _DUMPING: Final = re.compile(r"Dumping\s+(\S+)")
 _FOLDER: Final = re.compile(r"(__(?:consumer_offsets|cluster_metadata)-\d{1,9})/[^/]+$")
 _BATCH: Final = re.compile(r"baseOffset:\s+(\d{1,18})\s+lastOffset:\s+(\d{1,18})\s+count:\s+(\d{1,9})\b(.*)")
-_FIELD: Final = re.compile(r"(\w+):\s+(\S+)")
+_FIELD: Final = re.compile(r"\b(\w{1,60}):\s+(\S+)")
 _RECORD: Final = re.compile(
     r"(?<!\w)offset:\s+(\d{1,18})\s+(?:CreateTime|LogAppendTime):\s+(-?\d{1,15})\s+(.*)", re.DOTALL
 )
 _SIZES: Final = re.compile(r"keySize:\s+(-?\d{1,9})\s+valueSize:\s+(-?\d{1,9})(?!\d)")
 _KEY: Final = re.compile(r"(?<!\w)key:\s+")
-_PAYLOAD: Final = re.compile(r"\s*payload:\s+")
+_PAYLOAD: Final = re.compile(r"payload:\s+")
+_BLANKS: Final = re.compile(r"\s*")
 _MARKER: Final = re.compile(r"endTxnMarker:\s+(COMMIT|ABORT)\s+coordinatorEpoch:\s+(-?\d{1,9})")
 _NOISE: Final = ("Log starting offset:", "Starting offset:", "Snapshot end offset:", "Last timestamp:")
 _JSON: Final = json.JSONDecoder()
@@ -124,8 +125,9 @@ class DumpReader:
     position: int | None = None
     """Where the next batch begins in the segment, if nothing is left out."""
     folder: str = ""
-    held: str = ""
-    """The text of a record, to which the next line may belong."""
+    held: list[str] = field(default_factory=list)
+    """The lines of a record, to which the next line may belong."""
+    held_chars: int = 0
     held_line: int = 0
     unread: _Lost = field(default_factory=_Lost)
     printed: int = 0
@@ -139,10 +141,11 @@ class DumpReader:
             return self._begin(batch)
         if _RECORD.search(line) is not None:
             found = list(self._end_record())
-            self.held, self.held_line = line, number
+            self.held, self.held_chars, self.held_line = [line], len(line), number
             return found
-        if self.held and len(self.held) + len(line) <= JOINED_CHARS_MOST:
-            self.held += line
+        if self.held and self.held_chars + len(line) <= JOINED_CHARS_MOST:
+            self.held.append(line)
+            self.held_chars += len(line)
             return PASSED_OVER
         return PASSED_OVER if line.lstrip().startswith(_NOISE) else None
 
@@ -191,7 +194,7 @@ class DumpReader:
         self.reached = max(self.reached, batch.last)
 
     def _end_record(self) -> Iterator[Found]:
-        text, self.held = self.held, ""
+        text, self.held = "".join(self.held), []
         found = _RECORD.search(text) if text else None
         if found is None:
             return
@@ -249,7 +252,7 @@ def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
     if (marker := _MARKER.search(text)) is not None:
         kind = ControlType.COMMIT if marker[1] == "COMMIT" else ControlType.ABORT
         return encode_control(ControlRecord(type=kind, coordinator_epoch=int(marker[2])))
-    if re.search(r"headerKeys: \[[^]]*\]\s+(?:LeaderChange|KRaft\w+|Snapshot\w+)", text):
+    if re.search(r"headerKeys: \[[^]]{0,200}\]\s+(?:LeaderChange|KRaft\w+|Snapshot\w+)", text):
         return None
     key = _KEY.search(text)
     payload = _PAYLOAD.search(text) if key is None else None
@@ -262,7 +265,8 @@ def _pair(text: str) -> tuple[bytes | None, bytes | None] | None:
         return None if value is None else (None, value)
     assert key is not None
     printed, end = _parsed(text, key.end(), "key")
-    behind = _PAYLOAD.match(text, end)
+    blanks = _BLANKS.match(text, end)
+    behind = _PAYLOAD.match(text, blanks.end() if blanks is not None else end)
     if behind is None:
         raise NotPrinted("the line is cut off behind its key")
     if text.startswith(("<DELETE>", "null"), behind.end()):
@@ -275,7 +279,7 @@ def _parsed(text: str, at: int, what: str) -> tuple[object, int]:
         raise _RawBytes
     try:
         return _JSON.raw_decode(text, at)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise NotPrinted(f"the line is cut off within its {what}, or is no JSON there") from None
 
 

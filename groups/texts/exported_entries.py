@@ -17,7 +17,7 @@ from groups.wire.errors import RecordError
 from groups.wire.logs.record_batch import Record, coordinator_batch
 from groups.wire.records import encode_record
 
-_ENTRY: Final = re.compile(r'^\s*\[?\s*\{"sequence":\s?\d+,\s?"at_ms":\s?-?\d+,\s?"kind":')
+_ENTRY: Final = re.compile(r'^[ \t]*(?:\[[ \t]*)?\{"sequence":\s?\d+,\s?"at_ms":\s?-?\d+,\s?"kind":')
 
 
 @dataclass(slots=True)

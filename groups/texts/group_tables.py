@@ -42,11 +42,11 @@ _OFFSET_ROW: Final = re.compile(
     r"^\s*\S+\s+[\w.-]+\s+\d{1,9}\s+(?:\d+|-)\s+(?:\d+|-)\s+(?:-?\d+|-)\s+\S+\s+(?:/\S+|-)\s+\S+\s*$"
 )
 _STATE_ROW: Final = re.compile(r"^\s*(\S+)\s+\S+\s+\(-?\d+\)\s+(?:(\S+)\s+)?([A-Z]\w+)\s+(\d{1,6})\s*$")
-_NO_MEMBERS: Final = re.compile(r"Consumer group '(.+?)' has no active members")
-_REBALANCING: Final = re.compile(r"Consumer group '(.+?)' is rebalancing")
-_NO_GROUP: Final = re.compile(r"Consumer group '(.+?)' does not exist")
-_COMMAND: Final = re.compile(r"kafka-consumer-groups\S*\s.*--group\s+(\S+)")
-_GIVEN: Final = re.compile(r"([\w.-]+)(?:\(([\d,\s]+)\)|:([\d,]+))")
+_NO_MEMBERS: Final = re.compile(r"Consumer group '(.{1,999}?)' has no active members")
+_REBALANCING: Final = re.compile(r"Consumer group '(.{1,999}?)' is rebalancing")
+_NO_GROUP: Final = re.compile(r"Consumer group '(.{1,999}?)' does not exist")
+_COMMAND: Final = re.compile(r"kafka-consumer-groups\S{0,99}\s.{0,999}--group\s+(\S+)")
+_GIVEN: Final = re.compile(r"(?<![\w.-])([\w.-]+)(?:\(([\d,\s]+)\)|:([\d,]+))")
 _NONE: Final = "-"
 
 
@@ -300,8 +300,8 @@ def _sorted(given: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
 GROUP_TABLES: Final = TextFormat(
     name="tables of kafka-consumer-groups",
     recognised=re.compile(
-        r"CONSUMER-ID\s+HOST\s+CLIENT-ID|GROUP\s+COORDINATOR \(ID\)|Consumer group '.+' (?:has no active members|is rebalancing)"
-        r"|(?m:^\s*\S+\s+[\w.-]+\s+\d{1,9}\s+(?:\d+|-)\s+(?:\d+|-)\s+(?:-?\d+|-)\s+\S+\s+/\S+\s+\S+\s*$)"
+        r"CONSUMER-ID\s+HOST\s+CLIENT-ID|GROUP\s+COORDINATOR \(ID\)|Consumer group '.{1,999}?' (?:has no active members|is rebalancing)"
+        r"|(?m:^[ \t]*\S+[ \t]+[\w.-]+[ \t]+\d{1,9}[ \t]+(?:\d+|-)[ \t]+(?:\d+|-)[ \t]+(?:-?\d+|-)[ \t]+\S+[ \t]+/\S+[ \t]+\S+\s*$)"
     ),
     reader=TableReader,
     carries="members, hosts and assignments at each look, epochs and the state where those tables are here",

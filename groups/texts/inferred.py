@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.history.entries import Kind, Payload, Provenance
+from groups.history.state.classic_group import UNKNOWN_GENERATION
 from groups.history.words import listed_partitions
 from groups.texts.found import LogEvent, TextEntry
 from groups.texts.inferred_values import (
@@ -62,6 +63,8 @@ class _Group:
         self.at_ms = events[0].at_ms
         self.out: list[TextEntry] = []
         self.members: dict[str, _Member] = {}
+        self.new: set[str] = set()
+        """Members that join within the lines, by a line that states it."""
         self.member_of: dict[str, str] = {}
         self.client_of: dict[str, str] = {}
         self.topics: list[str] = []
@@ -102,7 +105,7 @@ class _Group:
             self.at_ms = event.at_ms
             if (handle := _HANDLERS.get(event.what)) is not None:
                 handle(self, event)
-            if event.what in _SETTLES and not self.recorded:
+            if event.what in _SETTLES and not (self.recorded or self.modern):
                 self._settle(event)
         return self.out
 
@@ -136,7 +139,9 @@ class _Group:
                 and event.what in ("failed", "left", "removed", "fenced", "left_modern")
             ):
                 self.members[member] = _Member(self._client(member))
-            if member and (event.what in _JOINS or event.what in ("joined_generation", "named", "state")):
+            if member and (event.what in (*_JOINS, "given_id") or event.fields.get("new") == "JOINING"):
+                self.new.add(member)
+            if member and (member in self.new or event.what in ("joined_generation", "named", "state")):
                 came.add(member)
         for generation, given in given_to_clients(self.events).items():
             if generation not in self.led:
@@ -149,15 +154,13 @@ class _Group:
             self.member_of[event.source] = member
 
     def _reason(self, event: LogEvent) -> None:
-        text = event.fields["reason"].strip()
-        self._note(f"{event.source} logs: {text}")
+        self._note(f"{event.source} logs: {event.fields['reason'].strip()}")
 
     def _callback(self, event: LogEvent) -> None:
         given = partitions(event.fields.get("partitions", ""))
         if given:
             names = [f"{topic}-{number}" for topic, numbers in given.items() for number in numbers]
-            text = f"{event.source} {CALLBACKS[event.what]} {listed_partitions(names)}"
-            self._note(text)
+            self._note(f"{event.source} {CALLBACKS[event.what]} {listed_partitions(names)}")
 
     def _failed(self, event: LogEvent) -> None:
         """The coordinator logs it where a session ran out."""
@@ -201,17 +204,12 @@ class _Group:
         """A rebalance under way, with those who are members as far as lines name them."""
         if self.recorded or self.modern:
             return
-        members = {member: each.client_id for member, each in self.members.items()}
-        self._add(Kind.OBSERVATION, COORDINATOR, rebalance_under_way(state, members))
+        clients = {member: each.client_id for member, each in self.members.items()}
+        self._add(Kind.OBSERVATION, COORDINATOR, rebalance_under_way(state, clients))
 
     def _settle(self, event: LogEvent) -> None:
         generation = number(event.fields.get("generation"))
-        if (
-            generation is None
-            or generation in self.written
-            or self.settles[generation] != event.what
-            or self.modern
-        ):
+        if generation is None or generation in self.written or self.settles[generation] != event.what:
             return
         given = self.given.get(generation, {})
         self.members = {
@@ -223,6 +221,11 @@ class _Group:
         whole = generation in self.led or (count == len(self.members) and self.members.keys() <= given.keys())
         for member, each in self.members.items():
             each.assigned = given.get(member) if whole else None
+        if not self.written and generation > 1 and self.new & self.members.keys():
+            # A first record lists its members as there before: those that join come after one without them.
+            there = self.members.items()
+            before = {name: _Member(each.client_id) for name, each in there if name not in self.new}
+            self._write(UNKNOWN_GENERATION, before, [])
         self._write(generation, self.members, self.topics if whole else [])
         if count is not None and count != len(self.members):
             text = f"The coordinator counts {count} members in generation {generation}; the lines name {len(self.members)}"
@@ -274,7 +277,7 @@ class _Group:
         if self.recorded or epoch <= 0:
             return
         if member not in self.members:
-            self._come([member], epoch, joins=False)
+            self._come([member], epoch, joins=member in self.new)
         self._give_way(member, given)
         if self.whole:
             rows: list[Value] = [
@@ -353,17 +356,13 @@ class _Group:
     def _of_member(
         self, number: int, member: str, value: Payload | None, *, settled: bool = True, caused: bool = False
     ) -> None:
-        key = {"groupId": self.group, "memberId": member}
-        version = None if value is None else 0
-        self._record(
-            {"type": number, "key": key, "version": version, "value": value}, settled=settled, caused=caused
-        )
+        key, version = {"groupId": self.group, "memberId": member}, None if value is None else 0
+        payload: Payload = {"type": number, "key": key, "version": version, "value": value}
+        self._record(payload, settled=settled, caused=caused)
 
     def _record(self, payload: Payload, *, settled: bool = True, caused: bool = False) -> None:
-        inferred = Provenance.INFERRED
-        self.out.append(
-            TextEntry(self.group, self.at_ms, Kind.RECORD, COORDINATOR, payload, inferred, settled, caused)
-        )
+        entry = TextEntry(self.group, self.at_ms, Kind.RECORD, COORDINATOR, payload, Provenance.INFERRED)
+        self.out.append(entry._replace(settled=settled, caused=caused))
 
     def _fires(self, timer: str, member: str) -> None:
         payload = {"timer": timer, "member": member, "event": "fired", "deadline_ms": self.at_ms}
@@ -378,6 +377,7 @@ class _Group:
 
 _HANDLERS: Final[Mapping[str, Callable[[_Group, LogEvent], None]]] = {
     **dict.fromkeys(CALLBACKS, _Group._callback),
+    "given_id": _Group._named,
     "named": _Group._named,
     "reason": _Group._reason,
     "failed": _Group._failed,

@@ -14,7 +14,7 @@ from groups.wire.embedded.consumer_protocol import encode_assignment, encode_sub
 Partitions = dict[str, list[int]]
 Value = dict[str, object]
 
-_PART: Final = re.compile(r"([A-Za-z0-9._-]+)-(\d{1,9})(?![\w-])")
+_PART: Final = re.compile(r"(?<![A-Za-z0-9._-])([A-Za-z0-9._-]+)-(\d{1,9})(?![\w-])")
 CALLBACKS: Final = {
     "assigned_partitions": "gets",
     "revoked_partitions": "gives up",
@@ -22,8 +22,8 @@ CALLBACKS: Final = {
 }
 """What a client logs of its partitions. It is no callback entry: a client that went without a line would be thought to have them still."""
 
-_BY_ID: Final = re.compile(r"([\w.-]+)\([^)]*\)\[(\d{1,9})\]")
-_GIVEN: Final = re.compile(r"([^\s,{}=]+)=Assignment\(partitions=\[([^\]]*)\]")
+_BY_ID: Final = re.compile(r"(?<![\w.-])([\w.-]+)\([^)]{0,99}\)\[(\d{1,9})\]")
+_GIVEN: Final = re.compile(r"(?<![^\s,{}=])([^\s,{}=]+)=Assignment\(partitions=\[([^\[\]]*)\]")
 
 UNKNOWN: Final = {"rebalanceTimeout": -1, "sessionTimeout": -1}
 

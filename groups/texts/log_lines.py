@@ -23,18 +23,19 @@ CLIENTS_MOST: Final = 10_000
 """Clients of librdkafka whose group is remembered, since not each of their lines names it."""
 
 _JAVA: Final = re.compile(
-    r"\[(?:Consumer|Worker|Connect worker)\b[^\]]*?clientId=([^,\]]*), groupId=([^\]]*?)\]\s*(.*)", re.DOTALL
+    r"\[(?:Consumer|Worker|Connect worker)\b[^\]]{0,200}?clientId=([^,\]]{0,999}), groupId=([^\]]{0,999})\]\s*(.*)",
+    re.DOTALL,
 )
 _RDKAFKA: Final = re.compile(r"\|([A-Z_]+)\|([^|]*)\|\s*(?:\[thrd:[^\]]*\]:)?\s*(.*)", re.DOTALL)
 _RDKAFKA_GROUP: Final = re.compile(r'[Gg]roup "([^"]*)"')
-_LAYOUT_END: Final = re.compile(r"\s*\((?:org\.apache\.)?kafka\.[\w.$]+\)\s*$")
+_LAYOUT_END: Final = re.compile(r"\((?:org\.apache\.)?kafka\.[\w.$]+\)")
 
-_M, _G = r"(?P<member>\S+)", r"(?P<group>.+?)"
-_OLD_MEMBER: Final = r"(?:MemberMetadata\(memberId=)?(?P<member>[^\s,]+)(?:, .*?\))?"
+_M, _G = r"(?P<member>\S+)", r"(?P<group>.{1,999}?)"
+_OLD_MEMBER: Final = r"(?:MemberMetadata\(memberId=)?(?P<member>[^\s,]+)(?:, .{0,999}?\))?"
 _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     (
         "known",
-        rf"Dynamic member with unknown member id joins (?:the )?(?:consumer )?group {_G} in .* requesting the member to rejoin",
+        rf"Dynamic member with unknown member id joins (?:the )?(?:consumer )?group {_G} in .{{0,99}} requesting the member to rejoin",
     ),
     (
         "joined",
@@ -47,7 +48,7 @@ _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         "preparing",
-        rf"Preparing to rebalance group {_G} in state \S+ with old generation (?P<generation>\d+).*?\(reason: (?P<reason>.*?)\)?\.?$",
+        rf"Preparing to rebalance group {_G} in state \S+ with old generation (?P<generation>\d+).{{0,99}}?\(reason: (?P<reason>.*?)\)?\.?$",
     ),
     (
         "stabilized",
@@ -66,7 +67,7 @@ _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
         "removed",
         rf"Group {_G} removed (?:dynamic )?members who haven't (?:joined|sent their sync requests?): (?P<members>.*)",
     ),
-    ("empty", rf"Group {_G} with generation (?P<generation>\d+).* is now empty"),
+    ("empty", rf"Group {_G} with generation (?P<generation>\d+).{{0,99}} is now empty"),
     ("left_modern", rf"\[GroupId {_G}\] Member {_M} left the consumer group"),
     ("fenced", rf"\[GroupId {_G}\] Member {_M} fenced from the group because (?P<reason>.*)"),
     ("bumped", rf"\[GroupId {_G}\] Bumped group epoch to (?P<epoch>\d+)"),
@@ -90,9 +91,10 @@ _JAVA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("lost_partitions", r"Lost previously assigned partitions:? ?\[?(?P<partitions>[^\]]*)"),
     (
         "leaving",
-        r"Member (?P<member>\S+) sending LeaveGroup request to coordinator .*? due to (?P<reason>.*)",
+        r"Member (?P<member>\S+) sending LeaveGroup request to coordinator .{0,499}? due to (?P<reason>.*)",
     ),
     ("subscribed", r"Subscribed to (?:topic\(s\)|pattern): (?P<topics>.*)"),
+    ("given_id", r"Request joining group due to: need to re-join with the given member-id: (?P<member>\S+)"),
     ("reason", r"Request joining group due to: (?P<reason>.*)"),
     ("reason", r"(?P<reason>[Cc]onsumer poll timeout has expired)"),
     (
@@ -104,16 +106,17 @@ _JAVA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
 _RDKAFKA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     (
         "joined_generation",
-        r"JoinGroup response: GenerationId (?P<generation>\d+), Protocol (?P<protocol>\S+), LeaderId (?P<leader>\S+), my MemberId (?P<member>\S+), .*\(no error\)",
+        r"JoinGroup response: GenerationId (?P<generation>\d+), Protocol (?P<protocol>\S+), LeaderId (?P<leader>\S+), my MemberId (?P<member>\S+), .{0,499}\(no error\)",
     ),
-    ("named", r'updating member id ".*?" -> "(?P<member>[^"]+)"'),
+    ("given_id", r'updating member id "(?:\(not-set\))?" -> "(?P<member>[^"]+)"'),
+    ("named", r'updating member id ".{0,999}?" -> "(?P<member>[^"]+)"'),
     ("assigned_partitions", r"delegating (?:incremental )?assign of \d+ partition"),
     ("revoked_partitions", r"delegating (?:incremental )?revoke of \d+ partition"),
     ("lost_partitions", r"current assignment of \d+ partition\(s\) lost: (?P<reason>.*)"),
     ("listed", r"^(?P<topic>\S+) \[(?P<partition>\d+)\] offset \S+"),
     ("reason", r"(?P<reason>Application maximum poll interval \(.*)"),
     ("reason", r"(?P<reason>Consumer group session timed out .*)"),
-    ("reason", r"\(re\)joining in join-state .*?: (?P<reason>.*)"),
+    ("reason", r"\(re\)joining in join-state .{0,99}?: (?P<reason>.*)"),
     (
         "state",
         r'ConsumerGroupHeartbeat response received for member id "(?P<member>[^"]*)" with epoch (?P<epoch>-?\d+)',
@@ -198,7 +201,7 @@ class LogReader:
     def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
         """Whose line it is, of which group, what it contains, and the words that prove it."""
         if (java := _JAVA.search(line)) is not None:
-            found = _first(_OF_JAVA, _LAYOUT_END.sub("", java[3]))
+            found = _first(_OF_JAVA, _without_class(java[3]))
             return None if found is None else (java[1] or "consumer", java[2], *found)
         if (rdkafka := _RDKAFKA.search(line)) is not None:
             level, client, message = rdkafka.groups()
@@ -211,11 +214,18 @@ class LogReader:
             return client, self.groups[client], *found
         if "roup" not in line:
             return None
-        found = _first(_OF_BROKER, _LAYOUT_END.sub("", line))
+        found = _first(_OF_BROKER, _without_class(line))
         if found is None:
             return None
         group = found[1].pop("group", "") or found[1].pop("group2", "")
         return (BROKER, group, *found) if group else None
+
+
+def _without_class(text: str) -> str:
+    """The message without the name of the class, which Kafka's layout puts behind it."""
+    text = text.rstrip()
+    at = text.rfind("(")
+    return text[:at].rstrip() if at >= 0 and _LAYOUT_END.fullmatch(text, at) else text
 
 
 def _first(table: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[str, dict[str, str]] | None:
@@ -228,8 +238,8 @@ def _first(table: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[s
 LOG_LINES: Final = TextFormat(
     name="lines of logs",
     recognised=re.compile(
-        r"\[GroupCoordinator \S|\[GroupId .+\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.*groupId="
-        r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .*through explicit|Member \S+ in group .+ has failed|Group "[^"]+": '
+        r"\[GroupCoordinator \S|\[GroupId .{1,999}?\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.{0,999}?groupId="
+        r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .{0,999}?through explicit|Member \S+ in group .{1,999}? has failed|Group "[^"]+": '
     ),
     reader=lambda _written_ms: LogReader(),
     carries="who joined, was removed and left, with the reasons that were logged, generations and epochs; what clients were assigned, as far as their lines are here",

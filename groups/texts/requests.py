@@ -15,7 +15,11 @@ from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, TextFo
 from groups.wire.codecs.values import Value
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from groups.wire.errors import WireError
+from groups.wire.logs.line_time import MOST_MS
 from groups.wire.logs.request_log import MARK, LoggedRequest, read_request_log
+
+MEMBER_ID_REQUIRED: Final = 79
+"""The response to the first join of a member: it has the id with which the member joins again."""
 
 LEAVES, LEAVES_FOR_NOW = -1, -2
 """Epochs of a heartbeat by which a member leaves, and by which a static one does until it is back."""
@@ -36,7 +40,12 @@ class RequestReader:
             if not isinstance(logged, LoggedRequest):
                 return [LineProblem(number, None, logged.reason)]
             group = logged.request.get("groupId")
-            if not isinstance(group, str) or logged.response.get("errorCode"):
+            if not 0 < logged.done_ms < MOST_MS:
+                return [LineProblem(number, None, f"done_ms is {logged.done_ms!s:.30}, no time")]
+            error = logged.response.get("errorCode")
+            if not isinstance(group, str) or (
+                error and (logged.api, error) != ("JOIN_GROUP", MEMBER_ID_REQUIRED)
+            ):
                 return PASSED_OVER
             try:
                 return [
@@ -59,6 +68,10 @@ Event = tuple[str, dict[str, str]]
 
 
 def _join(request: Fields, response: Fields) -> Iterator[Event]:
+    if not request["memberId"]:
+        yield "given_id", {"member": str(response["memberId"])}
+    if response.get("errorCode"):
+        return
     protocols = {each["name"]: each["metadata"] for each in request["protocols"]}
     if (metadata := protocols.get(response["protocolName"])) is not None and request.get(
         "protocolType"
@@ -136,7 +149,7 @@ _EVENTS: Final[Mapping[str, Callable[[Fields, Fields], Iterator[Event]]]] = {
 
 REQUEST_LOG: Final = TextFormat(
     name="request logs",
-    recognised=re.compile(r'Completed request:\s?\{|(?m:^\s*\{"done_ms":)'),
+    recognised=re.compile(r'Completed request:\s?\{|(?m:^[ \t]*\{"done_ms":)'),
     reader=lambda _written_ms: RequestReader(),
     carries="who joined, synced, confirmed and left, and what leaders assigned",
     lacks="sessions that expired, commits, and the names of topics that heartbeats have by id",

@@ -136,7 +136,11 @@ def test_of_some_of_the_lines_nothing_false_is_said(tmp_path: Path, names: tuple
 
     for timeline in {CHECKOUT, BILLING} & set(folds.timelines):
         text = sentence(folds, timeline)
-        assert not re.search(r"died|idle|unassigned|still had|waited|stuck", text), text
+        # Each of these clients joined within its own lines.
+        assert not re.search(r"died|idle|unassigned|still had|waited|stuck|already", text), text
+        if names in (("cart-b",), ("cart-c",)):
+            assert re.search(rf"{names[0]} joined", text), text
+            assert "formed" not in {one["kind"] for one in folds.index(timeline)["summary"]["findings"]}
 
 
 def test_lines_and_records_are_on_one_axis_whatever_the_lines_clock(tmp_path: Path) -> None:
@@ -309,6 +313,53 @@ def test_whatever_is_cut_out_of_a_text_or_put_into_it_the_rest_is_read(
     for events in groups.values():
         inferred_entries(events, Recorded())
         inferred_entries(events, Recorded({1: events[0].at_ms}, {2: 5}, True))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "[",
+        " ",
+        "\n",
+        "a-",
+        "a::GroupMetadata(",
+        "Member a ",
+        '{"done_ms": 9e',
+        "x: ",
+        "offset=1, leaderEpoch=, metadata=",
+    ],
+)
+def test_a_long_line_of_one_part_again_and_again_takes_time_by_its_length(part: str) -> None:
+    """Time that grows with the square of the length would be hours for these."""
+    line = part * (600_000 // len(part))
+    formats_of(line[:65_536])
+    for form in FORMATS:
+        reader = form.reader(0)
+        list(reader.take(1, line) or ())
+        list(reader.end())
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, '{"a":' * 100_000, "9" * 30])
+def test_numbers_and_nesting_that_no_tool_prints_are_a_problem_of_their_line(
+    tmp_path: Path, value: str
+) -> None:
+    log = text_of("requests")
+    entry = '{"sequence": 1, "at_ms": 1, "kind": "record", "offset": '
+    record = "| offset: 1 CreateTime: 1 keySize: 1 valueSize: 1 sequence: -1 headerKeys: [] key: "
+    text = "\n".join(
+        [
+            f'{{"done_ms": {value}, "total_ms": 1, "api": "JOIN_GROUP", "version": 9, "client": "a", "request": {{"groupId": "a"}}, "response": {{}}}}',
+            f'[2026-11-27 12:38:10,000] DEBUG Completed request:{{"request": {value}}}',
+            f'{{"key":{{"type":1,"data":{{"group":"a","topic":{value}}}}}}}',
+            f'{record}{{"type":"2","data":{{"group":{value}}}}}',
+            f"{entry}{value}}}",
+            log,
+        ]
+    )
+    folds = fold_text(tmp_path, text)
+
+    assert {CHECKOUT, BILLING} <= set(folds.timelines)
+    assert {line for reason in said(folds) for line in re.findall(r"line ([1-5])\b", reason)} >= {"1", "2"}
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)

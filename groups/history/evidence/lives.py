@@ -214,8 +214,7 @@ class Lives:
             recorded = step.before.classic.recorded or step.before.modern.epoch_recorded
             online = bool(members_of(step.before)) and bool(members_of(step.after))
             if recorded:
-                protocol = str(step.after.protocol)
-                self.passages.append(Passage(step.sequence, now_ms, protocol, online))
+                self.passages.append(Passage(step.sequence, now_ms, str(step.after.protocol), online))
         self._rebalances(step, now_ms)
 
     def empties(self, step: Step) -> None:
@@ -232,7 +231,7 @@ class Lives:
     def _form(self, step: Step, now_ms: int) -> None:
         forming = self.forming
         if forming is None:
-            if step.found or self.formed_after:
+            if step.found or self.formed_after or step.before.classic.has_unknown_past:
                 self.formed_after = True
             elif step.joined:
                 self.forming = Forming(now_ms, now_ms, step.sequence)

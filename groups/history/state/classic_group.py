@@ -121,6 +121,11 @@ class ClassicGroup:
         return None if self.generation == UNKNOWN_GENERATION else self.generation
 
     @property
+    def has_unknown_past(self) -> bool:
+        """Whether the record is of some generation before the first one that is known (inferred from log lines)."""
+        return self.recorded and self.generation == UNKNOWN_GENERATION
+
+    @property
     def shown(self) -> Mapping[str, ClassicMember]:
         """Members of the last generation that are still there, and those that are joining."""
         if not self.joining and not self.gone:

@@ -30,7 +30,7 @@ __all__ = ["LineProblem", "LoggedRequest", "read_request_log"]
 
 MARK: Final = "Completed request:"
 
-_CONNECTION: Final = re.compile(r"^.*:\d+-(.*):\d+-\d+(?:-\d+)?$")
+_CONNECTION: Final = re.compile(r"^.{0,300}:\d+-(.{0,300}):\d+-\d+(?:-\d+)?$")
 
 _FORM: Final = '{"done_ms", "total_ms", "api", "version", "client", "request", "response"}'
 
@@ -101,6 +101,8 @@ def _logged(number: int, line: str, at: int, zone: timezone) -> LoggedRequest:
         given, _ = json.JSONDecoder().raw_decode(line, begin)
     except json.JSONDecodeError as error:
         raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}; is the line cut short?") from None
+    except (ValueError, RecursionError) as error:
+        raise _BadLine(f"no JSON of a request: {error!s:.80}") from None
     done_ms = _time_of(line[:at], zone)
     header = _of(given, "requestHeader", Mapping)
     connection = given.get("connection")
@@ -123,6 +125,8 @@ def _given(number: int, line: str) -> LoggedRequest:
         given = json.loads(line)
     except json.JSONDecodeError as error:
         raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise _BadLine(f"no JSON of a request: {error!s:.80}") from None
     host = given.get("host")
     return LoggedRequest(
         line=number,
