@@ -329,7 +329,7 @@ def test_whatever_is_cut_out_of_a_text_or_put_into_it_the_rest_is_read(
         "offset=1, leaderEpoch=, metadata=",
     ],
 )
-def test_a_long_line_of_one_part_again_and_again_takes_time_by_its_length(part: str) -> None:
+def test_a_long_line_of_one_repeated_part_takes_time_by_its_length(part: str) -> None:
     """Time that grows with the square of the length would be hours for these."""
     line = part * (600_000 // len(part))
     formats_of(line[:65_536])
