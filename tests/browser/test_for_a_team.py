@@ -39,6 +39,7 @@ def test_a_team_that_follows_the_docs_signs_in_imports_and_shares_with_a_strange
         expect(page.locator("#stage")).to_have_text("Done")
         page.locator("#troubles-all").click()
         page.locator("#troubles-rows a").first.click()
+        page.wait_for_selector("html[data-alive]")
         group = page.locator("h1.gid").inner_text()
         link = shared(page, hide=False)
 

@@ -126,7 +126,7 @@ def test_case_studies_are_filtered_searched_and_walked_by_key(open_page: Open) -
     cards = page.locator(".card:visible")
     expect(cards).to_have_count(12)
     page.get_by_role("button", name="Upgrades").click()
-    expect(cards).to_have_count(6)
+    expect(cards).to_have_count(9)
     page.locator("#find").fill("nothing is called so")
     expect(page.locator("#no-case")).to_be_visible()
     page.locator("#all-cases").click()
