@@ -43,7 +43,7 @@ def said_to_have_all() -> Log:
     log.topics(foo={"id": FOO, "partitions": INT32_MAX})
     counted = {"topicId": FOO, "topicName": "foo", "numPartitions": INT32_MAX}
     log.write(record(4, {"groupId": "orders"}, {"topics": [counted]}))
-    log.write(R.member("A"), R.epoch(2, HASH), R.target("A", 0, 1, INT32_MAX), R.target_epoch(2))
+    log.write(R.member("A"), R.epoch(2), R.target("A", 0, 1, INT32_MAX), R.target_epoch(2, 0))
     log.write(R.current("A", 2, 0, STABLE, {0: 2, 1: 2}))
     return log
 
