@@ -151,6 +151,8 @@ def test_the_map_is_as_large_as_its_text_and_a_click_meets_the_row_under_it(
     rows = page.locator(".mscroll .mrow")
     rows.first.wait_for()
     wanted = rows.nth(1)
+    # The lanes of those that matter are above it.
+    wanted.scroll_into_view_if_needed()
     key, box = wanted.get_attribute("data-key"), wanted.bounding_box()
     scroller = page.locator(".mscroll").bounding_box()
     assert box
