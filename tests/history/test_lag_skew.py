@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from statistics import median
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groups.history.lag.cost import Place
 from groups.history.lag.partition import Lag, NotKnown
-from groups.history.lag.skew import Skew, SkewKind, grown, skews
+from groups.history.lag.skew import Skew, SkewKind, _median_without, grown, skews
 
 LOOKS = 24
 ODD, EVEN = "ann", "ben"
@@ -54,6 +57,15 @@ def test_a_partition_that_is_written_faster_and_falls_behind_is_hot_and_its_owne
     )
     [alone] = found({0: 0, 1: 90, 2: 0, 3: 0}, {1: 4000})
     assert (alone.kind, alone.written_times) == (SkewKind.HOT_PARTITION, None)
+
+
+@given(st.lists(st.integers(0, 9), min_size=2), st.data())
+def test_the_median_of_the_others_is_that_of_a_list_without_the_one(
+    some: list[int], data: st.DataObject
+) -> None:
+    some.sort()
+    left_out = data.draw(st.integers(0, len(some) - 1))
+    assert _median_without(some, left_out) == median(some[:left_out] + some[left_out + 1 :])
 
 
 @pytest.mark.parametrize(

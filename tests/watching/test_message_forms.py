@@ -226,6 +226,11 @@ def test_a_rule_of_an_earlier_version_goes_on_as_json(watch: Watch) -> None:
     AlertRule.objects.filter(pk=row.pk).update(sealed=seal({"url": "https://chat.example/x"}))
     [rule] = registry.overview(watch.cluster)["rules"]
     assert (rule["webhook"], rule["form"]) == ("https://chat.example/…", "json")
+    AlertRule.objects.filter(pk=row.pk).update(
+        sealed=seal({"url": "https://chat.example/x", "form": "of later"})
+    )
+    [rule] = registry.overview(watch.cluster)["rules"]
+    assert (rule["webhook"], rule["form"]) == (None, None)
 
 
 def test_what_could_not_wait_is_counted_in_one_message_once_there_is_room(

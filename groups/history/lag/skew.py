@@ -6,11 +6,11 @@ each value of the last third of the looks is greater than each of the first thir
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median
 from typing import Final
 
 from groups.history.lag.cost import Place
@@ -62,13 +62,19 @@ def skews(
     live = {place for place in lags if written.get(place, 0) > 0}
     found = []
     hot = set()
+    by_topic: dict[str, list[int]] = defaultdict(list)
+    for place in lags:
+        by_topic[place[0]].append(written.get(place, 0))
+    for some in by_topic.values():
+        some.sort()
     for place in sorted(growths):
-        others = [written[each] for each in live if each[0] == place[0] and each != place]
-        idle = sum(1 for each in lags if each[0] == place[0] and each != place) - len(others)
-        usual = median([*others, *[0] * idle]) if len(others) + idle + 1 >= PARTITIONS_LEAST else None
-        if usual is not None and written.get(place, 0) > HOT_TIMES * usual:
+        some, own = by_topic[place[0]], written.get(place, 0)
+        if len(some) < PARTITIONS_LEAST:
+            continue
+        usual = _median_without(some, bisect_left(some, own))
+        if own > HOT_TIMES * usual:
             hot.add(place)
-            times = round(written[place] / usual, 1) if usual else None
+            times = round(own / usual, 1) if usual else None
             found.append(_skew(SkewKind.HOT_PARTITION, [place], owners.get(place), growths, times))
     of_member: dict[str, list[Place]] = defaultdict(list)
     for place in sorted(live - hot):
@@ -88,6 +94,12 @@ def grown(some: Sequence[Lag]) -> tuple[int, int] | None:
     if len(known) < LOOKS_LEAST or min(known[-third:]) <= max(known[:third]):
         return None
     return known[0], known[-1]
+
+
+def _median_without(some: Sequence[int], left_out: int) -> float:
+    """The median of sorted numbers, of which the one at ``left_out`` does not count."""
+    low, high = ((len(some) - 2) // 2, (len(some) - 1) // 2)
+    return sum(some[at + (at >= left_out)] for at in (low, high)) / 2
 
 
 def _skew(

@@ -97,13 +97,13 @@ def _check_people(found: Destination) -> None:
 
 
 def stored_destination(row: AlertRule) -> Destination | None:
-    """The rule's; null for none, and where it was encrypted with another key."""
+    """The rule's; null for none, and where it was encrypted with another key or by a later version that has more forms."""
     if not row.sealed:
         return None
     try:
         kept = unseal(bytes(row.sealed))
-    except ClusterError:
+        # Rules of earlier versions have the URL alone.
+        url, form = kept.get("url", ""), Form(kept.get("form", Form.JSON))
+    except (ClusterError, ValueError):
         return None
-    # Rules of earlier versions have the URL alone.
-    url, form = kept.get("url", ""), Form(kept.get("form", Form.JSON))
     return Destination(url=url, form=form, key=kept.get("key", "")) if url else None

@@ -186,9 +186,11 @@ def _blocked(cluster: Cluster, rule: Rule) -> str | None:
         how = "the log of a live group does" if is_followed else "polls do"
         return f"It cannot fire: it needs {lacking}, which {how} not contain." if lacking else None
     if rule.kind in (Kind.LAG, Kind.LATE):
-        rows = cluster.groups.values_list("group", "facts__lag")
-        lags = [lag for group, lag in rows if not rule.group or is_match(rule.group, group)]
-        if lags and all(lag is None for lag in lags):
+        rows = cluster.groups.all()
+        if rule.group:
+            names = rows.values_list("group", flat=True) if "*" in rule.group else [rule.group]
+            rows = rows.filter(group__in=[name for name in names if is_match(rule.group, name)])
+        if rows.exists() and not rows.filter(facts__has_key="lag").exclude(facts__lag=None).exists():
             return "It cannot fire now: no lag is known. Committed offsets, or the ends of partitions, are not readable."
     return None
 
