@@ -73,7 +73,7 @@ def test_what_changed_is_changed_and_rules_go_where_that_is_asked_for(tmp_path: 
         .replace("watched: false", "watched: true")
     )
     assert applied(tmp_path, other) == [
-        "prod-eu: added the rule Lag over 4\N{NARROW NO-BREAK SPACE}min 0\N{NARROW NO-BREAK SPACE}s for 1\N{NARROW NO-BREAK SPACE}min 0\N{NARROW NO-BREAK SPACE}s",
+        "prod-eu: added the rule Lag over 4\N{NARROW NO-BREAK SPACE}min for 1\N{NARROW NO-BREAK SPACE}min",
         "test: other properties; whoever watches it takes them when it connects again",
         "test: watched",
     ]

@@ -202,8 +202,9 @@ def is_match(pattern: str, group: str) -> bool:
 
 
 def _length(seconds: int) -> str:
-    """Whole seconds without a tenth: ``30 s``."""
-    return duration(seconds * 1000).replace(f".0{THIN_SPACE}s", f"{THIN_SPACE}s")
+    """Whole seconds without a tenth, whole minutes without seconds: ``30 s``, ``5 min``."""
+    text = duration(seconds * 1000).replace(f".0{THIN_SPACE}s", f"{THIN_SPACE}s")
+    return text.removesuffix(f" 0{THIN_SPACE}s")
 
 
 def rule_of(given: Mapping[str, Any]) -> Rule:
