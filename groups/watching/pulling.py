@@ -328,7 +328,10 @@ class Puller:
     def _lag(self, positions: Positions) -> dict[str, LagFacts]:
         """The lag of each group over all its committed partitions."""
         self._recent.add(positions.ends_ms, positions.ends, positions.made_again)
-        self._starts = positions.starts or self._starts
+        # The start of an older log of the same name would count records as deleted that never were in the new one.
+        self._starts = positions.starts or {
+            topic: starts for topic, starts in self._starts.items() if topic not in positions.made_again
+        }
         return {name: self._lag_of(name, places, positions) for name, places in positions.committed.items()}
 
     def _lag_of(self, group: str, places: Sequence[Place], positions: Positions) -> LagFacts:

@@ -70,3 +70,13 @@ def test_a_log_that_is_another_one_and_an_answer_that_is_missing_make_up_no_age(
     assert ends.oldest([("orders", 0, 5)], 3 * EVERY_MS) == Age(EVERY_MS, is_least=True)
     ends.add(3 * EVERY_MS, {"orders": {0: 20, 1: 60}}, made_again={"orders"})
     assert ends.oldest([("orders", 0, 5)], 3 * EVERY_MS) == Age(0, is_least=True)
+
+
+def test_a_round_without_answers_forgets_nothing_and_a_topic_that_is_gone_is_forgotten_in_time() -> None:
+    ends = RecentEnds()
+    ends.add(0, {"orders": {0: 100}})
+    ends.add(EVERY_MS, {"orders": {0: 200}})
+    ends.add(2 * EVERY_MS, {})
+    assert ends.oldest([("orders", 0, 100)], 2 * EVERY_MS) == Age(2 * EVERY_MS, is_least=False)
+    ends.add(EVERY_MS + KEPT_MS + 1, {})
+    assert ends.oldest([("orders", 0, 100)], EVERY_MS + KEPT_MS + 1) is None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import cast
 
 import pytest
 from django.db.models import Q
 
 from groups.cluster_models import Cluster, WatchedGroup
+from groups.clusters.brokers import Brokers
 from groups.history.lag.samples import NEW_LOG, NO_ANSWER, OffsetColumns
 from groups.models import OffsetBlock
 from groups.storage import offset_blocks
 from groups.watching import positions as keeping
 from groups.watching import registry
 from groups.watching.positions import PositionKeeper
-from groups.watching.pulling import Positions
+from groups.watching.pulling import Positions, Puller
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +131,18 @@ def test_offsets_of_a_cluster_stay_below_their_bound_and_the_oldest_go(
     keeper.take(seen(BEGIN_MS, {"orders": {0: 9}}))
     offset_blocks.forget(cluster, BEGIN_MS, 7 * DAY)
     assert not OffsetBlock.objects.exists()
+
+
+def test_a_topic_that_was_made_again_has_lost_no_records_of_its_new_log() -> None:
+    puller = Puller(cast(Brokers, None))
+
+    def lost(committed: int, end: int, start: int | None, **more: object) -> int | None:
+        starts = {} if start is None else {"orders": {0: start}}
+        places = {"billing": [("orders", 0, committed)]}
+        now = seen(BEGIN_MS, {"orders": {0: end}}, committed=places, starts=starts, **more)
+        return puller._lag(now)["billing"]["lost_records"]
+
+    assert lost(10, 2_000, 1_000) == 990
+    assert lost(10, 2_000, None) == 990
+    assert lost(5, 8, None, made_again=frozenset({"orders"})) == 0
+    assert lost(5, 9, None) == 0

@@ -86,11 +86,15 @@ class RecentEnds:
     _ends: dict[str, dict[int, EndsOfPartition]] = field(default_factory=dict)
 
     def add(self, at_ms: int, ends: Mapping[str, Mapping[int, int]], made_again: Iterable[str] = ()) -> None:
-        """Add a round. ``made_again``: topics with another id than before. A negative end is none; topics that are not asked for are forgotten."""
+        """Add a round. ``made_again``: topics with another id than before. A negative end is none.
+
+        A round without answers forgets nothing; a topic goes when the last answer of it is older than ``KEPT_MS``.
+        """
         for topic in made_again:
             self._ends.pop(topic, None)
         for topic in self._ends.keys() - ends.keys():
-            del self._ends[topic]
+            if all(each.times_ms[-1] < at_ms - KEPT_MS for each in self._ends[topic].values()):
+                del self._ends[topic]
         for topic, partitions in ends.items():
             known = self._ends.setdefault(topic, {})
             for partition, end in partitions.items():
