@@ -155,18 +155,15 @@ def _changed(cluster: Cluster, properties: Mapping[str, str]) -> Iterator[str]:
 
 def _rules(cluster: Cluster, declared: list[dict[str, Any]], *, prune: bool) -> Iterator[str]:
     wanted = {_identity(rule_of(rule).limits, rule, destination_of(rule)): rule for rule in declared}
-    stored: dict[Any, AlertRule] = {}
-    for row in cluster.rules.all():
+    rows, stored = list(cluster.rules.all()), dict[Any, AlertRule]()
+    for row in rows:
         given = {"kind": row.kind, "group": row.group}
         stored.setdefault(_identity(row.limits, given, stored_destination(row)), row)
-    gone = [
-        row
-        for row in cluster.rules.all()
-        if row.pk not in {stored[each].pk for each in wanted.keys() & stored.keys()}
-    ]
-    for row in gone if prune else ():
-        yield f"{cluster.name}: removed the rule {rules.text_of(row)}"
-        row.delete()
+    kept = {row.pk for identity, row in stored.items() if identity in wanted}
+    for row in rows if prune else ():
+        if row.pk not in kept:
+            yield f"{cluster.name}: removed the rule {rules.text_of(row)}"
+            row.delete()
     for identity, rule in wanted.items():
         if identity not in stored:
             try:
