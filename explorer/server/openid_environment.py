@@ -10,10 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 from explorer.accounts.provider import MappedRole, OpenId
 from explorer.server.environment import parts_of, text
+from groups.clusters.settings import keeps_secret
 
 ROLE: Final = re.compile(r"\s*(?P<group>.+)=(?P<role>viewer|editor|admin)(?:@(?P<cluster>[^@=;]+))?\s*")
-
-LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
 def openid(login: tuple[str, ...]) -> OpenId | None:
@@ -31,8 +30,7 @@ def openid(login: tuple[str, ...]) -> OpenId | None:
         )
     issuer = given["OIDC_ISSUER"]
     parts = parts_of("OIDC_ISSUER", issuer)
-    is_secret = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
-    if not is_secret or not parts.netloc or parts.query or parts.fragment:
+    if not keeps_secret(issuer) or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"OIDC_ISSUER={issuer!r} must begin with https:// and a host.")
     scopes = text("OIDC_SCOPES", "openid profile email")
     if "openid" not in scopes.split():

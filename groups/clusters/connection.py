@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import shlex
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Final
 
 from groups.clusters import sasl
@@ -29,6 +27,7 @@ from groups.clusters.channel import Answer, Channel, Sent, open_channel
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings, Sasl
 from groups.clusters.tls import context_of, wrong_time_of_client
+from groups.clusters.tokens import token_of
 from groups.wire.errors import RecordError
 from groups.wire.rpc import decode_response, error_name
 
@@ -51,11 +50,6 @@ NEWER_REQUESTS: Final = {
 
 RENEW_AT: Final = 0.85
 """Which part of a login's life passes before it is renewed (KIP-368); clients take 0.85 to 0.95."""
-
-TOKEN_BYTES_MOST: Final = 64 * 1024
-
-COMMAND_S: Final = 30.0
-"""A command that prints a token asks somebody over the network; longer means that it waits for a person."""
 
 Step = Callable[[str], Awaitable[None]]
 
@@ -122,7 +116,7 @@ class Connection:
         if login is None:
             self.channel.logged_in()
             return
-        token = await token_of(login) if login.mechanism == sasl.OAUTHBEARER else ""
+        token = await token_of(self.settings) if login.mechanism == sasl.OAUTHBEARER else ""
         shaken = decoded(await self.channel.request(SASL_HANDSHAKE, 1, {"mechanism": login.mechanism}))
         if shaken["errorCode"] == ILLEGAL_SASL_STATE:
             raise ClusterError(
@@ -241,52 +235,6 @@ def _exchange_of(login: Sasl, token: str) -> sasl.Exchange:
             return sasl.oauthbearer(token)
     nonce = base64.b64encode(os.urandom(18)).decode()
     return sasl.scram(login.mechanism, login.user, login.password, nonce)
-
-
-async def token_of(login: Sasl) -> str:
-    """The token as it is now: read, or printed by the command, at each login."""
-    if login.token_file is not None:
-        try:
-            token = Path(login.token_file).read_text()[: TOKEN_BYTES_MOST + 1]
-        except (OSError, UnicodeDecodeError) as error:
-            raise ClusterError(
-                Fault.SETTINGS, f"The token file {login.token_file} cannot be read: {error}."
-            ) from None
-    else:
-        token = await _printed(login.token_command or "")
-    token = token.strip()
-    if not token or len(token) > TOKEN_BYTES_MOST or not token.isprintable():
-        raise ClusterError(
-            Fault.SETTINGS, "There is no token: the file or the command must give one, and nothing else."
-        )
-    return token
-
-
-async def _printed(command: str) -> str:
-    """What a command of the server's own settings prints; it is started as it is, by no shell."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *shlex.split(command),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except (OSError, ValueError) as error:
-        raise ClusterError(Fault.SETTINGS, f"The token's command cannot be started: {error}.") from None
-    try:
-        async with asyncio.timeout(COMMAND_S):
-            out, said = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise ClusterError(
-            Fault.SETTINGS, f"The token's command did not end within {COMMAND_S:g} s."
-        ) from None
-    if process.returncode:
-        words = said.decode("utf-8", "replace").strip().splitlines()
-        why = f": {words[-1][:200]}" if words else ""
-        raise ClusterError(Fault.SETTINGS, f"The token's command ended with code {process.returncode}{why}.")
-    return out.decode("utf-8", "replace")
 
 
 def decoded(answer: Answer) -> dict[str, Any]:

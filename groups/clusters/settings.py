@@ -2,7 +2,7 @@
 
 What users have already is the file that their other clients take (``--command-config``), so names and meanings are
 Kafka's: ``bootstrap.servers``, ``security.protocol``, ``sasl.mechanism``, ``sasl.jaas.config``, ``ssl.truststore.location``.
-Stores are PEM; Java's own formats are refused with the command that converts them.
+Stores are PEM, PKCS12 or JKS, recognised by their content.
 
 Settings come from two places that are trusted differently. The server's own (environment, file, command line) may name
 files and a command; a page may not (``by_hand``), or anyone who may add a cluster could read the server's disk.
@@ -15,8 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from groups.clusters.faults import ClusterError, Fault
+from groups.clusters.key_stores import BadStore, pem_of
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"
@@ -29,6 +31,8 @@ CLIENT_ID: Final = "rebalance-explorer"
 TIMEOUT_MS: Final = 10_000
 """A broker under load keeps an answer for a second or two; one that is gone should be reported while somebody waits."""
 
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+
 SERVERS_MOST: Final = 100
 """Bootstrap servers: one that answers is enough."""
 
@@ -39,13 +43,19 @@ TOKEN_FILE: Final = "rebalance.oauthbearer.token.file"  # noqa: S105 - names of 
 TOKEN_COMMAND: Final = "rebalance.oauthbearer.token.command"  # noqa: S105
 """Our own two names: a token comes from a file that something else renews, or from a command that prints it."""
 
+TOKEN_URL: Final = "sasl.oauthbearer.token.endpoint.url"  # noqa: S105
+CLIENT_ID_OF_TOKEN: Final = "sasl.oauthbearer.client.credentials.client.id"  # noqa: S105
+CLIENT_SECRET: Final = "sasl.oauthbearer.client.credentials.client.secret"  # noqa: S105
+TOKEN_SCOPE: Final = "sasl.oauthbearer.scope"  # noqa: S105
+"""Kafka's names for a token from an authorization server (KIP-768; the last three KIP-1139, before it in the JAAS line)."""
+
 FOLLOW: Final = "rebalance.follow"
 """Our own, too: whether ``__consumer_offsets`` is followed; where it is not set, if the rights allow it."""
 
 ON_THIS_MACHINE: Final = frozenset(
-    {"ssl.truststore.location", "ssl.keystore.location", TOKEN_FILE, TOKEN_COMMAND}
+    {"ssl.truststore.location", "ssl.keystore.location", TOKEN_FILE, TOKEN_COMMAND, TOKEN_URL}
 )
-"""What reads the server's disk or starts a program: never taken from a page."""
+"""What reads the server's disk, starts a program, or has the server ask any address by HTTP: never taken from a page."""
 
 KNOWN: Final = ON_THIS_MACHINE | {
     "bootstrap.servers",
@@ -56,9 +66,14 @@ KNOWN: Final = ON_THIS_MACHINE | {
     "sasl.jaas.config",
     "sasl.username",
     "sasl.password",
+    CLIENT_ID_OF_TOKEN,
+    CLIENT_SECRET,
+    TOKEN_SCOPE,
     "ssl.truststore.type",
+    "ssl.truststore.password",
     "ssl.truststore.certificates",
     "ssl.keystore.type",
+    "ssl.keystore.password",
     "ssl.keystore.certificate.chain",
     "ssl.keystore.key",
     "ssl.key.password",
@@ -66,7 +81,17 @@ KNOWN: Final = ON_THIS_MACHINE | {
     FOLLOW,
 }
 
-SECRET: Final = frozenset({"sasl.jaas.config", "sasl.password", "ssl.keystore.key", "ssl.key.password"})
+SECRET: Final = frozenset(
+    {
+        "sasl.jaas.config",
+        "sasl.password",
+        CLIENT_SECRET,
+        "ssl.truststore.password",
+        "ssl.keystore.password",
+        "ssl.keystore.key",
+        "ssl.key.password",
+    }
+)
 """Never shown, never logged."""
 
 
@@ -90,12 +115,23 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenEndpoint:
+    """Where an authorization server gives tokens for a client's own credentials."""
+
+    url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sasl:
     mechanism: str
     user: str = ""
     password: str = field(default="", repr=False)
     token_file: str | None = None
     token_command: str | None = None
+    token_endpoint: TokenEndpoint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +157,9 @@ def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> Clus
     for name in properties:
         if by_hand and name in ON_THIS_MACHINE:
             raise _wrong(
-                f"{name} names something on the server, which only the server's own settings may do. "
-                "Paste the PEM text (ssl.truststore.certificates, ssl.keystore.certificate.chain, ssl.keystore.key) instead."
+                f"{name} names something that the server reads or asks, which only the server's own settings may do. "
+                "Certificates and keys are pasted as PEM text instead (ssl.truststore.certificates, "
+                "ssl.keystore.certificate.chain, ssl.keystore.key)."
             )
     protocol = properties.get("security.protocol", PLAINTEXT).strip().upper()
     if protocol not in PROTOCOLS:
@@ -209,7 +246,7 @@ def _tls(properties: Mapping[str, str]) -> Tls:
 
 
 def _pem(properties: Mapping[str, str], store: str, inline: str, holds: str) -> str | None:
-    """The PEM text that is in the property ``inline``, or in the file ``store``.location."""
+    """The PEM text that is in the property ``inline``, or in the file ``store``.location, whose form its content shows."""
     if text := properties.get(inline):
         if f"{holds}-----" not in text:
             raise _wrong(f"{inline} holds no PEM text: it must have a line -----BEGIN {holds}-----.")
@@ -217,27 +254,23 @@ def _pem(properties: Mapping[str, str], store: str, inline: str, holds: str) -> 
     path = properties.get(f"{store}.location")
     if not path:
         return None
-    kind = properties.get(f"{store}.type", "PEM").strip().upper()
-    if kind != "PEM":
-        raise _wrong(_convert(store, path, kind))
     try:
         with Path(path).open("rb") as file:
             data = file.read(PROPERTIES_BYTES_MOST + 1)
     except OSError as error:
         raise _wrong(f"{store}.location={path} cannot be read: {error.strerror}.") from None
-    if b"-----BEGIN " not in data or len(data) > PROPERTIES_BYTES_MOST:
-        raise _wrong(_convert(store, path, "no PEM"))
-    text = data.decode("utf-8", "replace")
+    if len(data) > PROPERTIES_BYTES_MOST:
+        raise _wrong(f"{store}.location={path} has more than {PROPERTIES_BYTES_MOST:,} bytes.")
+    if b"-----BEGIN " in data:
+        text = data.decode("utf-8", "replace")
+    else:
+        try:
+            text = pem_of(
+                data, properties.get(f"{store}.password", ""), properties.get("ssl.key.password") or None
+            )
+        except BadStore as error:
+            raise _wrong(f"{store}.location={path} {error} ({store}.password).") from None
     return text if f"{holds}-----" in text else None
-
-
-def _convert(store: str, path: str, kind: str) -> str:
-    command = (
-        f"keytool -exportcert -rfc -keystore {path} -alias ALIAS"
-        if store == "ssl.truststore"
-        else f"openssl pkcs12 -in {path} -nodes"
-    )
-    return f"{store}.location={path} is {kind}, and only PEM is read: `{command} > {store.split('.')[1]}.pem` makes it."
 
 
 def _sasl(properties: Mapping[str, str]) -> Sasl:
@@ -245,12 +278,19 @@ def _sasl(properties: Mapping[str, str]) -> Sasl:
     if mechanism not in MECHANISMS:
         said = f"sasl.mechanism={mechanism} is not known here" if mechanism else "sasl.mechanism is missing"
         raise _wrong(f"{said}: use {', '.join(MECHANISMS)}.")
-    if mechanism == OAUTHBEARER:
-        file, command = properties.get(TOKEN_FILE), properties.get(TOKEN_COMMAND)
-        if bool(file) == bool(command):
-            raise _wrong(f"OAUTHBEARER takes its token from {TOKEN_FILE} or from {TOKEN_COMMAND}: set one.")
-        return Sasl(mechanism=mechanism, token_file=file, token_command=command)
     jaas = _jaas(properties.get("sasl.jaas.config", ""))
+    if mechanism == OAUTHBEARER:
+        file, command, url = map(properties.get, (TOKEN_FILE, TOKEN_COMMAND, TOKEN_URL))
+        if sum(map(bool, (file, command, url))) != 1:
+            raise _wrong(
+                f"OAUTHBEARER takes its token from {TOKEN_URL}, {TOKEN_FILE} or {TOKEN_COMMAND}: set one."
+            )
+        return Sasl(
+            mechanism=mechanism,
+            token_file=file,
+            token_command=command,
+            token_endpoint=_token_endpoint(url, properties, jaas) if url else None,
+        )
     user = properties.get("sasl.username") or jaas.get("username", "")
     password = properties.get("sasl.password") or jaas.get("password", "")
     if not user or not password:
@@ -258,6 +298,29 @@ def _sasl(properties: Mapping[str, str]) -> Sasl:
             f"{mechanism} needs a user and a password: set sasl.username and sasl.password, or sasl.jaas.config."
         )
     return Sasl(mechanism=mechanism, user=user, password=password)
+
+
+def keeps_secret(url: str) -> bool:
+    """Whether nobody on the way reads what is sent there: by TLS, or within this machine."""
+    parts = urlsplit(url)
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    )
+
+
+def _token_endpoint(url: str, properties: Mapping[str, str], jaas: Mapping[str, str]) -> TokenEndpoint:
+    if not keeps_secret(url.strip()):
+        raise _wrong(
+            f"{TOKEN_URL}={url!r:.200} must begin with https:// (http:// to this machine alone): it is sent a secret."
+        )
+    client_id = properties.get(CLIENT_ID_OF_TOKEN) or jaas.get("clientId", "")
+    secret = properties.get(CLIENT_SECRET) or jaas.get("clientSecret", "")
+    if not client_id or not secret:
+        raise _wrong(
+            f"{TOKEN_URL} needs {CLIENT_ID_OF_TOKEN} and {CLIENT_SECRET}, or clientId and clientSecret in sasl.jaas.config."
+        )
+    scope = properties.get(TOKEN_SCOPE) or jaas.get("scope", "")
+    return TokenEndpoint(url=url.strip(), client_id=client_id, client_secret=secret, scope=scope)
 
 
 _OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))')

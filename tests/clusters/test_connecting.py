@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
-from collections.abc import AsyncIterator
+import json
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
 from groups.clusters.allowed import DESCRIBE_CLUSTER, LIST_GROUPS
 from groups.clusters.connection import Connection, connect
@@ -62,6 +70,114 @@ async def test_a_token_may_come_from_a_command(secure: Secure) -> None:
     command = {"rebalance.oauthbearer.token.command": f"echo {token('watcher')}"}
     async with connected(secure.properties("oauth") | command) as connection:
         assert connection.is_open
+
+
+@contextlib.contextmanager
+def token_endpoint(client: str, secret: str, answer: dict[str, str]) -> Iterator[str]:
+    """An authorization server that gives ``answer`` to one client: its address."""
+    right = "Basic " + base64.b64encode(f"{client}:{secret}".encode()).decode()
+
+    class Endpoint(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            known = self.headers["Authorization"] == right
+            is_right = known and asked == {"grant_type": ["client_credentials"], "scope": ["kafka"]}
+            body = json.dumps(answer if is_right else {"error": "invalid_client"}).encode()
+            self.send_response(200 if is_right else 401)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/token"
+        server.shutdown()
+
+
+async def test_a_token_may_come_from_an_authorization_server(secure: Secure) -> None:
+    jaas = 'org.X required clientId="watch" clientSecret="{}" scope="kafka";'
+    with token_endpoint("watch", "s3cret", {"access_token": token("watcher")}) as url:
+        asked = secure.properties("oauth") | {"sasl.oauthbearer.token.endpoint.url": url}
+        async with connected(asked | {"sasl.jaas.config": jaas.format("s3cret")}) as connection:
+            assert connection.is_open
+        refused = await refusal(asked | {"sasl.jaas.config": jaas.format("wrong")})
+    assert str(refused) == f"The token endpoint {url} answers 401: invalid_client."
+    silent = await refusal(asked | {"sasl.jaas.config": jaas.format("s3cret")})
+    assert str(silent).startswith(f"The token endpoint {url} does not answer: ")
+    with token_endpoint("watch", "s3cret", {"id_token": "x"}) as url:
+        asked["sasl.oauthbearer.token.endpoint.url"] = url
+        lacking = await refusal(asked | {"sasl.jaas.config": jaas.format("s3cret")})
+    assert "answers without an access_token" in str(lacking)
+
+
+@pytest.mark.parametrize("kind", ["PKCS12", "JKS"])
+async def test_a_store_of_java_opens_the_way_of_client_certificates(
+    secure: Secure, kind: str, tmp_path: Path
+) -> None:
+    trusted, own = java_stores(secure, kind, tmp_path)
+    properties = {
+        "bootstrap.servers": secure.address("MTLS"),
+        "security.protocol": "SSL",
+        # As files that were made for an older Java name it: the content counts.
+        "ssl.truststore.type": "JKS",
+        "ssl.truststore.location": str(trusted),
+        "ssl.truststore.password": "changeit",
+        "ssl.keystore.location": str(own),
+        "ssl.keystore.password": "changeit",
+    }
+    async with connected(properties) as connection:
+        assert connection.is_open
+    with pytest.raises(
+        ClusterError, match=r"cannot be opened: the password is wrong.*ssl\.keystore\.password"
+    ):
+        settings_of(properties | {"ssl.keystore.password": "guess"})
+    own.write_bytes(own.read_bytes()[:-40])
+    with pytest.raises(ClusterError, match=str(own)):
+        settings_of(properties)
+
+
+def java_stores(secure: Secure, kind: str, folder: Path) -> tuple[Path, Path]:
+    """What ``keytool`` makes of the test's certificates: the store of those that are trusted, and the watcher's own."""
+    client, ca = secure.certificates.watcher, secure.certificates.ca
+    packed = folder / "watcher.p12"
+    packed.write_bytes(
+        serialize_key_and_certificates(
+            b"watcher", client.key, client.certificate, [ca.certificate], BestAvailableEncryption(b"changeit")
+        )
+    )
+    authority = folder / "ca.pem"
+    authority.write_text(ca.pem)
+    trusted, own = folder / "trusted.jks", folder / "own.jks"
+    common = ["-noprompt", "-storepass", "changeit", "-deststorepass", "changeit", "-deststoretype", kind]
+    for words in (
+        [
+            "-importcert",
+            "-alias",
+            "ca",
+            "-file",
+            authority,
+            "-keystore",
+            trusted,
+            "-storetype",
+            kind,
+            *common[:3],
+        ],
+        [
+            "-importkeystore",
+            "-srckeystore",
+            packed,
+            "-srcstorepass",
+            "changeit",
+            "-destkeystore",
+            own,
+            common[0],
+            *common[3:],
+        ],
+    ):
+        subprocess.run(["keytool", *map(str, words)], check=True, capture_output=True)
+    return trusted, own
 
 
 async def test_a_login_that_ends_is_renewed_on_the_same_connection(secure: Secure, tmp_path: Path) -> None:
