@@ -46,3 +46,8 @@ def data_folder(
     given = Path(environment.get("XDG_DATA_HOME") or "")
     # The specification demands that a relative path is ignored.
     return (given if given.is_absolute() else home / ".local" / "share") / NAME
+
+
+def python_path() -> str:
+    """``PYTHONPATH`` of a child process: this program's root first, so that it may be started from any folder."""
+    return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

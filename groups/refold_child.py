@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import uuid
+from collections.abc import Iterator, Mapping
 
-import orjson
+from groups.child_side import Message, answer_question
 
 
-def main() -> None:
-    question = orjson.loads(sys.stdin.buffer.readline())
+def answer(question: Mapping[str, str]) -> Iterator[Message]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     import django
 
     django.setup()
     from groups.storage import refold
 
-    made = refold(question["timeline"], owner=f"refold {uuid.uuid4()}")
-    sys.stdout.buffer.write(orjson.dumps({"type": "done", "made": made}) + b"\n")
+    yield {"type": "done", "made": refold(question["timeline"], owner=f"refold {uuid.uuid4()}")}
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(answer_question(answer))

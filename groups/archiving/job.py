@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any, Final
 from groups.archiving.fetching import look
 from groups.archiving.segments import ArchiveError, positions, write_whole
 from groups.archiving.source import SINK, SOURCE, keep_topics, sink_of, source_of
+from groups.child_side import Lines
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import settings_of
-from groups.pipeline.spark.child import Lines, answer_request, spark_session
+from groups.pipeline.spark.child import answer_request, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from groups.address_space import bound_memory
+from groups.child_side import Lines, question
 from groups.clusters.checking import check
 from groups.history.state.plain import to_plain
 
@@ -21,16 +20,11 @@ ADDRESS_BYTES_MOST: Final = 1024**3
 
 
 async def _steps(properties: Mapping[str, str]) -> None:
+    lines = Lines(sys.stdout.buffer)
     async for step in check(properties):
-        sys.stdout.buffer.write(orjson.dumps({"type": "step", "step": to_plain(step)}) + b"\n")
-        sys.stdout.buffer.flush()
-
-
-def main() -> None:
-    bound_memory(ADDRESS_BYTES_MOST)
-    question: Any = orjson.loads(sys.stdin.buffer.readline())
-    asyncio.run(_steps(question["properties"]))
+        lines.say({"type": "step", "step": to_plain(step)})
 
 
 if __name__ == "__main__":
-    main()
+    bound_memory(ADDRESS_BYTES_MOST)
+    asyncio.run(_steps(question()["properties"]))

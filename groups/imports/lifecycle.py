@@ -25,9 +25,10 @@ from django.utils import timezone
 from groups import places, storage
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
-from groups.jobs.children import ChildFailed, ChildKilled, ParentStops, ask_warm_child
+from groups.jobs.children import ChildFailed, ChildKilled, ParentStops
 from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
 from groups.jobs.patience import patiently
+from groups.jobs.warm_children import WarmChildren
 from groups.models import TITLE_LENGTH_MOST, Import
 from groups.packs.listed_summary import plain
 from groups.pipeline.spark.failures import why
@@ -35,7 +36,8 @@ from groups.reserve import makes_room
 from groups.shown import shown_name
 from groups.storage import importing
 
-JOB = "groups.pipeline.job"
+children = WarmChildren("groups.pipeline.job")
+"""One stays for the next import, with its Spark session if it has one."""
 
 GETTING_SPARK = "Getting Spark ready"
 """The stage of an import that waits for Spark's packages."""
@@ -198,7 +200,7 @@ def _receive(
     }
     watch = Watch(lambda: patiently(lambda: renew(found.id)))
     reported_s = 0.0
-    for message in ask_warm_child(JOB, question=question, cancelled=watch):
+    for message in children.messages(question, watch):
         if message["type"] == "error":
             watch.ended = True
             yield Import.Status.FAILED, str(message["message"])

@@ -22,12 +22,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import IO, Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any
 
 import orjson
 
-from groups.places import ROOT
+from groups.places import python_path
 
 log = logging.getLogger(__name__)
 
@@ -68,15 +68,25 @@ class ChildKilled(ChildFailed):
 
 
 class Child:
-    """``python -m module`` under way: questions in, messages out."""
+    """``python -m module`` under way: questions in, messages out.
+
+    ``outlives_thread``: it is kept when the thread that started it ends. Then only the end of its standard input ends it.
+    """
 
     def __init__(
-        self, module: str, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+        self,
+        module: str,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        *,
+        outlives_thread: bool = False,
     ) -> None:
         self.module = module
+        # The kernel's signal comes when the thread ends that starts the child: 0 is no parent, and asks for none.
+        parent = 0 if outlives_thread else os.getpid()
         self._process = process = subprocess.Popen(
             # -P: whatever lies in the working directory, the modules are the product's own.
-            [sys.executable, "-P", "-m", "groups.jobs.children", str(os.getpid()), module, *arguments],
+            [sys.executable, "-P", "-m", "groups.jobs.children", str(parent), module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -109,22 +119,27 @@ class Child:
             self._process.stdin.flush()
 
     def messages(self, cancelled: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-        """Each line of the answers, to the child's end or until ``cancelled`` returns true.
+        """Each message of the answers, to the child's end or until ``cancelled`` returns true.
 
         ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when this process ends first.
         """
+        for line in self.lines(cancelled):
+            yield _parsed(line, self.module)
+
+    def lines(self, cancelled: Callable[[], bool], poll_s: float = POLL_S) -> Iterator[bytes]:
+        """The same as they come, each with its line end; ``poll_s`` is how often a silent child's asker is looked for."""
         while True:
             if shutting_down.is_set():
                 raise ParentStops(f"{self.module} was ended with the server.")
             if cancelled():
                 return
             try:
-                line = self._lines.get(timeout=POLL_S)
+                line = self._lines.get(timeout=poll_s)
             except queue.Empty:
                 continue
             if line is None:
                 break
-            yield _parsed(line, self.module)
+            yield line
         code = self._process.wait()
         self._readers[1].join(TERM_S)
         if code != 0:
@@ -163,65 +178,6 @@ def run_child(
         yield from child.messages(cancelled)
     finally:
         child.close()
-
-
-LAST: Final = frozenset({"done", "error"})
-"""Types of the message that ends an answer of a child which goes on."""
-
-_idle: dict[str, Child] = {}
-_idle_lock = threading.Lock()
-
-
-def ask_warm_child(
-    module: str, *, question: Mapping[str, Any], cancelled: Callable[[], bool] = lambda: False
-) -> Iterator[dict[str, Any]]:
-    """The same of a child that answers one question after another, and is kept for the next one.
-
-    Of each module one idle child is kept, until it ends by itself (it does when nobody asked it for a while). Who finds
-    it busy starts another. The answer ends with a message of a type in ``LAST``.
-    """
-    with _idle_lock:
-        child = _idle.pop(module, None)
-    # A kept one may end by itself just when it is asked: then it answers nothing, and a fresh one is asked.
-    if child is not None and (yield from _answers(child, module, question, cancelled, kept=True)):
-        return
-    yield from _answers(Child(module), module, question, cancelled)
-
-
-def _answers(
-    child: Child,
-    module: str,
-    question: Mapping[str, Any],
-    cancelled: Callable[[], bool],
-    *,
-    kept: bool = False,
-) -> Generator[dict[str, Any], None, bool]:
-    """The child's answer, and the child kept if it can be; false where a kept one ended before it said anything."""
-    said = whole = ended = False
-    try:
-        child.ask(question)
-        for message in child.messages(cancelled):
-            said, whole = True, message.get("type") == "done"
-            yield message
-            if message.get("type") in LAST:
-                break
-    except ChildFailed:
-        if said or not kept:
-            raise
-    finally:
-        ended = not child.is_alive
-        with _idle_lock:
-            keep = whole and not ended and module not in _idle and not shutting_down.is_set()
-            if keep:
-                _idle[module] = child
-        if not keep:
-            child.close()
-    return said or not ended
-
-
-def python_path() -> str:
-    """This program's root first, so that it may be started from any folder."""
-    return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
 def _read_lines(stream: IO[bytes], lines: queue.Queue[bytes | None], stopping: threading.Event) -> None:
@@ -286,7 +242,7 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 def main(arguments: Sequence[str]) -> None:
     """What a child begins with: bind its life to its parent's, then become the program."""
     parent, module, *rest = arguments
-    if sys.platform == "linux":
+    if sys.platform == "linux" and int(parent):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
             # The parent was gone before the kernel knew of the wish.

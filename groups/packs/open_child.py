@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-import orjson
-
+from groups.child_side import Message, answer_question
 from groups.packs.files import MissingFile, open_files
 from groups.packs.opening import open_chunk
 
 
-def main() -> None:
-    question = orjson.loads(sys.stdin.buffer.readline())
+def answer(question: Mapping[str, Any]) -> Iterator[Message]:
     target = Path(question["to"])
     try:
         opened = open_chunk(open_files(question["store"]), question["chunk"])
     except MissingFile as error:
-        answer = {"type": "missing", "message": str(error)}
+        yield {"type": "missing", "message": str(error)}
     else:
         fresh = target.with_name(f"{target.name}.{os.getpid()}")
         fresh.write_bytes(opened.pack())
         fresh.chmod(0o600)
         fresh.replace(target)
-        answer = {"type": "done"}
-    sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+        yield {"type": "done"}
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(answer_question(answer))

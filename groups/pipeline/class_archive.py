@@ -11,9 +11,9 @@ import io
 import sys
 import tempfile
 
+from groups.child_side import Lines
 from groups.pipeline.engine import SPARK
 from groups.pipeline.job import run
-from groups.pipeline.spark.child import Lines
 from groups.pipeline.spark.java import NoJava, find_java
 from groups.pipeline.spark.session import CACHE, class_archive
 from groups.pipeline.spark.warm import WarmSession

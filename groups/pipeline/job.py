@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from groups.child_side import Lines
 from groups.packs.files import let_group_read
 from groups.pipeline.engine import AUTO, SPARK, Choice, Engine, choose
 from groups.pipeline.folding.context import Context, EarlierTimeline
@@ -44,7 +45,6 @@ from groups.pipeline.reading.splitting import Listing, list_sources
 from groups.pipeline.reading.tasks import Task, tasks_of
 from groups.pipeline.reading.transactions import LeftOut
 from groups.pipeline.report import Findings
-from groups.pipeline.spark.child import Lines
 from groups.pipeline.spark.warm import WarmSession, answer_requests
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import how_to_install, missing_packages

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from groups.pipeline.spark.child import Lines
+from groups.child_side import Lines
 
 PROGRESS_EVERY_S: Final = 0.25
 """Counts are replaced at most four times a second: more cannot be read."""

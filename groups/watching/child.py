@@ -11,16 +11,14 @@ import asyncio
 import os
 import sys
 import threading
-from typing import Any
-
-import orjson
 
 from groups.address_space import bound_memory
+from groups.child_side import Lines, end_with_parent, question
 
 
 def main() -> None:
     bound_memory()
-    question = orjson.loads(sys.stdin.buffer.readline())
+    asked, lines = question(), Lines(sys.stdout.buffer)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     import django
 
@@ -29,30 +27,16 @@ def main() -> None:
     from groups.watching import registry
     from groups.watching.job import Watching
 
-    writing = threading.Lock()
-
-    def say(group: str, message: dict[str, Any]) -> None:
-        with writing:
-            sys.stdout.buffer.write(
-                orjson.dumps({"type": "announce", "group": group, "message": message}) + b"\n"
-            )
-            sys.stdout.buffer.flush()
-
-    announce.pass_on(say)
+    announce.pass_on(
+        lambda group, message: lines.say({"type": "announce", "group": group, "message": message})
+    )
     ended = threading.Event()
-
-    def wait_for_the_end() -> None:
-        # Without the buffer: its lock would be held when the child ends by itself, and Python ends with SIGABRT over that.
-        while os.read(sys.stdin.fileno(), 4096):
-            pass
-        ended.set()
-
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    end_with_parent(ended.set)
     try:
-        cluster = registry.get(question["cluster"])
+        cluster = registry.get(asked["cluster"])
     except registry.NoSuchCluster:
         return  # deleted meanwhile
-    asyncio.run(Watching(cluster, question["owner"], stopped=ended.is_set).run())
+    asyncio.run(Watching(cluster, asked["owner"], stopped=ended.is_set).run())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from groups.jobs.answering_child import answer_lines
+from groups.child_side import answer_lines
 from simulations.laboratory import BOARDS, Case, CaseError, Event, answer
 from simulations.laboratory.changes import changed
 from simulations.laboratory.documents import from_json

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import orjson
 
+from groups.child_side import answer_lines
 from groups.history.entries import EntryLine
-from groups.jobs.answering_child import answer_lines
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.document import Kind, Lesson

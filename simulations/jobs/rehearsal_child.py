@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from groups.jobs.answering_child import answer_lines
+from groups.child_side import answer_lines
 from simulations.rehearsal.judging import answer, scenario_for
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.moments import document_of_frame, text_of

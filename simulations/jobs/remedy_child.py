@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import orjson
-
+from groups.child_side import Message, answer_question
 from groups.history.state.group import Semantics
-from simulations.jobs.run import end_with_parent
 from simulations.remedies.searching import Progress, search
 from simulations.remedies.values import Incident, RemediesError
 
@@ -22,7 +20,7 @@ EVERY_S: Final = 0.25
 """A page that shows the progress needs no more."""
 
 
-def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[bytes]:
+def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[Message]:
     given = question["incident"]
     incident = Incident(
         document=given["document"],
@@ -39,25 +37,16 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
                 sent_s = clock()
                 yield _line(last)
     except RemediesError as error:
-        yield orjson.dumps({"type": "error", "message": str(error)}) + b"\n"
+        yield {"type": "error", "message": str(error)}
         return
     if last is not None:
         yield _line(last)
-    yield orjson.dumps({"type": "done"}) + b"\n"
+    yield {"type": "done"}
 
 
-def _line(progress: Progress) -> bytes:
-    return orjson.dumps({"type": "progress", **progress}) + b"\n"
-
-
-def main() -> int:
-    question = orjson.loads(sys.stdin.buffer.readline())
-    end_with_parent()
-    for line in answer(question, time.monotonic):
-        sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-    return 0
+def _line(progress: Progress) -> Message:
+    return {"type": "progress", **progress}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(answer_question(lambda question: answer(question, time.monotonic)))

@@ -10,15 +10,14 @@ since then nobody is left to read.
 from __future__ import annotations
 
 import json
-import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
 
+from groups.child_side import answer_question
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
 from groups.releases import release_of
@@ -101,33 +100,5 @@ def _line(**message: object) -> bytes:
     return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def end_with_parent() -> None:
-    """Waits for the end of standard input in a thread: the main one may be deep in a simulation."""
-
-    def wait() -> None:
-        # Not through sys.stdin: at this process's own end its buffer's lock would be found taken.
-        while os.read(sys.stdin.fileno(), 4096):
-            pass
-        os._exit(0)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def main() -> int:
-    try:
-        question = orjson.loads(sys.stdin.buffer.readline())
-    except orjson.JSONDecodeError as error:
-        sys.stdout.buffer.write(_line(type="error", message=f"the question is no JSON: {error}"))
-        return 2
-    end_with_parent()
-    try:
-        for line in answer(question, time.monotonic):
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        os._exit(0)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(answer_question(lambda question: answer(question, time.monotonic)))

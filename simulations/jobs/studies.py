@@ -8,29 +8,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 
-import orjson
-
+from groups.child_side import Message, answer_question
 from simulations.jobs.run import answer
 
 
-def main() -> int:
-    try:
-        names = orjson.loads(sys.stdin.buffer.readline())["names"]
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        sys.stdout.buffer.write(
-            orjson.dumps({"type": "error", "message": f"the question cannot be read: {error}"})
-        )
-        return 2
-    for name in names:
-        sys.stdout.buffer.write(
-            orjson.dumps({"type": "study", "name": name}, option=orjson.OPT_APPEND_NEWLINE)
-        )
-        for line in answer({"scenario": name}, time.monotonic):
-            sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-    return 0
+def answers(question: Mapping[str, Sequence[str]]) -> Iterator[Message]:
+    for name in question["names"]:
+        yield {"type": "study", "name": name}
+        yield from answer({"scenario": name}, time.monotonic)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(answer_question(answers))

@@ -18,7 +18,8 @@ from typing import Any, Final
 
 import orjson
 
-from groups.pipeline.spark.child import Lines, answer_request, spark_session
+from groups.child_side import Lines
+from groups.pipeline.spark.child import answer_request, spark_session
 from simulations.proof.fuzzing.batches import blocks
 from simulations.spark import fuzzing_blocks
 from simulations.spark.batches import Pace, waves

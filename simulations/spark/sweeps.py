@@ -19,7 +19,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from groups.pipeline.spark.child import Lines, answer_request, spark_session
+from groups.child_side import Lines
+from groups.pipeline.spark.child import answer_request, spark_session
 from simulations.spark import sweep_blocks
 from simulations.spark.batches import Pace, waves
 from simulations.sweeps.asked import AxesError, axes_of

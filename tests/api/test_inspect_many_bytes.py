@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.pages.inspector import answering, offloading
-from groups.jobs.children import python_path
+from groups.places import python_path
 from groups.wire.codecs.primitives import to_base64
 from tests.api.conftest import Api
 from tests.api.test_inspect import WORKED

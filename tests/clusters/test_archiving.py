@@ -14,9 +14,9 @@ import pytest
 from groups.archiving.job import CHECKPOINT, alone, belongs, cause_of, copy
 from groups.archiving.segments import LOG, ArchiveError, positions
 from groups.archiving.source import TOPICS, sink_of, source_of
+from groups.child_side import Lines
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import settings_of
-from groups.pipeline.spark.child import Lines
 from tests.broker.node import OFFSETS_PARTITIONS, Node, running
 from tests.clusters.watched import until
 from tests.conftest import manage

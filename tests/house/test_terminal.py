@@ -22,11 +22,11 @@ import groups.management.commands
 import simulations.management.commands
 from explorer.sharing.logs import WithoutTokens
 from groups.command_line import TerminalCommand
-from groups.imports import lifecycle
 from groups.models import Timeline
 from groups.terminal import terminal_line, terminal_name, terminal_text
 from tests.clusters.hostile import Answering, hostile_broker, varint
 from tests.pipeline.pretend_job import ORDERS_A_TERMINAL as EVIL
+from tests.tasks.idle import pretend_the_job
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
@@ -95,7 +95,7 @@ def test_a_stream_that_a_caller_gives_is_written_to_in_the_same_way() -> None:
 
 
 def imported(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
+    pretend_the_job(monkeypatch)
     return terminal("import_log", "escaping")
 
 

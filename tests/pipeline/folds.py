@@ -12,6 +12,7 @@ from unittest import mock
 
 import orjson
 
+from groups.child_side import Lines
 from groups.packs.blocks import entries_of
 from groups.packs.files import Files, Folder, MissingFile, Writing
 from groups.packs.index import TimelineIndex, read_index
@@ -28,7 +29,6 @@ from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Listing, list_sources
 from groups.pipeline.reading.tasks import read_split, tasks_of
 from groups.pipeline.report import Findings
-from groups.pipeline.spark.child import Lines
 from groups.pipeline.topics.naming import read_topics_file
 from tests.pipeline.segments import Segment
 

@@ -14,7 +14,7 @@ from django.db import connection
 from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
 from groups.models import Import
-from tests.tasks.idle import close_idle_children
+from tests.tasks.idle import close_idle_children, pretend_the_job
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -29,7 +29,7 @@ def _one_child_for_all() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def store(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
     """The pretended job, and a store of the test's own."""
-    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
+    pretend_the_job(monkeypatch)
     settings.VAR = tmp_path / "var"
     settings.STORE_URL = str(tmp_path / "store")
     return tmp_path / "store"

@@ -17,6 +17,7 @@ from explorer.pages.imports.uploading import safe_path
 from groups.imports import lifecycle
 from groups.models import Import, Timeline
 from tests.pipeline.segments import FOO, sample_group
+from tests.tasks.idle import pretend_the_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +31,7 @@ def queued(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Qu
     settings.STORE_URL = str(tmp_path / "store")
     sent: Queued = []
     monkeypatch.setattr(uploading.run_import, "delay", sent.append)
-    monkeypatch.setattr(lifecycle, "JOB", "tests.pipeline.pretend_job")
+    pretend_the_job(monkeypatch)
     return sent
 
 

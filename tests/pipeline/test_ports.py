@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 import pytest
 
-from groups.jobs.children import python_path
+from groups.places import python_path
 from tests.serving import ROOT
 
 pytestmark = [pytest.mark.spark, pytest.mark.once]

@@ -14,10 +14,10 @@ import pytest
 
 from explorer import celery
 from explorer.pages.imports.describing import detail
+from groups.child_side import Lines
 from groups.imports import tasks as import_tasks
 from groups.pipeline import spark_engine
 from groups.pipeline.progress import Progress
-from groups.pipeline.spark.child import Lines
 from groups.pipeline.times import Times, in_words
 from simulations.jobs import run_tasks
 from tests.pipeline.folds import Folds

@@ -14,9 +14,9 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from groups.child_side import Lines
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, State
-from groups.pipeline.spark.child import Lines
 from simulations.invariants import Checker, Violation
 from simulations.proof.fuzzing import batches as answering
 from simulations.proof.fuzzing.batches import Answer, answer

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from groups.pipeline.spark.child import Lines
+from groups.child_side import Lines
 from simulations.laboratory import BOARDS, answer
 from simulations.laboratory.links import case_of as case_of_link
 from simulations.laboratory.links import query_of

@@ -12,8 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from groups.child_side import Lines
 from groups.pipeline.spark import warm
-from groups.pipeline.spark.child import Lines
 from groups.pipeline.spark.warm import WarmSession, answer_requests
 
 IDLE_S = 1.0

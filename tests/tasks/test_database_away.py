@@ -62,7 +62,7 @@ def test_an_import_outlives_seconds_without_postgresql(monkeypatch: pytest.Monke
         yield PROGRESS | {"stage": "Folded"}
         yield {"type": "error", "message": "the child came to its end"}
 
-    monkeypatch.setattr(lifecycle, "ask_warm_child", messages)
+    monkeypatch.setattr(lifecycle.children, "messages", messages)
     ended = lifecycle.perform(found.id)
     outages[0].join()
     assert ended.problem == "the child came to its end"
@@ -120,5 +120,5 @@ def test_another_error_of_the_database_is_not_waited_for(monkeypatch: pytest.Mon
         raise OperationalError("could not extend file: No space left on device")
         yield
 
-    monkeypatch.setattr(lifecycle, "ask_warm_child", fails)
+    monkeypatch.setattr(lifecycle.children, "messages", fails)
     assert "No space left" in lifecycle.perform(found.id).problem

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from groups.jobs import children
-from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
-from tests.tasks.idle import close_idle_children
+from groups.jobs.children import ChildFailed, ParentStops
+from groups.jobs.warm_children import WarmChildren
 from tests.tasks.test_children import is_alive
 
 pytestmark = pytest.mark.once
 
-MODULE = "tests.tasks.kept_child"
+KEPT = WarmChildren("tests.tasks.kept_child")
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -25,11 +25,11 @@ Until = Callable[[Callable[[], object]], None]
 @pytest.fixture(autouse=True)
 def _no_child_stays() -> Iterator[None]:
     yield
-    close_idle_children()
+    KEPT.close()
 
 
 def ask(do: str = "answer", **more: Any) -> list[dict[str, Any]]:
-    return list(ask_warm_child(MODULE, question={"do": do, **more}))
+    return list(KEPT.messages({"do": do, **more}))
 
 
 def test_the_next_question_goes_to_the_same_child() -> None:
@@ -70,7 +70,7 @@ def test_whoever_finds_the_child_busy_starts_another_and_one_is_kept(until: Unti
 
     def busy() -> None:
         question = {"do": "sleep"}
-        for message in ask_warm_child(MODULE, question=question, cancelled=stop.is_set):
+        for message in KEPT.messages(question, stop.is_set):
             pids.append(message["pid"])
 
     thread = threading.Thread(target=busy)
@@ -86,7 +86,7 @@ def test_whoever_finds_the_child_busy_starts_another_and_one_is_kept(until: Unti
 
 def test_a_child_is_ended_when_its_question_is_cancelled() -> None:
     cancelled = threading.Event()
-    messages = ask_warm_child(MODULE, question={"do": "sleep"}, cancelled=cancelled.is_set)
+    messages = KEPT.messages({"do": "sleep"}, cancelled.is_set)
     pid = next(messages)["pid"]
     cancelled.set()
 
@@ -96,7 +96,7 @@ def test_a_child_is_ended_when_its_question_is_cancelled() -> None:
 
 
 def test_a_child_is_ended_when_nobody_listens_any_more() -> None:
-    messages = ask_warm_child(MODULE, question={"do": "sleep"})
+    messages = KEPT.messages({"do": "sleep"})
     pid = next(messages)["pid"]
     messages.close()  # type: ignore[attr-defined]
 

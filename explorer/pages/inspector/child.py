@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from explorer.pages.inspector.answering import Asked, Refused, answer_to, comparison_of
-from groups.jobs.answering_child import answer_lines
+from groups.child_side import answer_lines
 from groups.wire.codecs.primitives import from_base64, to_base64
 
 

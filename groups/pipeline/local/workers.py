@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from groups.pipeline.local.worker import END, FAILED, NEXT, ROW
-from groups.places import ROOT
+from groups.places import python_path
 
 WORKERS_MOST: Final = 8
 """Each takes half a second of a core to start; more than this many would start for a second of work each."""
@@ -40,13 +40,12 @@ class Workers:
     """``run`` has the processes do all tasks; ``close`` ends them."""
 
     def __init__(self, count: int) -> None:
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         self._processes = [
             subprocess.Popen(
                 [sys.executable, "-P", "-m", WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": python_path()},
             )
             for _ in range(count)
         ]

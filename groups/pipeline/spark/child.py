@@ -7,14 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
+from groups.child_side import Lines, end_with_parent, question
 from groups.pipeline.spark.java import NoJava
 from groups.pipeline.spark.session import CACHE, SessionFailed, close_session, jvm_of, open_session, scratch
 
@@ -23,23 +19,6 @@ if TYPE_CHECKING:
 
 JAVA_ENDS_S: Final = 1.5
 """Patience with Java when the job is stopped: less than that of the parent, which kills after 2 s."""
-
-
-@dataclass(slots=True)
-class Lines:
-    """Where the lines go. Written from several threads, so each goes out under one lock."""
-
-    out: IO[bytes]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def say(self, message: Mapping[str, Any]) -> None:
-        self.write(orjson.dumps(message))
-
-    def write(self, line: bytes) -> None:
-        """A line that is JSON already."""
-        with self.lock:
-            self.out.write(line.rstrip(b"\n") + b"\n")
-            self.out.flush()
 
 
 def answer_request(
@@ -51,11 +30,10 @@ def answer_request(
     themselves, of anything else that the ``work`` failed. The process ends when its standard input does.
     """
     expected: tuple[type[Exception], ...] = (NoJava, SessionFailed, *refusals)
-    request = orjson.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
-    # Java and Python's workers inherit standard output; only this copy of it carries the lines.
-    lines = Lines(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)
+    request = question()
+    end_with_parent()
+    # Java and Python's workers inherit standard output.
+    lines = Lines.alone()
     try:
         run(request, lines)
     except expected as error:
@@ -91,12 +69,4 @@ def end_with_java(session: SparkSession) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             jvm.wait(JAVA_ENDS_S)
     shutil.rmtree(scratch(CACHE), ignore_errors=True)
-    os._exit(1)
-
-
-def end_with_parent() -> None:
-    """Ends this process when its standard input does: its parent is gone, or wants it to end."""
-    # Not through sys.stdin: its lock, held here for ever, would break the interpreter's own ending.
-    while os.read(0, 4096):
-        pass
     os._exit(1)

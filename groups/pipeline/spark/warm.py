@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from groups.pipeline.spark.child import Lines, end_with_java
+from groups.child_side import Lines
+from groups.pipeline.spark.child import end_with_java
 from groups.pipeline.spark.failures import why
 from groups.pipeline.spark.java import NoJava
 from groups.pipeline.spark.session import CACHE, SessionFailed, close_session, open_session
@@ -77,9 +78,8 @@ def answer_requests(
     expected: tuple[type[Exception], ...] = (NoJava, SessionFailed, *refusals)
     requests: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_read_requests, args=(requests,), name="requests", daemon=True).start()
-    # Java and Python's workers inherit standard output; only this copy of it carries the lines.
-    lines = Lines(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)
+    # Java and Python's workers inherit standard output.
+    lines = Lines.alone()
     warm = WarmSession()
     wait_s: float | None = None
     while True:
