@@ -35,6 +35,7 @@ from groups.pipeline.spark.failures import why
 from groups.reserve import makes_room
 from groups.shown import shown_name
 from groups.storage import importing
+from groups.texts.end_offsets import EndOffsets
 
 children = WarmChildren("groups.pipeline.job")
 """One stays for the next import, with its Spark session if it has one."""
@@ -77,14 +78,15 @@ def create(
     settings: Mapping[str, int] | None = None,
     lead: str = "",
     engine: str = "",
+    end_offsets: EndOffsets | None = None,
 ) -> Import:
     """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
 
     ``title`` is what was given until the groups are known, whose names say more; ``named``: it contains what happened, and
     stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first.
-    ``engine``: what carries its tasks (``groups.pipeline.engine.ENGINES``), else the setting does. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    ``engine``: what carries its tasks (``groups.pipeline.engine.ENGINES``), else the setting does. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later. ``end_offsets``: those of the groups' partitions over time, from a file.
     """
-    return Import.objects.create(
+    created = Import(
         id=import_id or storage.new_id(),
         title=str(plain(title))[:TITLE_LENGTH_MOST],
         paths=list(paths),
@@ -103,6 +105,11 @@ def create(
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
     )
+    with transaction.atomic():
+        created.save(force_insert=True)
+        if end_offsets is not None:
+            storage.store_imported(created, *end_offsets)
+    return created
 
 
 class BadTitle(Exception):

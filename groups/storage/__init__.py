@@ -31,6 +31,7 @@ from groups.storage.errors import (
 )
 from groups.storage.lag import BY, lag_between, range_between
 from groups.storage.names import rename, set_topic_names
+from groups.storage.offset_blocks import store_imported
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
 from groups.storage.thinning import thin
 from groups.storage.timeline_reader import (
@@ -122,6 +123,7 @@ __all__ = [
     "requeue",
     "set_topic_names",
     "stale",
+    "store_imported",
     "summary",
     "summary_at",
     "thin",

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final, Literal, TypedDict
 
 from groups.history.lag.cost import Cost, Place, Rebalance, Stretch, cost_of
+from groups.history.lag.estimate import Estimate, estimate_of
 from groups.history.lag.partition import Lag, NotKnown, total_of
 from groups.history.lag.range import cost_of_range
 from groups.history.lag.skew import skews
@@ -40,8 +41,18 @@ class NamedLine(LagLine):
     member: str | None
 
 
+class CostEstimate(TypedDict):
+    """From the pace of commits in the minute before; ``caught_up_ms`` is null where that pace was not reached again within an hour."""
+
+    records_waited: int
+    caught_up_ms: int | None
+
+
 class RebalanceCost(TypedDict):
-    """Times by the clock of the timeline; of partitions together where the name has ``partition``. ``…_why`` is a reason's name."""
+    """Times by the clock of the timeline; of partitions together where the name has ``partition``. ``…_why`` is a reason's name.
+
+    ``estimate``: of an import without end offsets, where commits have a pace; else null.
+    """
 
     sequence: int
     epoch: int | None
@@ -58,6 +69,7 @@ class RebalanceCost(TypedDict):
     read_twice_least: int
     read_twice_most: int | None
     read_twice_why: str | None
+    estimate: CostEstimate | None
 
 
 class SkewFound(TypedDict):
@@ -75,6 +87,14 @@ class SkewFound(TypedDict):
     written_times: float | None
 
 
+class LostRecords(TypedDict):
+    """Deleted before the group read them; ``at_ms`` is when that was first seen."""
+
+    partition: str
+    records: int
+    at_ms: int
+
+
 class LagAnswer(TypedDict):
     """``times_ms`` are by the clock of the timeline. ``more``: lines that count in ``total`` and are left out.
 
@@ -87,6 +107,7 @@ class LagAnswer(TypedDict):
     more: int
     rebalances: list[RebalanceCost]
     skew: list[SkewFound]
+    lost: list[LostRecords]
     earlier: int | None
     problem: str | None
 
@@ -158,6 +179,10 @@ def lag_between(
         "more": max(0, len(lines) - LINES_MOST),
         "rebalances": found,
         "skew": list(_skew(courses, known)) if courses is not None else [],
+        "lost": [
+            {"partition": f"{topic}-{partition}", "records": loss.records, "at_ms": loss.at_ms}
+            for (topic, partition), loss in known.losses.items()
+        ],
         "earlier": courses.earlier if courses is not None else 0,
         "problem": known.problem,
     }
@@ -194,7 +219,8 @@ def _costs(courses: Courses, known: Known) -> Iterator[RebalanceCost]:
     before: Cost | None = None
     for rebalance in courses.rebalances[-REBALANCES_MOST:]:
         before = cost_of(rebalance, courses.by_place, known.looks, before)
-        yield plain_cost(rebalance, before)
+        estimate = estimate_of(before, courses.by_place) if known.is_without_ends else None
+        yield plain_cost(rebalance, before, estimate)
 
 
 def _skew(courses: Courses, known: Known) -> Iterator[SkewFound]:
@@ -221,7 +247,7 @@ def _skew(courses: Courses, known: Known) -> Iterator[SkewFound]:
         }
 
 
-def plain_cost(rebalance: Rebalance, cost: Cost) -> RebalanceCost:
+def plain_cost(rebalance: Rebalance, cost: Cost, estimate: Estimate | None) -> RebalanceCost:
     return {
         "sequence": rebalance.sequence,
         "epoch": rebalance.epoch,
@@ -238,6 +264,9 @@ def plain_cost(rebalance: Rebalance, cost: Cost) -> RebalanceCost:
         "read_twice_least": cost.twice.least,
         "read_twice_most": cost.twice.most,
         "read_twice_why": cost.twice.why,
+        "estimate": None
+        if estimate is None
+        else {"records_waited": estimate.waited, "caught_up_ms": estimate.caught_up_ms},
     }
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from django.db.models import Q
 
 from groups.cluster_models import WatchedGroup
 from groups.history.lag.cost import Place
+from groups.history.lag.loss import Loss, loss_of
 from groups.history.lag.partition import Commit, Lag, PartitionEnds
+from groups.history.lag.samples import OffsetColumns
 from groups.models import OffsetBlock, Timeline
 from groups.storage.committed import COMMITS_WITHIN
 from groups.storage.logs import log_of
@@ -30,7 +32,7 @@ NEAR_MS: Final = 2_000
 
 NO_ENDS: Final = {
     Timeline.Source.LIVE: "No end offsets are stored of this time: they are asked for while the cluster is watched, and kept as long as its timelines.",
-    Timeline.Source.IMPORT: "A log of __consumer_offsets has no end offsets. Watch the cluster: from then on they are kept with each round.",
+    Timeline.Source.IMPORT: "A log of __consumer_offsets has no end offsets. Import it together with a file of them; or watch the cluster: then they are kept with each round.",
 }
 """Why the lag of a timeline is not known, and what would make it known, by where it comes from."""
 
@@ -48,27 +50,31 @@ class Known:
     lags: Mapping[Place, list[Lag]] = field(default_factory=dict)
     """By partition one for each look."""
 
+    losses: Mapping[Place, Loss] = field(default_factory=dict)
     problem: str | None = None
+    is_without_ends: bool = False
+    """Commits are known, and no end offset at any time."""
 
 
 def known_between(timeline: Timeline, first: int, last: int) -> Known:
     """What is known of the time from entry ``first`` to ``last``, or to the last round where the timeline grows and this is its end."""
     without = Known(problem=NO_ENDS.get(Timeline.Source(timeline.source), NO_ENDS_AT_ALL))
     begun, ended = entries_between(timeline, first, first), entries_between(timeline, last, last)
+    is_imported = timeline.source == Timeline.Source.IMPORT
     row = WatchedGroup.objects.filter(cluster=timeline.cluster_id, group=timeline.group).first()
-    if row is None or not begun or not ended:
+    if (row is None and not is_imported) or not begun or not ended:
         return without
-    skew_ms = _skew_ms(row)
+    skew_ms = _skew_ms(row) if row is not None else 0
     from_ms, to_ms = begun[0]["at_ms"] - skew_ms, ended[0]["at_ms"] - skew_ms
     is_polled = timeline.provenance == "inferred"
     is_growing = timeline.status == Timeline.Status.RUNNING and last == timeline.last
     most_ms = time.time_ns() // 1_000_000 if is_growing else to_ms
     commits, seen_ms = _logged(timeline, last, skew_ms), None
-    if is_polled or is_growing:
+    if row is not None and (is_polled or is_growing):
         # No entry of a polled group contains a commit; those of a followed group wait up to a minute to be stored.
         seen_ms = _add_looks(commits, row, 0 if is_polled else to_ms, most_ms)
     topics = {topic for topic, _ in commits}
-    of = Q(cluster=timeline.cluster_id)
+    of = Q(imported__timelines=timeline) if is_imported else Q(cluster=timeline.cluster_id)
     ends = blocks_of(of, OffsetBlock.Kind.END, topics, from_ms - BEFORE_MS, most_ms)
     looks = sorted(
         {at_ms for each in ends.values() for at_ms in each.times_ms if from_ms <= at_ms <= most_ms}
@@ -77,19 +83,27 @@ def known_between(timeline: Timeline, first: int, last: int) -> Known:
         # A round asks for commits first; those of a later round may still wait to be stored.
         looks = looks[: bisect_right(looks, to_ms) if seen_ms is None else bisect_left(looks, seen_ms) + 1]
     if not looks:
-        return without
+        partitions = {place: PartitionEnds((), (), some) for place, some in sorted(commits.items())}
+        return replace(without, partitions=partitions, is_without_ends=True) if is_imported else without
     looks = looks[:: 1 + len(looks) * len(commits) // LAGS_MOST]
     times = {topic: [at_ms + skew_ms for at_ms in each.times_ms] for topic, each in ends.items()}
-    partitions: dict[Place, PartitionEnds] = {}
+    partitions = {}
     for (topic, partition), some in sorted(commits.items()):
         offsets = ends[topic].offsets.get(partition, ()) if topic in ends else ()
         shifted = [Commit(one.at_ms + skew_ms, one.offset) for one in some]
         partitions[topic, partition] = PartitionEnds(times[topic] if offsets else (), offsets, shifted)
+    losses = {}
+    starts = blocks_of(of, OffsetBlock.Kind.START, topics, from_ms, most_ms)
+    for place, some in sorted(commits.items()):
+        columns = starts.get(place[0], OffsetColumns())
+        if (loss := loss_of(some, columns.times_ms, columns.offsets.get(place[1], ()))) is not None:
+            losses[place] = Loss(loss.at_ms + skew_ms, loss.records)
     shown = [at_ms + skew_ms for at_ms in looks]
     return Known(
         shown,
         partitions,
         {place: [one.lag(at_ms) for at_ms in shown] for place, one in partitions.items()},
+        losses,
     )
 
 

@@ -5,7 +5,7 @@ A block grows for an hour. Looks are 5 s apart for a day; of older days one a mi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ from django.db.models.functions import Length
 
 from groups.cluster_models import Cluster
 from groups.history.lag.samples import OffsetColumns, thinned, unpacked
-from groups.models import OffsetBlock
+from groups.models import Import, OffsetBlock
 
 BLOCK_MS_MOST: Final = 3_600_000
 BLOCK_OFFSETS_MOST: Final = 100_000
@@ -70,6 +70,23 @@ def store(cluster: Cluster, some: Iterable[tuple[Series, OffsetColumns, int | No
         )
         OffsetBlock.objects.bulk_create([row for row in rows if row.pk is None])
     return [row.pk for row in rows]
+
+
+def store_imported(
+    found: Import, ends: Mapping[str, OffsetColumns], starts: Mapping[str, OffsetColumns]
+) -> None:
+    """Store what a file that came with an import contains."""
+    rows = []
+    for kind, some in ((OffsetBlock.Kind.END, ends), (OffsetBlock.Kind.START, starts)):
+        for topic, whole in some.items():
+            looks = max(1, BLOCK_OFFSETS_MOST // len(whole.offsets))
+            for first in range(0, len(whole), looks):
+                part = whole.only(range(first, min(first + looks, len(whole))))
+                first_ms, last_ms = part.times_ms[0], part.times_ms[-1]
+                row = OffsetBlock(imported=found, kind=kind, topic=topic, first_ms=first_ms, last_ms=last_ms)
+                row.columns = part.packed()
+                rows.append(row)
+    OffsetBlock.objects.bulk_create(rows)
 
 
 def _is_full(begun: OffsetColumns, more: OffsetColumns) -> bool:

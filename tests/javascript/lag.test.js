@@ -27,6 +27,7 @@ const COST = {
   read_twice_least: 0,
   read_twice_most: 576,
   read_twice_why: null,
+  estimate: null,
 };
 const texts = (/** @type {object} */ change) => costCells({ ...COST, ...change }).map(({ text }) => text);
 
@@ -41,6 +42,18 @@ test('what is not known has its reason, and a bound on one side is said as such'
   assert.equal(texts({ read_twice_most: null, read_twice_least: 30 })[5], 'at least 30');
   assert.equal(texts({ read_twice_most: null })[5], null);
   assert.equal(texts({ caught_up_ms: null })[4], null);
+});
+
+test('an estimate is marked as one, and never stands in for what is known', () => {
+  const estimate = { records_waited: 60, caught_up_ms: 70_000 };
+  const unknown = { records_waited: null, waited_why: 'no-round', caught_up_ms: null, caught_up_why: 'no-lag-before' };
+  const cells = costCells({ ...COST, ...unknown, estimate });
+  assert.deepEqual(cells.slice(3, 5), [
+    { text: '≈ 60', why: 'estimate' },
+    { text: '≈ 8.0\u202fs', why: 'estimate' },
+  ]);
+  assert.equal(texts({ ...unknown, estimate: { ...estimate, caught_up_ms: null } })[4], null);
+  assert.equal(texts({ estimate })[3], '10,788');
 });
 
 test('a line is named by its member, its topic or its partition, and its values have their unit', () => {

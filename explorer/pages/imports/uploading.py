@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,6 +22,7 @@ from groups.imports.tasks import run_import
 from groups.models import Import
 from groups.packs.files import let_group_read
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+from groups.texts.end_offsets import BadEndOffsets, read_end_offsets
 
 IMPORTS_WAITING_MOST = 10
 """Imports that may wait or run at once: each takes a core and a gigabyte for as long as it lasts."""
@@ -56,14 +58,22 @@ def start_sample(name: str | None = None) -> Import:
 
 
 def start_upload(
-    files: Sequence[KeptFile], paths: Sequence[str], given: Mapping[str, Any] | None = None
+    files: Sequence[KeptFile],
+    paths: Sequence[str],
+    given: Mapping[str, Any] | None = None,
+    end_offsets: KeptFile | None = None,
 ) -> Import:
     """Moves the files to their places and queues their import. ``paths`` are the files' names with their folders, in
-    their order; ``given`` holds timeouts of the consumers, as the form's fields name them."""
+    their order; ``given`` holds timeouts of the consumers, as the form's fields name them; ``end_offsets`` a file of these."""
     try:
         timeouts = settings_of(given or {})
+        ends = (
+            None if end_offsets is None else read_end_offsets(TextIOWrapper(end_offsets, "utf-8", "replace"))
+        )
     except BadSetting as error:
         raise BadRequest(str(error)) from error
+    except BadEndOffsets as error:
+        raise BadRequest(f"The file of end offsets: {error}.", field="end_offsets") from error
     if not files:
         raise BadRequest("No file came with the request: send them as multipart fields called files.")
     size = sum(file.size or 0 for file in files)
@@ -102,6 +112,7 @@ def start_upload(
             topics=topics,
             folder=str(folder),
             settings=timeouts,
+            end_offsets=ends,
             master=settings.SPARK_MASTER,
         )
     except BaseException:

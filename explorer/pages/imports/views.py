@@ -133,4 +133,5 @@ def _started(request: HttpRequest) -> Import:
     if sample := request.POST.get("sample"):
         return start_sample(None if sample == "true" else sample)
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
-    return start_upload(files, request.POST.getlist("paths"), request.POST.dict())
+    end_offsets: Any = request.FILES.get("end_offsets") or None
+    return start_upload(files, request.POST.getlist("paths"), request.POST.dict(), end_offsets)

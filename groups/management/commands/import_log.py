@@ -19,6 +19,7 @@ from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
 from groups.pipeline.engine import ENGINES, LOCAL, SPARK
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+from groups.texts.end_offsets import BadEndOffsets, EndOffsets, read_end_offsets
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content, whichever of the two is given."""
@@ -61,6 +62,11 @@ class Command(TerminalCommand):
             help='names of topic ids, JSON: {"topic id": "name"} in base64 as Kafka prints it',
         )
         parser.add_argument(
+            "--end-offsets",
+            metavar="FILE",
+            help="end offsets over time, for lag: CSV, JSON lines, or times and output of kafka-get-offsets",
+        )
+        parser.add_argument(
             "--session-timeout-ms",
             metavar="MS",
             help='the consumers\' session timeout, which no record of the consumer protocol tells; findings say "as given"',
@@ -94,6 +100,7 @@ class Command(TerminalCommand):
             topics=content_of_topics(options["topics"]) if options["topics"] else {},
             master=options["master"] or settings.SPARK_MASTER,
             settings=given_settings(options),
+            end_offsets=content_of_end_offsets(options["end_offsets"]) if options["end_offsets"] else None,
             engine=options["engine"] or (SPARK if options["master"] else ""),
         )
         self.shown = ""
@@ -149,6 +156,18 @@ def content_of_topics(file: str) -> dict[str, Any]:
     except BadTopicsFile as error:
         raise usage(f"--topics {file}: {error}") from error
     return dict(content)
+
+
+def content_of_end_offsets(file: str) -> EndOffsets:
+    """The content of ``--end-offsets``, checked."""
+    try:
+        with (
+            file_named(f"--end-offsets {file}"),
+            Path(file).open(encoding="utf-8", errors="replace") as lines,
+        ):
+            return read_end_offsets(lines)
+    except BadEndOffsets as error:
+        raise usage(f"--end-offsets {file}: {error}") from error
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, int]:

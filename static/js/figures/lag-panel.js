@@ -9,6 +9,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { counted } from '../shared/numbers.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
 import { when } from '../frame/words.js';
@@ -165,8 +166,13 @@ export class LagPanel {
     this.#status.textContent = lag.problem ?? this.#hint();
     this.#draw();
     const name = (/** @type {string} */ member) => this.cast.name(member);
-    this.#skew.hidden = !lag.skew.length;
-    this.#skew.replaceChildren(...lag.skew.map((one) => h('p.small', skewText(one, name))));
+    const lost = lag.lost.map(
+      ({ partition, records, at_ms: ms }) =>
+        `${counted(records, 'record')} of ${partition} ${records === 1 ? 'was' : 'were'} deleted before the group read them, first seen ${this.#when(ms)}.`,
+    );
+    const sentences = [...lost, ...lag.skew.map((one) => skewText(one, name))];
+    this.#skew.hidden = !sentences.length;
+    this.#skew.replaceChildren(...sentences.map((text) => h('p.small', text)));
     this.#costs.replaceChildren(...this.#costTable(lag));
   }
 
@@ -289,11 +295,7 @@ export class LagPanel {
         ),
         h('td.num', one.epoch ?? '–'),
         costCells(one).map(({ text, why }) =>
-          h(
-            'td.num',
-            text === null ? { class: 'quiet', title: why === null ? null : (REASONS[why] ?? why) } : {},
-            text ?? 'not known',
-          ),
+          h('td.num', why !== null ? { class: 'quiet', title: REASONS[why] ?? why } : {}, text ?? 'not known'),
         ),
       );
     const reasons = reasonsOf(lag);
@@ -319,7 +321,9 @@ export class LagPanel {
           'p.quiet.small',
           'Shaded: not read. The bar above: catching up. Unassigned and not read are partition-seconds; not read includes silence, which is inferred.',
         ),
-        ...reasons.map((reason) => h('p.quiet.small', `Not known: ${REASONS[reason]}`)),
+        ...reasons.map((reason) =>
+          h('p.quiet.small', reason === 'estimate' ? REASONS[reason] : `Not known: ${REASONS[reason]}`),
+        ),
       ),
     ];
   }

@@ -19,8 +19,9 @@
  * @property {number} read_twice_least
  * @property {number | null} read_twice_most
  * @property {string | null} read_twice_why
+ * @property {{records_waited: number, caught_up_ms: number | null} | null} estimate
  * @typedef {{kind: string, partitions: string[], member: string | null, before: number, after: number, written_times: number | null}} Skew
- * @typedef {{times_ms: number[], total: LagLine, lines: NamedLine[], more: number, rebalances: RebalanceCost[], skew: Skew[], earlier: number | null, problem: string | null}} Lag
+ * @typedef {{times_ms: number[], total: LagLine, lines: NamedLine[], more: number, rebalances: RebalanceCost[], skew: Skew[], lost: {partition: string, records: number, at_ms: number}[], earlier: number | null, problem: string | null}} Lag
  * @typedef {'records' | 'seconds'} Unit
  */
 
@@ -37,6 +38,8 @@ export const REASONS = {
   'end-below': 'The end offset is below the committed one.',
   older: 'The first unread record is older than the first known end offset.',
   'no-lag-before': 'No lag is known in the minute before, so that nobody knows which one is usual.',
+  estimate:
+    '≈ is an estimate: records are taken to be written at the pace at which they were committed in the minute before.',
   'not-yet': 'It had not caught up within an hour, or by the end of what is known.',
 };
 
@@ -79,15 +82,18 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
  * @returns {{text: string | null, why: string | null}[]}
  */
 export function costCells(one) {
+  const { estimate } = one;
+  const caughtUpAfter = (/** @type {number} */ ms) => duration(Math.max(0, ms - one.settled_ms));
   return [
     cell(grouped(one.moved)),
     cell(partitionSeconds(one.unassigned_partition_ms)),
     cell(partitionSeconds(one.unread_partition_ms)),
-    cell(one.records_waited === null ? null : grouped(one.records_waited), one.waited_why),
-    cell(
-      one.caught_up_ms === null ? null : duration(Math.max(0, one.caught_up_ms - one.settled_ms)),
-      one.caught_up_why,
-    ),
+    estimate && one.records_waited === null
+      ? cell(`≈ ${grouped(estimate.records_waited)}`, 'estimate')
+      : cell(one.records_waited === null ? null : grouped(one.records_waited), one.waited_why),
+    estimate && one.caught_up_ms === null && estimate.caught_up_ms !== null
+      ? cell(`≈ ${caughtUpAfter(estimate.caught_up_ms)}`, 'estimate')
+      : cell(one.caught_up_ms === null ? null : caughtUpAfter(one.caught_up_ms), one.caught_up_why),
     cell(twiceText(one), one.read_twice_why),
   ];
 }

@@ -61,6 +61,8 @@ function send() {
   for (const name of ['session_timeout_ms', 'max_poll_interval_ms']) {
     body.append(name, /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value);
   }
+  const [ends] = /** @type {HTMLInputElement} */ (part('end-offsets')).files ?? [];
+  if (ends) body.append('end_offsets', ends);
   const request = new XMLHttpRequest();
   const bar = part('sending');
   bar.hidden = false;

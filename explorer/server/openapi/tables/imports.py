@@ -27,7 +27,8 @@ SAMPLE: Final = fields({"sample": {"anyOf": [{"const": True}, TEXT]}})
 FILES: Final = Content(
     "multipart/form-data",
     "`files`: segments, archives of them, or text of kafka-dump-log; `paths`: their names with folders, in their order; "
-    f"`session_timeout_ms` and `max_poll_interval_ms` of the consumers where they are known, {TIMEOUT_LEAST_MS:,} to {TIMEOUT_MOST_MS:,}",
+    f"`session_timeout_ms` and `max_poll_interval_ms` of the consumers where they are known, {TIMEOUT_LEAST_MS:,} to {TIMEOUT_MOST_MS:,}; "
+    "`end_offsets`: a file of end offsets over time",
 )
 
 LISTED: Final = {
