@@ -81,6 +81,7 @@ def broken(report: Report) -> list[str]:
         ("one-joins", KAFKA, Budgets(losses=2, timers=1, fail_overs=1), (1424, 4370, 16)),
         ("member-dies", KAFKA, Budgets(), (1003, 3256, 23)),
         ("topic-grows", KAFKA, Budgets(), (2002, 5658, 21)),
+        ("client-side-one", KIP, Budgets(losses=1, fail_overs=1), (927, 2699, 20)),
     ],
 )
 def test_every_world_is_seen_and_no_invariant_is_broken(
@@ -97,6 +98,7 @@ def test_every_world_is_seen_and_no_invariant_is_broken(
     [
         ("one-joins", KAFKA, Budgets(losses=1, timers=1, fail_overs=1)),
         ("one-joins", KIP, Budgets(losses=1, fail_overs=1)),
+        ("client-side-one", KIP, Budgets(losses=1)),
         ("one-joins", KAFKA, Budgets(duplicates=1, losses=1)),
         ("member-dies", KAFKA, Budgets()),
     ],
@@ -110,6 +112,13 @@ def test_what_is_left_out_changes_no_state_of_the_coordinator_that_is_reached(
     assert coordinators(reduced) == coordinators(whole)
     assert at_rest(reduced) == at_rest(whole)
     assert broken(report) == broken(whole_report) == []
+
+
+@pytest.mark.parametrize("name", ["two-join", "client-side"])
+def test_two_first_heartbeats_without_an_id_are_of_two_members(name: str) -> None:
+    scenario = small_scenarios.load(name)
+    report, _ = explore(replace(scenario, script=scenario.script[:2]), KIP)
+    assert (report.complete, report.violations) == (True, ())
 
 
 @pytest.mark.parametrize("semantics", [KAFKA, KIP])
@@ -292,9 +301,6 @@ def test_what_cannot_be_walked_is_named() -> None:
     scripted = replace(scenario.settings, scripted=ScriptedAssignor(targets={}))
     with pytest.raises(NotExplorable, match="scripted assignor"):
         explore(replace(scenario, settings=scripted))
-    brings = {name: replace(member, assignors=("range",)) for name, member in scenario.members.items()}
-    with pytest.raises(NotExplorable, match="assignors that members bring"):
-        explore(replace(scenario, members=brings), KIP)
 
 
 def test_the_command_reports_and_writes_a_timeline_of_each_violation(

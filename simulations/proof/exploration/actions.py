@@ -17,7 +17,7 @@ Step = int
 class ActionKind(IntEnum):
     """``BEAT``: a heartbeat is sent and arrives; ``SEND``: it is sent alone, and is on its way.
 
-    From ``APPEND`` on: of groups with classic members alone.
+    ``APPEND`` to ``FORGET``: of groups with classic members alone. ``COMPUTE``: of assignors on clients.
     """
 
     BEAT = 0
@@ -40,6 +40,7 @@ class ActionKind(IntEnum):
     JOIN_PHASE = 17
     SYNC_PHASE = 18
     FORGET = 19
+    COMPUTE = 20
 
 
 def packed(kind: ActionKind, slot: int = 0) -> Step:

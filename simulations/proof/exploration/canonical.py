@@ -16,7 +16,21 @@ from enum import Enum, auto
 from typing import Final
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember, ResolvedRegex
+from simulations.protocol.assignors.client_side import (
+    ClientAnswer,
+    ClientGroup,
+    ClientMember,
+    ClientTopic,
+    MemberAnswer,
+)
 from simulations.protocol.client.classic.untimed import plain
+from simulations.protocol.coordinator.consumer.choosing import Chosen
+from simulations.protocol.messages.client_mode import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
 from simulations.protocol.messages.groups import (
     CommitAnswer,
     CommittedOffset,
@@ -29,12 +43,14 @@ Rename = Callable[[int], int]
 
 
 class EpochKind(Enum):
-    """How a field counts: an epoch, a mapping whose numbers are epochs, as it is, by its own fields, or not at all."""
+    """How a field counts: an epoch, a mapping whose numbers are epochs, as it is, by its own fields (``ORDERED``: with the
+    order of its keys), or not at all."""
 
     EPOCH = auto()
     EPOCHS = auto()
     PLAIN = auto()
     INNER = auto()
+    ORDERED = auto()
     NOTHING = auto()
 
 
@@ -127,6 +143,39 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "metadata": _P,
     },
     CommitAnswer: {"error_codes": _P, "names": _P},
+    PrepareAssignment: {"group_id": _N, "member_id": _P, "member_epoch": _E, "version": _P},
+    PrepareAnswer: {"error_code": _P, "error_message": _N, "assignor": _P, "group": _I},
+    InstallAssignment: {
+        "group_id": _N,
+        "member_id": _P,
+        "member_epoch": _E,
+        "group_epoch": _E,
+        "answer": _I,
+        "version": _P,
+    },
+    InstallAnswer: {"error_code": _P, "error_message": _N},
+    # Assignors may go by the order of the members.
+    ClientGroup: {"members": EpochKind.ORDERED, "topics": _I, "epoch": _E},
+    ClientMember: {
+        "topics": _P,
+        "target": _P,
+        "epoch": _E,
+        "instance_id": _P,
+        "rack_id": _P,
+        "reason": _P,
+        "metadata": _P,
+    },
+    ClientTopic: {"name": _P, "partitions": _P},
+    ClientAnswer: {"members": _I, "error": _P},
+    MemberAnswer: {"partitions": _P, "metadata": _P},
+    Chosen: {
+        "member_id": _P,
+        "assignor": _P,
+        "notified": _P,
+        "group": _I,
+        "offers": _P,
+        "tried": _P,
+    },
 }
 
 
@@ -165,6 +214,8 @@ def canonical(value: object, rename: Rename) -> Hashable:
             found.append(_epochs(field, rename))
         elif kind is _I:
             found.append(canonical(field, rename))
+        elif kind is EpochKind.ORDERED:
+            found.append(tuple((key, canonical(inner, rename)) for key, inner in field.items()))
         else:
             found.append(frozen(field))
     return tuple(found)

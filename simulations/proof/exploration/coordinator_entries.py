@@ -12,6 +12,7 @@ from groups.history.entries import Kind
 from groups.history.state.group import State
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, TimerCancel
+from simulations.protocol.messages.client_mode import InstallAnswer, PrepareAnswer
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer
 from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer
 from simulations.protocol.messages.join_group import JoinAnswer
@@ -25,7 +26,16 @@ NOW_MS: Final = 1_000_000
 
 Timer = tuple[str, str | None]
 
-Answer = HeartbeatAnswer | CommitAnswer | JoinAnswer | SyncAnswer | ClassicHeartbeatAnswer | LeaveAnswer
+Answer = (
+    HeartbeatAnswer
+    | CommitAnswer
+    | PrepareAnswer
+    | InstallAnswer
+    | JoinAnswer
+    | SyncAnswer
+    | ClassicHeartbeatAnswer
+    | LeaveAnswer
+)
 """Whatever a group's coordinator answers where clients ask nothing next to their membership."""
 
 Answers = tuple[tuple[int, Answer], ...]

@@ -60,7 +60,7 @@ MEMORY: Final[Mapping[str, Callable[[VolatileState, ConsumerGroup], Hashable]]] 
     ),  # Nobody fetches or deletes all offsets there, which alone shows their order.
     "pending_offsets": lambda *_: None,  # Nobody commits in transactions there.
     "regexes_counted": lambda memory, _: _matched(memory.regexes_counted),
-    "chosen": lambda *_: None,  # A plan has no client-side assignors.
+    "chosen": lambda *_: None,  # Has epochs: the coordinator's own key renames them.
     "forgotten": lambda memory, _: memory.forgotten,
     "classic": lambda memory, _: (
         memory.classic is not None
@@ -133,6 +133,7 @@ class Coordinator(ABC):
             tuple(timeline_order(group, memory.member_slots)),
             all_names(group, group.members),
             tuple(judge(memory, group) for judge in MEMORY.values()),
+            canonical(memory.chosen, rename),
             timers,
             frozen([(task.regexes, task.member_id) for task in self.tasks]),
             frozen({name: (t.topic_id, t.partitions) for name, t in self.shard.image.topics.items()}),

@@ -12,7 +12,13 @@ from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer
 from simulations.protocol.coordinator.image import Image, ImageTopic
-from simulations.world.engine.client_assignors import changed, classic_config_of, config_of, topics_as_noted
+from simulations.world.engine.client_assignors import (
+    changed,
+    classic_config_of,
+    config_of,
+    consumer_of,
+    topics_as_noted,
+)
 from simulations.world.engine.initial_state import draw_topic_id, first_image, racks_of
 from simulations.world.scenario import Member, Scenario, Verb
 from simulations.world.scenario.actions import Action
@@ -58,7 +64,7 @@ class Plan:
         known = OF_CLASSIC if self.has_classic else OF_CONSUMER
         _refuse_lines(scenario, known)
         _refuse_brokers(scenario)
-        _refuse_members(scenario, semantics, has_classic=self.has_classic)
+        _refuse_members(scenario, has_classic=self.has_classic)
         self.scenario = scenario
         self.semantics = semantics
         self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in known)
@@ -134,7 +140,8 @@ class Plan:
         name, member_id = self.slots[slot][0], self.member_id(slot)
         member = self.member(name, script)
         if member.classic is None:
-            return Consumer(config_of(self.scenario, name, member_id, self.semantics))
+            config = config_of(self.scenario, name, member_id, self.semantics)
+            return consumer_of(config, member, self.semantics)
         return ClassicConsumer(classic_config_of(self.scenario, member, member_id, _Metadata(self)))
 
     def topic_names(self) -> dict[str, str]:
@@ -181,12 +188,10 @@ def _refuse_lines(scenario: Scenario, known: frozenset[Verb]) -> None:
             raise NotExplorable(f"the script's {action.verb} is not explored; these are: {others}")
 
 
-def _refuse_members(scenario: Scenario, semantics: Semantics, *, has_classic: bool) -> None:
+def _refuse_members(scenario: Scenario, *, has_classic: bool) -> None:
     members = scenario.members.values()
     if scenario.settings.scripted is not None:
         raise NotExplorable("a scripted assignor answers by the number of an epoch; take uniform or range")
-    if semantics is Semantics.KIP and any(member.assignors for member in members):
-        raise NotExplorable("assignors that members bring are not explored; take uniform or range")
     commits = [m.name for m in members if m.auto_commit]
     commits += [m.name for m in members if m.classic and m.classic.revoke_commits]
     if has_classic and commits:

@@ -84,6 +84,7 @@ SENTENCES: Final = {
     StepKind.JOIN_PHASE: "the join phase ends",
     StepKind.SYNC_PHASE: "the time to ask for an assignment is over",
     StepKind.FORGET: "the session of an id expires that no process has",
+    StepKind.COMPUTE: "the time of {who} to compute the assignment is over",
 }
 """Each kind of step, with ``{who}`` for the process."""
 

@@ -10,7 +10,7 @@ from groups.history.entries import Kind
 from groups.history.state.consumption import SECOND_MS, position_of
 from groups.history.state.group import Semantics
 from simulations.protocol.client.classic import ClassicConsumer
-from simulations.protocol.client.consumer import Consumer, Request
+from simulations.protocol.client.consumer import Request
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.coordinator.image import Image
@@ -21,10 +21,10 @@ from simulations.protocol.messages.groups import (
     TransactionalCommit,
 )
 from simulations.world.engine.client_assignors import (
-    brought,
     changed,
     classic_config_of,
     config_of,
+    consumer_of,
     reported,
     topics_as_noted,
 )
@@ -288,11 +288,7 @@ class Acting:
             positions=lambda owned, now_ms: self._offsets(process, owned, None),
             seed=world.seed,
         )
-        consumer: Consumer
-        if member.assignors and world.semantics is Semantics.KIP:
-            consumer = ComputingConsumer(config, brought(member))
-        else:
-            consumer = Consumer(config)
+        consumer = consumer_of(config, member, world.semantics)
         process = Process(consumer, world.queue, world.log, world.send, world.by_name)
         return self._follows(name, process)
 

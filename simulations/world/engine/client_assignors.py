@@ -13,7 +13,8 @@ from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.assignors.streams_like import OLDEST_VERSION, STREAMS_LIKE, Reason, StreamsLike
 from simulations.protocol.client.classic import CLIENTS, ClassicConfig
 from simulations.protocol.client.classic.config import Metadata
-from simulations.protocol.client.consumer import ConsumerConfig
+from simulations.protocol.client.consumer import Consumer, ConsumerConfig
+from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.coordinator.image import Image
 from simulations.world.scenario import Member, Scenario
 from simulations.world.scenario.classic_members import CLASSIC, CONSUMER, Classic
@@ -35,6 +36,13 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
         calls_for_nothing=semantics is Semantics.KAFKA,
         is_proposed=semantics is Semantics.KIP,
     )
+
+
+def consumer_of(config: ConsumerConfig, member: Member, semantics: Semantics) -> Consumer:
+    """A fresh client; one that computes where the member has assignors of its own, which no release has."""
+    if member.assignors and semantics is Semantics.KIP:
+        return ComputingConsumer(config, brought(member))
+    return Consumer(config)
 
 
 def classic_config_of(

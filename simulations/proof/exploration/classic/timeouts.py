@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from simulations.proof.exploration.actions import SLOTS_MAX, ActionKind, Step, packed
 from simulations.proof.exploration.classic.coordinators import ClassicCoordinator
+from simulations.proof.exploration.consumer.world import TIMEOUTS
 from simulations.proof.exploration.coordinator_entries import Timer
-from simulations.protocol.coordinator.consumer.outcome import JOIN, REBALANCE, SESSION, SYNC
+from simulations.protocol.coordinator.consumer.outcome import JOIN, SYNC
 
 OF_GROUP = SLOTS_MAX - 1
 """In the place of a process: the timer is the group's own."""
 
 KINDS = {
-    SESSION: ActionKind.SESSION,
-    REBALANCE: ActionKind.REBALANCE,
+    **TIMEOUTS,
     JOIN: ActionKind.JOIN_PHASE,
     SYNC: ActionKind.SYNC_PHASE,
 }

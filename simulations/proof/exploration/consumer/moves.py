@@ -112,7 +112,8 @@ class Moves:
         request, _, who = process.requests[0]
         asked = self._requested.get(number)
         if asked is None:
-            asked = self._requested[number] = of_message(request, as_they_are)
+            # With the sender: a first heartbeat of the proposal has no id, and two of them differ by nothing else.
+            asked = self._requested[number] = of_message(request, as_they_are), who
         known = self._worlds.coordinate(
             coordinator, asked, lambda node: self._worlds.coordinating.handle(node, request, who, 0)
         )

@@ -12,6 +12,7 @@ from simulations.proof.exploration.coordinators import Wrongs
 from simulations.proof.exploration.processes import Client, Process, Processes, changes_nothing
 from simulations.protocol.client.consumer import Call, Callback
 from simulations.protocol.client.consumer.requests import Request
+from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,
     Heartbeat,
@@ -70,8 +71,10 @@ class ConsumerProcesses(Processes[ConsumerProcess]):
     def sends(
         self, process: ConsumerProcess, client: Client, request: Request
     ) -> tuple[ConsumerProcess, Wrongs]:
-        assert isinstance(request, Heartbeat | OffsetCommit), "no other request was configured"
         after, _ = super().sends(process, client, request)
+        if isinstance(request, PrepareAssignment | InstallAssignment):
+            return after, ()
+        assert isinstance(request, Heartbeat | OffsetCommit), "no other request was configured"
         if isinstance(request, Heartbeat):
             epoch = request.member_epoch
             out = epoch < JOIN_EPOCH or (process.thrown_out and epoch != JOIN_EPOCH)

@@ -30,10 +30,17 @@ from simulations.proof.exploration.state_layout import (
 )
 from simulations.proof.exploration.world import Next, Offer, Worlds
 from simulations.protocol.client.consumer import Consumer
-from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import COMPUTE, REBALANCE, SESSION, TimerStart
 from simulations.protocol.coordinator.shard import Shard
 from simulations.world.engine.initial_state import by_id, start_records
 from simulations.world.scenario import Verb
+
+TIMEOUTS = {
+    SESSION: ActionKind.SESSION,
+    REBALANCE: ActionKind.REBALANCE,
+    COMPUTE: ActionKind.COMPUTE,
+}
+"""The coordinator's timers of a member, as steps."""
 
 
 class Alone(NamedTuple):
@@ -242,7 +249,7 @@ class ConsumerWorlds(Worlds[ConsumerCoordinator, ConsumerProcess]):
             slot, step = UNBORN, packed(ActionKind.ASSIGNMENT)
             if member_id is not None:
                 slot = self._slot_of[member_id]
-                step = packed(ActionKind.SESSION if name == SESSION else ActionKind.REBALANCE, slot)
+                step = packed(TIMEOUTS[name], slot)
             offer = Offer(step, timer, partial(self.coordinating.expire, timer=timer), False)
             yield Alone(slot, offer, offer._replace(fault=True))
         for offer in self.tasks(node):
