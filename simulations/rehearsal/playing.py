@@ -9,6 +9,8 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.consumer import ErrorBody
 from groups.history.replay.fold import replay
+from groups.history.state.consumption import READS, longest_unread_ms
+from groups.history.state.copying import replace
 from groups.history.state.group import Protocol, State, initial_state
 from groups.wire.rpc import error_name
 from simulations.invariants import INVARIANT_FAULT
@@ -58,7 +60,7 @@ class Stage:
     """From one bounce until the next, or before the first: times in milliseconds, of the run.
 
     ``stopped``: of each member how often it stopped reading everything although it was not bounced. ``without_reader_ms``:
-    summed over partitions, and ``longest_ms`` of one. ``read_twice``: partitions that two processes read at one time.
+    in which nobody fetched a partition that had had a reader, summed over partitions, and ``longest_ms`` of one. ``read_twice``: partitions that two processes read at one time.
     ``epochs``: group epochs or generations that began here, with the protocol each. ``statuses``: at the end of the stage,
     of each member the protocol that it is a member by, or ``None``. ``conversion``: whether a classic group became one of
     the consumer protocol here, ``ONLINE`` or when it was ``EMPTY``. ``unread`` partitions have no reader at the end. ``moves``: how often the coordinator moved. ``epoch_ms``: when the last epoch began.
@@ -151,15 +153,14 @@ def play(question: Question, way: Way) -> Played:
 
 
 class _Watcher:
-    """Sees the entries of a run in order. Its clients' callbacks show who reads a partition."""
+    """Sees the entries of a run in order; the fold knows from the clients' notes who reads a partition."""
 
     def __init__(self, question: Question, way: Way) -> None:
         self._question = question
         self._bounces = way.bounces
         self._state: State = initial_state(question.group)
-        self._readers: dict[Partition, set[str]] = {}
-        self._since: dict[Partition, int] = {}
-        """Partitions that nobody reads, and since when."""
+        self._unread_ms = 0
+        """What of the run was not read before this stage."""
         self._bounced: frozenset[str] = frozenset()
         self._epoch: tuple[str, int] | None = None
         self._had_members = False
@@ -178,16 +179,14 @@ class _Watcher:
         match entry.kind:
             case Kind.RECORD:
                 self._record(entry)
-            case Kind.CALLBACK:
-                self._called(entry)
+            case Kind.NOTE:
+                self._noted(entry)
             case Kind.RESPONSE:
                 self._answered(entry)
             case Kind.FAULT if payload["fault"] == INVARIANT_FAULT:
                 self._violated(entry)
             case Kind.FAULT if payload["fault"] == "fail_over":
                 self._stage.moves += 1
-            case Kind.FAULT if payload["fault"] == "kill":
-                self._gone(payload["member"], entry.at_ms)
 
     def end(self, at_ms: int) -> None:
         while len(self.stages) <= len(self._bounces):
@@ -209,14 +208,14 @@ class _Watcher:
         stage.epoch, stage.assignor = _epoch(state), state.classic.protocol_name
         present = dict(_members(state))
         stage.statuses = {member.name: present.get(member.name) for member in self._question.members}
-        for since in self._since.values():
-            self._without(at_ms - max(since, stage.from_ms))
-            stage.longest_ms = max(stage.longest_ms, at_ms - since)
-        every = sum(self._question.topics.values())
-        stage.unread = every - sum(1 for readers in self._readers.values() if readers)
-
-    def _without(self, length_ms: int) -> None:
-        self._stage.without_reader_ms += length_ms
+        consumption = state.consumption
+        assert consumption is not None
+        unread_ms = consumption.sums.unread_until(at_ms)
+        stage.without_reader_ms, self._unread_ms = unread_ms - self._unread_ms, unread_ms
+        stage.longest_ms = longest_unread_ms(consumption, at_ms)
+        partitions = [each for topic in consumption.topics.values() for each in topic.partitions.values()]
+        stage.unread = sum(not each.is_fetched for each in partitions)
+        self._state = replace(state, consumption=replace(consumption, unread_max_ms=0))
 
     def _record(self, entry: Entry) -> None:
         self._state = replay(self._state, entry)
@@ -232,45 +231,21 @@ class _Watcher:
             self._stage.epochs.append(now)
             self._stage.epoch_ms = entry.at_ms
 
-    def _called(self, entry: Entry) -> None:
-        callback, phase = entry.payload["callback"], entry.payload["phase"]
-        partitions = [
-            (topic, number) for topic, numbers in entry.payload["partitions"].items() for number in numbers
-        ]
-        if callback == "on_partitions_assigned":
-            if phase == "end":
-                self._begins(entry.actor, partitions, entry.at_ms)
-        elif phase == "start":
-            self._stops(entry.actor, partitions, entry.at_ms)
-
-    def _begins(self, who: str, partitions: Iterable[Partition], at_ms: int) -> None:
-        for partition in partitions:
-            readers = self._readers.setdefault(partition, set())
-            readers.add(who)
-            if len(readers) > 1:
-                self._stage.read_twice.add(partition)
-            since = self._since.pop(partition, None)
-            if since is not None:
-                self._without(at_ms - max(since, self._stage.from_ms))
-                self._stage.longest_ms = max(self._stage.longest_ms, at_ms - since)
-
-    def _stops(self, who: str, partitions: Iterable[Partition], at_ms: int) -> None:
-        read = False
-        for partition in partitions:
-            readers = self._readers.get(partition, set())
-            if who in readers:
-                read = True
-                readers.remove(who)
-                if not readers:
-                    self._since[partition] = at_ms
-        if read and _name(who) not in self._bounced and not self._reads(who):
-            self._stage.stopped[_name(who)] = self._stage.stopped.get(_name(who), 0) + 1
-
-    def _reads(self, who: str) -> bool:
-        return any(who in readers for readers in self._readers.values())
-
-    def _gone(self, who: str, at_ms: int) -> None:
-        self._stops(who, [each for each, readers in self._readers.items() if who in readers], at_ms)
+    def _noted(self, entry: Entry) -> None:
+        before, self._state = self._state.consumption, replay(self._state, entry)
+        now = self._state.consumption
+        if entry.payload["note"] != READS or before is None or now is None:
+            return
+        for topic, numbers in now.members.get(entry.actor, {}).items():
+            partitions = now.topics[topic].partitions
+            self._stage.read_twice |= {
+                (topic, number)
+                for number in numbers
+                if sum(reader.fetches for reader in partitions[number].readers.values()) > 1
+            }
+        name = _name(entry.actor)
+        if entry.actor in before.members and entry.actor not in now.members and name not in self._bounced:
+            self._stage.stopped[name] = self._stage.stopped.get(name, 0) + 1
 
     def _answered(self, entry: Entry) -> None:
         payload = entry.payload

@@ -21,6 +21,10 @@ REST_MS: Final = 20_000
 """After a process is back: several heartbeats of every member, so that cooperative members, too, have come to rest."""
 
 
+RATE: Final = 1
+"""Records a second: without a rate nothing is known of who reads a partition."""
+
+
 class ScenarioMember(TypedDict):
     """A member in a scenario; what is not required is of the classic protocol, but for the instance and the ``assignor``, which is of the consumer protocol."""
 
@@ -83,7 +87,7 @@ def scenario_of(question: Question, way: Way) -> str:
         "group": question.group,
         "semantics": "kafka",
         "protocol": "classic",
-        "topics": {name: {"partitions": count} for name, count in question.topics.items()},
+        "topics": {name: {"partitions": count, "rate": RATE} for name, count in question.topics.items()},
         "config": {
             "migration_policy": str(question.migration_policy),
             "assignors": assignors,

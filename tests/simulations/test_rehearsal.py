@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
 from groups.releases import NEWEST
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.rehearsal.judging import Sheet, WaySheet, answer, asked, scenario_for
@@ -301,6 +303,20 @@ def test_times_without_a_reader_are_those_of_the_callbacks() -> None:
     ][-1]
     assert way(sheet, "planned")["without_reader_ms"] == begins - stops
     assert way(sheet, "planned")["longest_ms"] == begins - stops
+
+
+def test_not_read_is_what_the_timeline_of_the_run_shows_also_while_a_callback_holds_what_a_member_keeps() -> (
+    None
+):
+    sheet = rehearsed(assignors=["cooperative-sticky"])
+    text, _ = scenario_for(question(sheet), WayName.PLANNED)
+    scenario = load(text, "x")
+    state = initial_state("orders-enrich")
+    for entry in run(scenario):
+        state = replay(state, entry)
+    assert state.consumption is not None
+    total = sum(stage["without_reader_ms"] for stage in way(sheet, "planned")["stages"])
+    assert total == state.consumption.sums.unread_until(scenario.until_ms)
 
 
 def question(sheet: Sheet) -> Any:
