@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from explorer.server.openapi.schemas import Schema
@@ -35,20 +35,27 @@ class Content:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
-    """What one method of one address takes and answers.
+    """What one method of one address takes and answers. ``call``: the method, and the address's name in the URL map.
 
     ``answer`` and ``body`` are a ``TypedDict``, another annotation of such, a schema or a ``Content``; None is no body. ``errors``: statuses
     beyond those that follow from the kind of operation (``document.errors_of``).
     """
 
+    call: str
     summary: str
+    _: KW_ONLY
     answer: Any = None
     query: tuple[Parameter, ...] = ()
     body: Any = None
     status: int = 200
     errors: tuple[int, ...] = ()
+
+
+def queued(call: str, summary: str, *, body: Any, answer: Any) -> Operation:
+    """It makes something that is worked on later."""
+    return Operation(call, summary, body=body, answer=answer, status=201, errors=(429,))
 
 
 def whole(

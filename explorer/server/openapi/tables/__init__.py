@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from explorer.server.openapi.operation import Operation
 from explorer.server.openapi.tables import imports, laboratory, remedies, sharing, sweeps, timelines, watching
 
-OPERATIONS: Final[Mapping[str, Mapping[str, Operation]]] = {
-    **timelines.ROWS,
-    **imports.ROWS,
-    **watching.ROWS,
-    **laboratory.ROWS,
-    **sweeps.ROWS,
-    **remedies.ROWS,
-    **sharing.ROWS,
-}
+OPERATIONS: Final[dict[str, dict[str, Operation]]] = {}
 """An address's name in the URL map → method → the operation."""
+
+for _table in (timelines, imports, watching, laboratory, sweeps, remedies, sharing):
+    for _row in _table.ROWS:
+        _method, _name = _row.call.split()
+        OPERATIONS.setdefault(_name, {})[_method] = _row

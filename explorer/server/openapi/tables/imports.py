@@ -106,40 +106,34 @@ DETAIL: Final = fields(
     }
 )
 
-ROWS: Final = {
-    "api-imports": {
-        "GET": Operation(summary="Imports, the newest first", answer=array(fields(LISTED))),
-        "POST": Operation(
-            summary="Queue an import of files, or of the sample log",
-            body=(SAMPLE, FILES),
-            answer=fields(CREATED),
-            status=201,
-            errors=(404, 429),
+ROWS: Final = (
+    Operation("GET api-imports", "Imports, the newest first", answer=array(fields(LISTED))),
+    Operation(
+        "POST api-imports",
+        "Queue an import of files, or of the sample log",
+        body=(SAMPLE, FILES),
+        answer=fields(CREATED),
+        status=201,
+        errors=(404, 429),
+    ),
+    Operation(
+        "GET api-import", "How far an import is, its report, and the gravest of its groups", answer=DETAIL
+    ),
+    Operation("PATCH api-import", "Name it", body=TITLE, answer=fields(LISTED)),
+    Operation("DELETE api-import", "Delete it, and the timelines that no other import contains", status=204),
+    Operation(
+        "GET api-import-groups",
+        f"Its groups, {GROUPS_A_PAGE} from `after` on, the gravest first",
+        query=(
+            text("q", "a part of the group's name"),
+            whole("from_ms", "something of it is later"),
+            whole("until_ms", "something of it is earlier"),
+            whole("after", "how many groups to skip"),
         ),
-    },
-    "api-import": {
-        "GET": Operation(
-            summary="How far an import is, its report, and the gravest of its groups", answer=DETAIL
-        ),
-        "PATCH": Operation(summary="Name it", body=TITLE, answer=fields(LISTED)),
-        "DELETE": Operation(summary="Delete it, and the timelines that no other import contains", status=204),
-    },
-    "api-import-groups": {
-        "GET": Operation(
-            summary=f"Its groups, {GROUPS_A_PAGE} from `after` on, the gravest first",
-            query=(
-                text("q", "a part of the group's name"),
-                whole("from_ms", "something of it is later"),
-                whole("until_ms", "something of it is earlier"),
-                whole("after", "how many groups to skip"),
-            ),
-            answer=fields({"matching": COUNT, "timelines": array(GROUP)}),
-        )
-    },
-    "api-import-cancel": {
-        "POST": Operation(summary="Stop it; nothing of it is kept. 409 if it has ended", answer=DETAIL)
-    },
-    "api-import-repeat": {
-        "POST": Operation(summary="Read the same files again after a failure", answer=DETAIL, errors=(429,))
-    },
-}
+        answer=fields({"matching": COUNT, "timelines": array(GROUP)}),
+    ),
+    Operation("POST api-import-cancel", "Stop it; nothing of it is kept. 409 if it has ended", answer=DETAIL),
+    Operation(
+        "POST api-import-repeat", "Read the same files again after a failure", answer=DETAIL, errors=(429,)
+    ),
+)

@@ -52,88 +52,88 @@ PLAN: Final = Content("text/markdown", "the plan")
 LESSON_TEXT: Final = {**TEXT, "maxLength": TEXT_BYTES_MOST}
 ACT: Final = fields({"at_ms": COUNT, "do": TEXT, "who?": TEXT, "to?": COUNT})
 
-ROWS: Final = {
-    "api-laboratory": {
-        "GET": Operation(
-            summary="What six assignors make of a link's group, or of a timeline's moment",
-            query=LINK,
-            answer=LaboratorySheet,
-            errors=(404, 429),
+ROWS: Final = (
+    Operation(
+        "GET api-laboratory",
+        "What six assignors make of a link's group, or of a timeline's moment",
+        query=LINK,
+        answer=LaboratorySheet,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-laboratory",
+        "The same after changes: `query` or `case`, one of the two",
+        body=fields(CASE),
+        answer=LaboratorySheet,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-laboratory-runs",
+        "Queue a run of the group and its event",
+        body=fields({**CASE, "board": BOARD}),
+        answer=fields(CREATED),
+        status=201,
+        errors=(404, 429),
+    ),
+    Operation(
+        "GET api-rehearsal",
+        "An upgrade of a described group, rehearsed",
+        query=REHEARSAL,
+        answer=RehearsalSheet,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-rehearsal",
+        "The same of a document: `query` or `document`, one of the two",
+        body=fields(DOCUMENT),
+        answer=RehearsalSheet,
+        errors=(404, 429),
+    ),
+    Operation(
+        "GET api-rehearsal-plan", "The plan as Markdown", query=REHEARSAL, answer=PLAN, errors=(404, 429)
+    ),
+    Operation(
+        "POST api-rehearsal-plan",
+        "The plan of a document",
+        body=fields(DOCUMENT),
+        answer=PLAN,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-rehearsal-runs",
+        "Queue a run of one of the ways",
+        body=fields({**DOCUMENT, "way?": WayName}),
+        answer=fields(CREATED),
+        status=201,
+        errors=(404, 429),
+    ),
+    Operation("GET api-lessons", "Courses with their lessons", answer=list[CourseLine]),
+    Operation("GET api-lesson", "A lesson as it is played", answer=LessonSheet, errors=(429,)),
+    Operation(
+        "POST api-lessons-check",
+        "A lesson's text as it is played, and what is wrong with it",
+        body=fields({"text": LESSON_TEXT}),
+        answer=fields(
+            {
+                "sheet": LessonSheet | None,
+                "problems": array(
+                    fields(
+                        {
+                            "line": {"type": ["integer", "null"]},
+                            "field": {"type": ["string", "null"]},
+                            "message": TEXT,
+                        }
+                    )
+                ),
+            }
         ),
-        "POST": Operation(
-            summary="The same after changes: `query` or `case`, one of the two",
-            body=fields(CASE),
-            answer=LaboratorySheet,
-            errors=(404, 429),
-        ),
-    },
-    "api-laboratory-runs": {
-        "POST": Operation(
-            summary="Queue a run of the group and its event",
-            body=fields({**CASE, "board": BOARD}),
-            answer=fields(CREATED),
-            status=201,
-            errors=(404, 429),
-        )
-    },
-    "api-rehearsal": {
-        "GET": Operation(
-            summary="An upgrade of a described group, rehearsed",
-            query=REHEARSAL,
-            answer=RehearsalSheet,
-            errors=(404, 429),
-        ),
-        "POST": Operation(
-            summary="The same of a document: `query` or `document`, one of the two",
-            body=fields(DOCUMENT),
-            answer=RehearsalSheet,
-            errors=(404, 429),
-        ),
-    },
-    "api-rehearsal-plan": {
-        "GET": Operation(summary="The plan as Markdown", query=REHEARSAL, answer=PLAN, errors=(404, 429)),
-        "POST": Operation(
-            summary="The plan of a document", body=fields(DOCUMENT), answer=PLAN, errors=(404, 429)
-        ),
-    },
-    "api-rehearsal-runs": {
-        "POST": Operation(
-            summary="Queue a run of one of the ways",
-            body=fields({**DOCUMENT, "way?": WayName}),
-            answer=fields(CREATED),
-            status=201,
-            errors=(404, 429),
-        )
-    },
-    "api-lessons": {"GET": Operation(summary="Courses with their lessons", answer=list[CourseLine])},
-    "api-lesson": {"GET": Operation(summary="A lesson as it is played", answer=LessonSheet, errors=(429,))},
-    "api-lessons-check": {
-        "POST": Operation(
-            summary="A lesson's text as it is played, and what is wrong with it",
-            body=fields({"text": LESSON_TEXT}),
-            answer=fields(
-                {
-                    "sheet": LessonSheet | None,
-                    "problems": array(
-                        fields(
-                            {
-                                "line": {"type": ["integer", "null"]},
-                                "field": {"type": ["string", "null"]},
-                                "message": TEXT,
-                            }
-                        )
-                    ),
-                }
-            ),
-            errors=(429,),
-        )
-    },
-    "api-lessons-runs": {
-        "POST": Operation(
-            summary="A lesson's run, played on from a moment with what the reader does: of `lesson` or `text`",
-            body=fields({"lesson?": TEXT, "text?": LESSON_TEXT, "at_ms": number(), "acts?": array(ACT)}),
-            answer=fields({"run": RunSheet, "scenario": TEXT}),
-            errors=(429,),
-        )
-    },
-}
+        errors=(429,),
+    ),
+    Operation(
+        "POST api-lessons-runs",
+        "A lesson's run, played on from a moment with what the reader does: of `lesson` or `text`",
+        body=fields({"lesson?": TEXT, "text?": LESSON_TEXT, "at_ms": number(), "acts?": array(ACT)}),
+        answer=fields({"run": RunSheet, "scenario": TEXT}),
+        errors=(429,),
+    ),
+)

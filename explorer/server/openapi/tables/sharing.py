@@ -15,6 +15,7 @@ from explorer.server.openapi.operation import (
     fields,
     maybe,
     number,
+    queued,
 )
 from explorer.server.openapi.tables.laboratory import BOARD
 from explorer.sharing.api import PREVIEWED_MOST
@@ -41,75 +42,63 @@ OF_LABORATORY: Final = {"query?": TEXT, "board?": BOARD, "cell?": maybe(CELL), *
 HTML: Final = Content("text/html", "one file that plays without a network")
 LINKS: Final = fields({"links": list[LinkRow]})
 
-ROWS: Final = {
-    "api-exports": {
-        "POST": Operation(
-            summary="A timeline, or a stretch of it, as a file",
-            body=fields({**WANTED, "format?": enum(sorted(EXPORTERS))}),
-            answer=(HTML, Content("application/gzip", "`format` data: what another installation imports")),
-            errors=(429,),
-        )
-    },
-    "api-comparison-exports": {
-        "POST": Operation(
-            summary="Two or three timelines side by side as a file",
-            body=fields(
-                {
-                    "runs": {**TEXTS, "minItems": 2, "maxItems": 3},
-                    "from_ms?": number(0, MS_MOST),
-                    "at_ms?": number(0, MS_MOST),
-                    **HIDING,
-                }
-            ),
-            answer=HTML,
-            errors=(404, 429),
-        )
-    },
-    "api-laboratory-exports": {
-        "POST": Operation(
-            summary="A group of the laboratory, or a cell of a sweep, as a file",
-            body=fields(OF_LABORATORY),
-            answer=HTML,
-            errors=(404, 429),
-        )
-    },
-    "api-pseudonyms": {
-        "POST": Operation(
-            summary=f"What each name would be called, {PREVIEWED_MOST} at most, and the key",
-            body=fields({**STRETCH, "key?": maybe(KEY)}),
-            answer=fields(
-                {
-                    "key": KEY,
-                    "pseudonyms": array(fields({"kind": TEXT, "here": TEXT, "there": TEXT})),
-                    "more": number(),
-                }
-            ),
-            errors=(429,),
-        )
-    },
-    "api-links": {
-        "GET": Operation(summary="Its share links", answer=LINKS),
-        "POST": Operation(
-            summary="Make a share link; its address is in this answer alone",
-            body=fields({**WANTED, **TERMS}),
-            answer={
-                "allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
-            },
-            status=201,
-            errors=(429,),
+ROWS: Final = (
+    Operation(
+        "POST api-exports",
+        "A timeline, or a stretch of it, as a file",
+        body=fields({**WANTED, "format?": enum(sorted(EXPORTERS))}),
+        answer=(HTML, Content("application/gzip", "`format` data: what another installation imports")),
+        errors=(429,),
+    ),
+    Operation(
+        "POST api-comparison-exports",
+        "Two or three timelines side by side as a file",
+        body=fields(
+            {
+                "runs": {**TEXTS, "minItems": 2, "maxItems": 3},
+                "from_ms?": number(0, MS_MOST),
+                "at_ms?": number(0, MS_MOST),
+                **HIDING,
+            }
         ),
-    },
-    "api-laboratory-links": {
-        "GET": Operation(summary="Share links of the laboratory", answer=LINKS),
-        "POST": Operation(
-            summary="Make a share link to a group of the laboratory, or to a cell of a sweep",
-            body=fields({**OF_LABORATORY, **TERMS}),
-            answer={
-                "allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]
-            },
-            status=201,
-            errors=(404, 429),
+        answer=HTML,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-laboratory-exports",
+        "A group of the laboratory, or a cell of a sweep, as a file",
+        body=fields(OF_LABORATORY),
+        answer=HTML,
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-pseudonyms",
+        f"What each name would be called, {PREVIEWED_MOST} at most, and the key",
+        body=fields({**STRETCH, "key?": maybe(KEY)}),
+        answer=fields(
+            {
+                "key": KEY,
+                "pseudonyms": array(fields({"kind": TEXT, "here": TEXT, "there": TEXT})),
+                "more": number(),
+            }
         ),
-    },
-    "api-link": {"DELETE": Operation(summary="Withdraw a link; what it showed is deleted", status=204)},
-}
+        errors=(429,),
+    ),
+    Operation("GET api-links", "Its share links", answer=LINKS),
+    queued(
+        "POST api-links",
+        "Make a share link; its address is in this answer alone",
+        body=fields({**WANTED, **TERMS}),
+        answer={"allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]},
+    ),
+    Operation("GET api-laboratory-links", "Share links of the laboratory", answer=LINKS),
+    Operation(
+        "POST api-laboratory-links",
+        "Make a share link to a group of the laboratory, or to a cell of a sweep",
+        body=fields({**OF_LABORATORY, **TERMS}),
+        answer={"allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]},
+        status=201,
+        errors=(404, 429),
+    ),
+    Operation("DELETE api-link", "Withdraw a link; what it showed is deleted", status=204),
+)

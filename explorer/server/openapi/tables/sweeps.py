@@ -18,6 +18,7 @@ from explorer.server.openapi.operation import (
     maybe,
     number,
     one_of,
+    queued,
 )
 from explorer.server.openapi.tables.timelines import COUNT, CREATED
 from simulations.laboratory.shapes import AnswerFigures
@@ -75,81 +76,76 @@ DETAIL: Final = fields(
     }
 )
 
-ROWS: Final = {
-    "api-sweeps": {
-        "GET": Operation(
-            summary=f"Sweeps, the newest first, {LISTED_MOST} at most", answer=array(fields(LISTED))
+ROWS: Final = (
+    Operation(
+        "GET api-sweeps", f"Sweeps, the newest first, {LISTED_MOST} at most", answer=array(fields(LISTED))
+    ),
+    queued(
+        "POST api-sweeps",
+        "Queue a sweep; what is left out is as usual",
+        body=fields(
+            {
+                "assignors?": TEXTS,
+                "shapes?": array(TEXT, SHAPES_MOST),
+                "events?": array(enum(Happening)),
+                "seeds?": number(1, SEEDS_MOST),
+                "first_seed?": number(1, FIRST_SEED_MOST),
+            }
         ),
-        "POST": Operation(
-            summary="Queue a sweep; what is left out is as usual",
-            body=fields(
-                {
-                    "assignors?": TEXTS,
-                    "shapes?": array(TEXT, SHAPES_MOST),
-                    "events?": array(enum(Happening)),
-                    "seeds?": number(1, SEEDS_MOST),
-                    "first_seed?": number(1, FIRST_SEED_MOST),
-                }
-            ),
-            answer=fields({**CREATED, "cases": COUNT}),
-            status=201,
-            errors=(429,),
+        answer=fields({**CREATED, "cases": COUNT}),
+    ),
+    Operation(
+        "GET api-sweep",
+        "How far a sweep is, and a map of each assignor",
+        query=(MEASURE, AGGREGATE),
+        answer=DETAIL,
+    ),
+    Operation("DELETE api-sweep", "Delete it with its answers", status=204),
+    Operation("POST api-sweep-cancel", "Stop it; what is answered stays", answer=fields(LISTED)),
+    Operation(
+        "POST api-sweep-resume",
+        "Continue one that stopped before its end",
+        answer=fields(LISTED),
+        errors=(429,),
+    ),
+    Operation(
+        "GET api-sweep-table", "Every case as a line", answer=Content("text/csv", "with a line of heads")
+    ),
+    Operation(
+        "GET api-sweep-cell",
+        "One cell: its seeds with their values, and all assignors on one axis",
+        query=(MEASURE,),
+        answer=fields(
+            {
+                "cell": COUNT,
+                "assignor": TEXT,
+                "shape": TEXT,
+                "event": TEXT,
+                "unit": TEXT,
+                "in": COUNT,
+                "median": maybe(TEXT),
+                "least": maybe(TEXT),
+                "most": maybe(TEXT),
+                "worst": maybe(COUNT),
+                "seeds": array(fields({"seed": COUNT, "text": TEXT})),
+                "thrown": array(fields({"seed": COUNT, "says": TEXT})),
+                "strip": Figure,
+            }
         ),
-    },
-    "api-sweep": {
-        "GET": Operation(
-            summary="How far a sweep is, and a map of each assignor",
-            query=(MEASURE, AGGREGATE),
-            answer=DETAIL,
+    ),
+    Operation(
+        "GET api-sweep-seed",
+        "One case, answered again, and where it opens",
+        answer=fields(
+            {
+                "cell": COUNT,
+                "seed": COUNT,
+                "query": maybe(TEXT),
+                "url": maybe(TEXT),
+                "board": COUNT,
+                "reason": maybe(TEXT),
+                "figures": AnswerFigures | None,
+            }
         ),
-        "DELETE": Operation(summary="Delete it with its answers", status=204),
-    },
-    "api-sweep-cancel": {"POST": Operation(summary="Stop it; what is answered stays", answer=fields(LISTED))},
-    "api-sweep-resume": {
-        "POST": Operation(
-            summary="Continue one that stopped before its end", answer=fields(LISTED), errors=(429,)
-        )
-    },
-    "api-sweep-table": {
-        "GET": Operation(summary="Every case as a line", answer=Content("text/csv", "with a line of heads"))
-    },
-    "api-sweep-cell": {
-        "GET": Operation(
-            summary="One cell: its seeds with their values, and all assignors on one axis",
-            query=(MEASURE,),
-            answer=fields(
-                {
-                    "cell": COUNT,
-                    "assignor": TEXT,
-                    "shape": TEXT,
-                    "event": TEXT,
-                    "unit": TEXT,
-                    "in": COUNT,
-                    "median": maybe(TEXT),
-                    "least": maybe(TEXT),
-                    "most": maybe(TEXT),
-                    "worst": maybe(COUNT),
-                    "seeds": array(fields({"seed": COUNT, "text": TEXT})),
-                    "thrown": array(fields({"seed": COUNT, "says": TEXT})),
-                    "strip": Figure,
-                }
-            ),
-        )
-    },
-    "api-sweep-seed": {
-        "GET": Operation(
-            summary="One case, answered again, and where it opens",
-            answer=fields(
-                {
-                    "cell": COUNT,
-                    "seed": COUNT,
-                    "query": maybe(TEXT),
-                    "url": maybe(TEXT),
-                    "board": COUNT,
-                    "reason": maybe(TEXT),
-                    "figures": AnswerFigures | None,
-                }
-            ),
-        )
-    },
-}
+    ),
+)

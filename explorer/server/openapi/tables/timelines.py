@@ -26,6 +26,7 @@ from explorer.server.openapi.operation import (
     maybe,
     number,
     one_of,
+    queued,
     text,
     texts,
     whole,
@@ -177,264 +178,238 @@ FAULT: Final = fields(
     {"do": TEXT, "who?": TEXT, "after_ms": COUNT, "for_ms?": COUNT, "to?": COUNT},
 )
 
-ROWS: Final = {
-    "api-timelines": {
-        "GET": Operation(
-            summary=f"Timelines, the newest first, {LISTED_MOST} at most",
-            answer=array(fields({**ROW, "summary": {"type": "object"}})),
-        )
-    },
-    "api-timeline": {
-        "GET": Operation(
-            summary="A timeline, with its summary (findings, verdict) and the places of its chunks",
-            answer=fields(DETAIL),
+ROWS: Final = (
+    Operation(
+        "GET api-timelines",
+        f"Timelines, the newest first, {LISTED_MOST} at most",
+        answer=array(fields({**ROW, "summary": {"type": "object"}})),
+    ),
+    Operation(
+        "GET api-timeline",
+        "A timeline, with its summary (findings, verdict) and the places of its chunks",
+        answer=fields(DETAIL),
+    ),
+    Operation(
+        "PATCH api-timeline",
+        "Name it; a case study keeps its name (403)",
+        body=TITLE,
+        answer=fields({"id": TEXT, "title": TEXT}),
+    ),
+    Operation("DELETE api-timeline", "Delete it; a case study stays (403)", status=204),
+    Operation(
+        "GET api-chunk",
+        "A chunk: the frame before its first entry, and what leads on from there",
+        query=(
+            VERSION,
+            text("as", "`lines`: the same as four lines of JSON, of type application/jsonl"),
         ),
-        "PATCH": Operation(
-            summary="Name it; a case study keeps its name (403)",
-            body=TITLE,
-            answer=fields({"id": TEXT, "title": TEXT}),
+        answer=fields(
+            {
+                "first": COUNT,
+                "last": COUNT,
+                "frame": Frame,
+                "changes": list[Change],
+                "moments": list[Moment],
+            }
         ),
-        "DELETE": Operation(summary="Delete it; a case study stays (403)", status=204),
-    },
-    "api-chunk": {
-        "GET": Operation(
-            summary="A chunk: the frame before its first entry, and what leads on from there",
-            query=(
-                VERSION,
-                text("as", "`lines`: the same as four lines of JSON, of type application/jsonl"),
+    ),
+    Operation(
+        "GET api-digest",
+        "A window of entries in few columns, for maps of many members; null where the timeline has no entry yet",
+        query=(
+            one_of("of", "what has rows", DIGESTS, required=True),
+            *WINDOW,
+            whole(
+                "columns",
+                f"columns at most; by default {COLUMNS_USUAL}",
+                least=2,
+                most=storage.COLUMNS_MOST,
             ),
-            answer=fields(
-                {
-                    "first": COUNT,
-                    "last": COUNT,
-                    "frame": Frame,
-                    "changes": list[Change],
-                    "moments": list[Moment],
-                }
-            ),
-        )
-    },
-    "api-digest": {
-        "GET": Operation(
-            summary="A window of entries in few columns, for maps of many members; null where the timeline has no entry yet",
-            query=(
-                one_of("of", "what has rows", DIGESTS, required=True),
-                *WINDOW,
-                whole(
-                    "columns",
-                    f"columns at most; by default {COLUMNS_USUAL}",
-                    least=2,
-                    most=storage.COLUMNS_MOST,
-                ),
-                texts("topic", "of partitions: these topics alone, in this order"),
-                VERSION,
-            ),
-            answer=MemberDigest | PartitionDigest | GroupDigest | None,
-        )
-    },
-    "api-offsets": {
-        "GET": Operation(
-            summary=f"Committed offsets of a window of {storage.COMMITS_WITHIN:,} entries at most",
-            query=(
-                texts("partition", "a topic and a number, as in orders-3", most=storage.LINES_MOST),
-                *WINDOW,
-                POINTS,
-            ),
-            answer=CommittedLines,
-        )
-    },
-    "api-lag": {
-        "GET": Operation(
-            summary="Lag over time of a watched group, and what each rebalance cost",
-            query=(
-                whole("from", "the first entry", least=1),
-                WINDOW[1],
-                POINTS,
-                one_of("by", "what has a line", storage.BY),
-            ),
-            answer=LagAnswer,
-        )
-    },
-    "api-range": {
-        "GET": Operation(
-            summary="What a range of entries cost: unassigned, not read, moves, members interrupted, read twice",
-            query=(
-                whole("from", "the first entry", least=1),
-                whole("to", "the last entry", least=1),
-            ),
-            answer=RangeAnswer,
-        )
-    },
-    "api-rebalances": {
-        "GET": Operation(
-            summary="The rebalances of a timeline: cause, who, what moved, who was interrupted, who blocked, cost",
-            answer=RebalanceTable,
-        )
-    },
-    "api-changes": {
-        "GET": Operation(
-            summary="What a reader that has applied all up to an entry lacks; `more`: ask again from `last`",
-            query=(whole("after", "the last entry that was applied", required=True),),
-            answer=fields(
-                {
-                    "after": COUNT,
-                    "last": COUNT,
-                    "more": FLAG,
-                    "status": STATUS,
-                    "changes": list[Change],
-                    "moments": list[Moment],
-                    "summary": Summary,
-                }
-            ),
-        )
-    },
-    "api-frame": {"GET": Operation(summary="The frame after an entry", query=(AT,), answer=Frame)},
-    "api-assignment": {
-        "GET": Operation(
-            summary="The assignment that the group's own assignor would compute next",
-            query=(
-                AT,
-                text("leaves", "the id of a member that leaves first"),
-                one_of("joins", "1: a member joins first", ("0", "1")),
-            ),
-            answer=AssignmentAnswer,
-        )
-    },
-    "api-metrics": {
-        "GET": Operation(summary="Kafka's own metrics after an entry", query=(AT,), answer=MetricsSheet)
-    },
-    "api-entries": {
-        "GET": Operation(
-            summary=f"Entries as they were recorded, {ENTRIES_MOST:,} at most",
-            query=(whole("from", "the first entry; by default 1", least=1), WINDOW[1]),
-            answer=fields({"entries": list[EntryLine]}),
-        )
-    },
-    "api-entry-bytes": {
-        "GET": Operation(
-            summary="Key and value of an entry that is a record, field by field",
-            answer=fields(
-                {
-                    "timeline": TEXT,
-                    "sequence": COUNT,
-                    "type": maybe(number()),
-                    "title": TEXT,
-                    "place": TEXT,
-                    "before": maybe(COUNT),
-                    "searched_from": COUNT,
-                    "key": maybe(fields(INSPECTION)),
-                    "value": maybe(fields(INSPECTION)),
-                }
-            ),
-            errors=(413, 422, 429),
-        )
-    },
-    "api-figure-epochs": {
-        "GET": Operation(summary="Epochs over time, as a figure of Plotly's", answer=Figure)
-    },
-    "api-topics": {
-        "PATCH": Operation(
-            summary="Name topics by their ids, or take names back with null",
-            body={"type": "object", "additionalProperties": maybe(TEXT)},
-            answer=fields({"topic_names": dict[str, str], "version": TEXT}),
-        )
-    },
-    "api-cancel": {
-        "POST": Operation(
-            summary="End a run; what is stored stays", answer=fields({"cancelled": FLAG, "status": STATUS})
-        )
-    },
-    "api-forks": {
-        "GET": Operation(
-            summary="The tree of forks, and with `at` what a fork of that moment starts from",
-            query=(whole("at", "the entry to fork at"),),
-            answer=fields({"branches": list[Branch], "start?": Offer}),
+            texts("topic", "of partitions: these topics alone, in this order"),
+            VERSION,
         ),
-        "POST": Operation(
-            summary="Queue a branch: the run continued from an entry, with other settings or faults",
-            body=fields(
-                {
-                    "at?": COUNT,
-                    "title?": {**TEXT, "maxLength": TITLE_LENGTH_MOST},
-                    "set?": maybe({"type": "object"}),
-                    "faults?": maybe(array(FAULT)),
-                }
-            ),
-            answer=fields({**CREATED, "how": How, "assumptions": list[Assumption], "left_out": TEXTS}),
-            status=201,
-            errors=(429,),
+        answer=MemberDigest | PartitionDigest | GroupDigest | None,
+    ),
+    Operation(
+        "GET api-offsets",
+        f"Committed offsets of a window of {storage.COMMITS_WITHIN:,} entries at most",
+        query=(
+            texts("partition", "a topic and a number, as in orders-3", most=storage.LINES_MOST),
+            *WINDOW,
+            POINTS,
         ),
-    },
-    "api-runs": {
-        "POST": Operation(
-            summary="Queue a run of a scenario: its text, or the name of a case study",
-            body=fields(
-                {
-                    "scenario": TEXT,
-                    "semantics?": maybe(enum(SEMANTICS)),
-                    "seed?": maybe({"anyOf": [number(0, SEED_MOST), {**TEXT, "pattern": "^[0-9]*$"}]}),
-                    "release?": maybe(enum(["", *Release])),
-                }
-            ),
-            answer=fields(CREATED),
-            status=201,
-            errors=(429,),
-        )
-    },
-    "api-groups": {
-        "GET": Operation(
-            summary="The table of what is wrong, the gravest group first: of all, of an import or of a cluster",
-            query=(text("import", "the id of an import"), text("cluster", "the id of a cluster")),
-            answer=TroubleTable,
-        )
-    },
-    "api-kept": {
-        "GET": Operation(
-            summary="Imports, and timelines that belong to none, 100 from `after` on",
-            query=(
-                text("q", "words of the name, the group or the headline", most=SEARCH_LENGTH_MOST),
-                one_of("source", "where it comes from", ["", *SOURCES]),
-                text("group", "the name of a group"),
-                text("author", "the name of an account"),
-                one_of("trouble", "at least so grave", TROUBLES),
-                whole("days", "added within so many days", least=1, most=10**8),
-                whole("from_ms", "something of the log is later, in ms since 1970", most=10**14),
-                whole("until_ms", "something of the log is earlier, in ms since 1970", most=10**14),
-                one_of("sort", "the order", SORTS),
-                whole("after", "how many rows to skip"),
-            ),
-            answer=fields({"rows": array(KEPT_ROW), "after": COUNT, "matching": COUNT}),
-        )
-    },
-    "api-kept-delete": {
-        "POST": Operation(
-            summary=f"Delete timelines and imports, {DELETED_MOST} at most, with what belongs to them; case studies are refused",
-            body=fields({"timelines?": TEXTS, "imports?": TEXTS}),
-            answer=fields({"deleted": COUNT, "refused": array(fields({"id": TEXT, "why": TEXT}))}),
-        )
-    },
-    "api-inspect": {
-        "POST": Operation(
-            summary=f"Bytes field by field, after edits if there are any; {BYTES_MOST:,} bytes at most",
-            body=fields({**BYTES, "guess?": FLAG}),
-            answer=fields(INSPECTION),
-            errors=(404, 429),
-        )
-    },
-    "api-inspect-compare": {
-        "POST": Operation(
-            summary="Two, field by field",
-            body=fields({"first": SIDE, "second": SIDE}),
-            answer=fields(
-                {
-                    "first": fields(INSPECTION),
-                    "second": fields(INSPECTION),
-                    "rows": array({"type": "object"}),
-                    "leads": array(fields({"title": TEXT, "says": TEXT})),
-                    "says": SENTENCE,
-                }
-            ),
-            errors=(404, 422, 429),
-        )
-    },
-}
+        answer=CommittedLines,
+    ),
+    Operation(
+        "GET api-lag",
+        "Lag over time of a watched group, and what each rebalance cost",
+        query=(
+            whole("from", "the first entry", least=1),
+            WINDOW[1],
+            POINTS,
+            one_of("by", "what has a line", storage.BY),
+        ),
+        answer=LagAnswer,
+    ),
+    Operation(
+        "GET api-range",
+        "What a range of entries cost: unassigned, not read, moves, members interrupted, read twice",
+        query=(
+            whole("from", "the first entry", least=1),
+            whole("to", "the last entry", least=1),
+        ),
+        answer=RangeAnswer,
+    ),
+    Operation(
+        "GET api-rebalances",
+        "The rebalances of a timeline: cause, who, what moved, who was interrupted, who blocked, cost",
+        answer=RebalanceTable,
+    ),
+    Operation(
+        "GET api-changes",
+        "What a reader that has applied all up to an entry lacks; `more`: ask again from `last`",
+        query=(whole("after", "the last entry that was applied", required=True),),
+        answer=fields(
+            {
+                "after": COUNT,
+                "last": COUNT,
+                "more": FLAG,
+                "status": STATUS,
+                "changes": list[Change],
+                "moments": list[Moment],
+                "summary": Summary,
+            }
+        ),
+    ),
+    Operation("GET api-frame", "The frame after an entry", query=(AT,), answer=Frame),
+    Operation(
+        "GET api-assignment",
+        "The assignment that the group's own assignor would compute next",
+        query=(
+            AT,
+            text("leaves", "the id of a member that leaves first"),
+            one_of("joins", "1: a member joins first", ("0", "1")),
+        ),
+        answer=AssignmentAnswer,
+    ),
+    Operation("GET api-metrics", "Kafka's own metrics after an entry", query=(AT,), answer=MetricsSheet),
+    Operation(
+        "GET api-entries",
+        f"Entries as they were recorded, {ENTRIES_MOST:,} at most",
+        query=(whole("from", "the first entry; by default 1", least=1), WINDOW[1]),
+        answer=fields({"entries": list[EntryLine]}),
+    ),
+    Operation(
+        "GET api-entry-bytes",
+        "Key and value of an entry that is a record, field by field",
+        answer=fields(
+            {
+                "timeline": TEXT,
+                "sequence": COUNT,
+                "type": maybe(number()),
+                "title": TEXT,
+                "place": TEXT,
+                "before": maybe(COUNT),
+                "searched_from": COUNT,
+                "key": maybe(fields(INSPECTION)),
+                "value": maybe(fields(INSPECTION)),
+            }
+        ),
+        errors=(413, 422, 429),
+    ),
+    Operation("GET api-figure-epochs", "Epochs over time, as a figure of Plotly's", answer=Figure),
+    Operation(
+        "PATCH api-topics",
+        "Name topics by their ids, or take names back with null",
+        body={"type": "object", "additionalProperties": maybe(TEXT)},
+        answer=fields({"topic_names": dict[str, str], "version": TEXT}),
+    ),
+    Operation(
+        "POST api-cancel",
+        "End a run; what is stored stays",
+        answer=fields({"cancelled": FLAG, "status": STATUS}),
+    ),
+    Operation(
+        "GET api-forks",
+        "The tree of forks, and with `at` what a fork of that moment starts from",
+        query=(whole("at", "the entry to fork at"),),
+        answer=fields({"branches": list[Branch], "start?": Offer}),
+    ),
+    queued(
+        "POST api-forks",
+        "Queue a branch: the run continued from an entry, with other settings or faults",
+        body=fields(
+            {
+                "at?": COUNT,
+                "title?": {**TEXT, "maxLength": TITLE_LENGTH_MOST},
+                "set?": maybe({"type": "object"}),
+                "faults?": maybe(array(FAULT)),
+            }
+        ),
+        answer=fields({**CREATED, "how": How, "assumptions": list[Assumption], "left_out": TEXTS}),
+    ),
+    queued(
+        "POST api-runs",
+        "Queue a run of a scenario: its text, or the name of a case study",
+        body=fields(
+            {
+                "scenario": TEXT,
+                "semantics?": maybe(enum(SEMANTICS)),
+                "seed?": maybe({"anyOf": [number(0, SEED_MOST), {**TEXT, "pattern": "^[0-9]*$"}]}),
+                "release?": maybe(enum(["", *Release])),
+            }
+        ),
+        answer=fields(CREATED),
+    ),
+    Operation(
+        "GET api-groups",
+        "The table of what is wrong, the gravest group first: of all, of an import or of a cluster",
+        query=(text("import", "the id of an import"), text("cluster", "the id of a cluster")),
+        answer=TroubleTable,
+    ),
+    Operation(
+        "GET api-kept",
+        "Imports, and timelines that belong to none, 100 from `after` on",
+        query=(
+            text("q", "words of the name, the group or the headline", most=SEARCH_LENGTH_MOST),
+            one_of("source", "where it comes from", ["", *SOURCES]),
+            text("group", "the name of a group"),
+            text("author", "the name of an account"),
+            one_of("trouble", "at least so grave", TROUBLES),
+            whole("days", "added within so many days", least=1, most=10**8),
+            whole("from_ms", "something of the log is later, in ms since 1970", most=10**14),
+            whole("until_ms", "something of the log is earlier, in ms since 1970", most=10**14),
+            one_of("sort", "the order", SORTS),
+            whole("after", "how many rows to skip"),
+        ),
+        answer=fields({"rows": array(KEPT_ROW), "after": COUNT, "matching": COUNT}),
+    ),
+    Operation(
+        "POST api-kept-delete",
+        f"Delete timelines and imports, {DELETED_MOST} at most, with what belongs to them; case studies are refused",
+        body=fields({"timelines?": TEXTS, "imports?": TEXTS}),
+        answer=fields({"deleted": COUNT, "refused": array(fields({"id": TEXT, "why": TEXT}))}),
+    ),
+    Operation(
+        "POST api-inspect",
+        f"Bytes field by field, after edits if there are any; {BYTES_MOST:,} bytes at most",
+        body=fields({**BYTES, "guess?": FLAG}),
+        answer=fields(INSPECTION),
+        errors=(404, 429),
+    ),
+    Operation(
+        "POST api-inspect-compare",
+        "Two, field by field",
+        body=fields({"first": SIDE, "second": SIDE}),
+        answer=fields(
+            {
+                "first": fields(INSPECTION),
+                "second": fields(INSPECTION),
+                "rows": array({"type": "object"}),
+                "leads": array(fields({"title": TEXT, "says": TEXT})),
+                "says": SENTENCE,
+            }
+        ),
+        errors=(404, 422, 429),
+    ),
+)

@@ -84,93 +84,87 @@ AUDITED: Final = fields(
     }
 )
 
-ROWS: Final = {
-    "api-clusters": {
-        "GET": Operation(summary="Live clusters", answer=list[ClusterDetail]),
-        "POST": Operation(
-            summary="Add a cluster; it is watched from now on",
-            body=fields({"name": TEXT, "properties": PROPERTIES}),
-            answer=ClusterDetail,
-            status=201,
+ROWS: Final = (
+    Operation("GET api-clusters", "Live clusters", answer=list[ClusterDetail]),
+    Operation(
+        "POST api-clusters",
+        "Add a cluster; it is watched from now on",
+        body=fields({"name": TEXT, "properties": PROPERTIES}),
+        answer=ClusterDetail,
+        status=201,
+    ),
+    Operation(
+        "POST api-clusters-check",
+        "Connect step by step, without storing anything",
+        body=fields({"properties": PROPERTIES}),
+        answer=fields({"steps": array(STEP), "ok": FLAG}),
+        errors=(429,),
+    ),
+    Operation("GET api-cluster", "A cluster, without its secrets", answer=ClusterDetail),
+    Operation(
+        "PATCH api-cluster",
+        "Pause it (false), or continue (true)",
+        body=fields({"watched": FLAG}),
+        answer=ClusterDetail,
+    ),
+    Operation(
+        "DELETE api-cluster",
+        "Delete it with its timelines; 409 for one that the environment names",
+        status=204,
+    ),
+    Operation("GET api-cluster-groups", f"Its groups, {GROUPS_SHOWN_MOST:,} at most", answer=list[GroupRow]),
+    Operation(
+        "GET api-cluster-timelines",
+        f"The timelines of one group, the newest first, {TIMELINES_SHOWN_MOST} at most",
+        query=(text("group", "the group's name", required=True),),
+        answer=list[GroupTimeline],
+    ),
+    Operation(
+        "GET api-cluster-alerts",
+        "Rules, alerts (those that hold first) and deliveries",
+        answer=fields(
+            {
+                "rules": list[ShownRule],
+                "alerts": list[ShownAlert],
+                "deliveries": list[ShownDelivery],
+                "waiting": number(),
+            }
         ),
-    },
-    "api-clusters-check": {
-        "POST": Operation(
-            summary="Connect step by step, without storing anything",
-            body=fields({"properties": PROPERTIES}),
-            answer=fields({"steps": array(STEP), "ok": FLAG}),
-            errors=(429,),
-        )
-    },
-    "api-cluster": {
-        "GET": Operation(summary="A cluster, without its secrets", answer=ClusterDetail),
-        "PATCH": Operation(
-            summary="Pause it (false), or continue (true)",
-            body=fields({"watched": FLAG}),
-            answer=ClusterDetail,
-        ),
-        "DELETE": Operation(
-            summary="Delete it with its timelines; 409 for one that the environment names", status=204
-        ),
-    },
-    "api-cluster-groups": {
-        "GET": Operation(summary=f"Its groups, {GROUPS_SHOWN_MOST:,} at most", answer=list[GroupRow])
-    },
-    "api-cluster-timelines": {
-        "GET": Operation(
-            summary=f"The timelines of one group, the newest first, {TIMELINES_SHOWN_MOST} at most",
-            query=(text("group", "the group's name", required=True),),
-            answer=list[GroupTimeline],
-        )
-    },
-    "api-cluster-alerts": {
-        "GET": Operation(
-            summary="Rules, alerts (those that hold first) and deliveries",
-            answer=fields(
-                {
-                    "rules": list[ShownRule],
-                    "alerts": list[ShownAlert],
-                    "deliveries": list[ShownDelivery],
-                    "waiting": number(),
-                }
-            ),
-        )
-    },
-    "api-cluster-rules": {
-        "GET": Operation(summary="The rules", answer=list[ShownRule]),
-        "POST": Operation(summary="Add a rule", body=RULE, answer=ShownRule, status=201),
-    },
-    "api-cluster-rules-usual": {
-        "POST": Operation(
-            summary="Add the usual rules that it does not have", answer=list[ShownRule], status=201
-        )
-    },
-    "api-cluster-rule": {
-        "GET": Operation(summary="A rule", answer=ShownRule),
-        "PATCH": Operation(
-            summary="Turn it off (false) or on (true)", body=fields({"enabled": FLAG}), answer=ShownRule
-        ),
-        "DELETE": Operation(summary="Delete it with its alerts and deliveries", status=204),
-    },
-    "api-cluster-rule-test": {
-        "POST": Operation(
-            summary="Send a test to its webhook; 409 where it has none", answer=ShownDelivery, status=202
-        )
-    },
-    "api-status": {"GET": Operation(summary="Whether this installation works", answer=Status)},
-    "api-audit": {
-        "GET": Operation(
-            summary=f"Entries of the audit log, the newest first, {ROWS_A_PAGE} at most",
-            query=AUDIT,
-            answer=fields({"rows": array(AUDITED)}),
-        )
-    },
-    "api-audit-lines": {
-        "GET": Operation(
-            summary=f"The same as a JSON object a line, {LINES_MOST:,} at most",
-            query=AUDIT,
-            answer=Content("application/jsonl", "an entry a line"),
-        )
-    },
-    "api-openapi": {"GET": Operation(summary="This document", answer={"type": "object"})},
-}
+    ),
+    Operation("GET api-cluster-rules", "The rules", answer=list[ShownRule]),
+    Operation("POST api-cluster-rules", "Add a rule", body=RULE, answer=ShownRule, status=201),
+    Operation(
+        "POST api-cluster-rules-usual",
+        "Add the usual rules that it does not have",
+        answer=list[ShownRule],
+        status=201,
+    ),
+    Operation("GET api-cluster-rule", "A rule", answer=ShownRule),
+    Operation(
+        "PATCH api-cluster-rule",
+        "Turn it off (false) or on (true)",
+        body=fields({"enabled": FLAG}),
+        answer=ShownRule,
+    ),
+    Operation("DELETE api-cluster-rule", "Delete it with its alerts and deliveries", status=204),
+    Operation(
+        "POST api-cluster-rule-test",
+        "Send a test to its webhook; 409 where it has none",
+        answer=ShownDelivery,
+        status=202,
+    ),
+    Operation("GET api-status", "Whether this installation works", answer=Status),
+    Operation(
+        "GET api-audit",
+        f"Entries of the audit log, the newest first, {ROWS_A_PAGE} at most",
+        query=AUDIT,
+        answer=fields({"rows": array(AUDITED)}),
+    ),
+    Operation(
+        "GET api-audit-lines",
+        f"The same as a JSON object a line, {LINES_MOST:,} at most",
+        query=AUDIT,
+        answer=Content("application/jsonl", "an entry a line"),
+    ),
+    Operation("GET api-openapi", "This document", answer={"type": "object"}),
+)
