@@ -11,13 +11,7 @@ from typing import Final
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.classic_waits import ClassicWaits
-from groups.history.findings.patterns.pattern import (
-    REQUESTS,
-    TIMERS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import REQUESTS, TIMERS, Pattern, Severity
 from groups.history.words import counted, duration, listed
 
 PATTERN: Final = Pattern(
@@ -58,6 +52,4 @@ def found_absent(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(
-    place=400, find=found_absent, rows=(PATTERN.row(),), watch=ClassicWaits, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(400, found_absent, watch=ClassicWaits)

@@ -15,14 +15,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.replay.fields import mapping, text
 from groups.history.words import counted, listed
 
@@ -89,6 +82,4 @@ def found_failures(facts: Facts) -> list[Finding]:
     ]
 
 
-FINDER: Final = DeclaredPattern(
-    place=380, find=found_failures, rows=(PATTERN.row(),), watch=Failures, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(380, found_failures, watch=Failures)

@@ -21,14 +21,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.findings.patterns.two_rounds import COOPERATIVE
 from groups.history.findings.repeated import about, usual_ms
 from groups.history.replay.record_types import (
@@ -259,6 +252,4 @@ def _tie_words(tied: Mapping[str, list[str]], facts: Facts) -> str:
     )
 
 
-FINDER: Final = DeclaredPattern(
-    place=65, find=found_causeless, rows=(PATTERN.row(),), watch=CauselessRebalances, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(65, found_causeless, watch=CauselessRebalances)

@@ -14,13 +14,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, REQUESTS, Pattern, Severity
 from groups.history.findings.repeated import several
 from groups.history.replay.fields import mapping, text
 from groups.history.replay.volatile import JOIN_EPOCH
@@ -104,6 +98,4 @@ def found_loops(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(
-    place=390, find=found_loops, rows=(PATTERN.row(),), watch=Fences, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(390, found_loops, watch=Fences)

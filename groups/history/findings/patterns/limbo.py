@@ -11,7 +11,7 @@ from typing import Final
 from groups.history.evidence.lives import Away
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.words import duration, listed_partitions
 
 PATTERN: Final = Pattern(
@@ -75,4 +75,4 @@ def _limbo(facts: Facts, one: Away, length_ms: int) -> Finding:
     )
 
 
-FINDER: Final = DeclaredPattern(place=350, find=found_limbo, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(350, found_limbo)

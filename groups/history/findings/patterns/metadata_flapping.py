@@ -14,13 +14,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, Pattern, Severity
 from groups.history.replay.record_types import MEMBER_METADATA, meaning
 from groups.history.words import counted, lasting, listed
 
@@ -117,6 +111,4 @@ def found_flapping_topics(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(
-    place=370, find=found_flapping_topics, rows=(PATTERN.row(),), watch=TopicChanges, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(370, found_flapping_topics, watch=TopicChanges)

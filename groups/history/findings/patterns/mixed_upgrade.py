@@ -11,7 +11,7 @@ from typing import Final
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.claims import Claims
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.words import is_or_are, listed, listed_partitions
 
 PATTERN: Final = Pattern(
@@ -58,4 +58,4 @@ def found_mixed(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(place=430, find=found_mixed, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(430, found_mixed)

@@ -6,12 +6,13 @@ neither requests nor callbacks, so that a zombie is not ruled out by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row, Section, Watch
+from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 
 RECORDS: Final = "records"
@@ -78,6 +79,17 @@ class Pattern:
             incident=self.severity is not Severity.HARMLESS,
             section=Section.PATTERNS,
         )
+
+    def finder(
+        self,
+        place: int,
+        find: Callable[[Facts], list[Finding]],
+        *,
+        watch: type[Watch] | None = None,
+        more: tuple[Row, ...] = (),
+    ) -> DeclaredPattern:
+        """A file's ``FINDER``; ``more``: rows of what it finds besides the pattern."""
+        return DeclaredPattern(place=place, find=find, rows=(self.row(), *more), watch=watch, pattern=self)
 
     def found(
         self,

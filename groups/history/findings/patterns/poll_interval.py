@@ -23,7 +23,6 @@ from groups.history.findings.patterns.pattern import (
     KEPT_MAX,
     RECORDS,
     REQUESTS,
-    DeclaredPattern,
     Pattern,
     Severity,
 )
@@ -129,6 +128,4 @@ def _source(facts: Facts, watch: PollLeaves, going: Going) -> tuple[bool, str] |
     return None
 
 
-FINDER: Final = DeclaredPattern(
-    place=330, find=found_overruns, rows=(PATTERN.row(),), watch=PollLeaves, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(330, found_overruns, watch=PollLeaves)

@@ -13,14 +13,7 @@ from typing import Final
 from groups.history.evidence.lives import Going
 from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    COMMITS,
-    RECORDS,
-    TIMERS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import COMMITS, RECORDS, TIMERS, Pattern, Severity
 from groups.history.findings.patterns.restart_advice import VANISHED, restart_advice
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import several, spans
@@ -107,4 +100,4 @@ def _timeout(facts: Facts, going: Going) -> Timeout | None:
     return timeout if guess is not None and guess.looks_like == "session_expired" else None
 
 
-FINDER: Final = DeclaredPattern(place=320, find=found_expired, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(320, found_expired)

@@ -17,7 +17,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import several, spans
 from groups.history.state.group import Protocol
@@ -116,6 +116,4 @@ def had_no_time(facts: Facts, going: Going) -> bool:
     return guess is not None and guess.looks_like == "rebalance_timeout"
 
 
-FINDER: Final = DeclaredPattern(
-    place=55, find=found_short, rows=(PATTERN.row(),), watch=UnreadTopics, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(55, found_short, watch=UnreadTopics)

@@ -16,14 +16,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.replay.fields import mapping
 from groups.history.words import duration, listed, listed_partitions
 
@@ -194,6 +187,4 @@ def found_slow(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(
-    place=300, find=found_slow, rows=(PATTERN.row(),), watch=Revocations, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(300, found_slow, watch=Revocations)

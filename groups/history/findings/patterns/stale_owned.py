@@ -12,7 +12,7 @@ from typing import Final
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.claims import Claims
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.words import listed, listed_partitions
 
 PATTERN: Final = Pattern(
@@ -72,6 +72,4 @@ def _generation(number: int | None) -> str:
     return str(number) if number is not None and number >= 0 else "none"
 
 
-FINDER: Final = DeclaredPattern(
-    place=420, find=found_stale, rows=(PATTERN.row(),), watch=Claims, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(420, found_stale, watch=Claims)

@@ -12,13 +12,7 @@ from typing import Final
 from groups.history.evidence.incidents import member_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import RECORDS, REQUESTS, Pattern, Severity
 from groups.history.findings.repeated import several, spans
 from groups.history.findings.twin_instance import found_twins
 from groups.history.words import listed, was_or_were
@@ -110,4 +104,4 @@ def found_churn(facts: Facts) -> list[Finding]:
     ]
 
 
-FINDER: Final = DeclaredPattern(place=360, find=found_churn, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(360, found_churn)

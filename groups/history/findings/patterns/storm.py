@@ -11,7 +11,7 @@ from typing import Final
 
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.findings.patterns.poll_interval import found_overruns
 from groups.history.findings.patterns.restart_advice import restart_advice
 from groups.history.findings.patterns.short_rebalance_timeout import found_short
@@ -98,4 +98,4 @@ def found_storms(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(place=60, find=found_storms, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(60, found_storms)

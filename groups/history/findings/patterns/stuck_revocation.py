@@ -10,14 +10,7 @@ from typing import Final
 
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    CALLBACKS,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import CALLBACKS, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.findings.patterns.slow_revocation import Revocations, is_stuck, proof, waiters
 from groups.history.words import counted, duration, listed, listed_partitions
 
@@ -64,4 +57,4 @@ def found_stuck(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(place=310, find=found_stuck, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(310, found_stuck)

@@ -11,13 +11,7 @@ from typing import Final
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.classic_waits import ClassicWaits
-from groups.history.findings.patterns.pattern import (
-    REQUESTS,
-    TIMERS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import REQUESTS, TIMERS, Pattern, Severity
 from groups.history.words import counted, duration
 
 PATTERN: Final = Pattern(
@@ -71,4 +65,4 @@ def found_unsynced(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(place=410, find=found_unsynced, rows=(PATTERN.row(),), pattern=PATTERN)
+FINDER: Final = PATTERN.finder(410, found_unsynced)

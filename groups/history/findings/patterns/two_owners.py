@@ -12,7 +12,7 @@ from typing import Final, cast
 from groups.history.findings.declaring import Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.words import lasting, listed_partitions
 
 PATTERN: Final = Pattern(
@@ -90,11 +90,10 @@ def _finding(
     return cast(Finding, {**found, **fields})
 
 
-FINDER: Final = DeclaredPattern(
-    place=5,
-    find=found_two_owners,
-    rows=(
-        PATTERN.row(),
+FINDER: Final = PATTERN.finder(
+    5,
+    found_two_owners,
+    more=(
         Row(
             kinds=("release_missing",),
             meaning="a member is given a partition that another one has in the log, where the record of its release may be missing",
@@ -102,5 +101,4 @@ FINDER: Final = DeclaredPattern(
             section=Section.LOG,
         ),
     ),
-    pattern=PATTERN,
 )

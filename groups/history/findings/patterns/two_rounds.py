@@ -14,14 +14,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.findings.repeated import several
 from groups.history.state.group import Protocol
 
@@ -98,6 +91,4 @@ def found_rounds(facts: Facts) -> list[Finding]:
     ]
 
 
-FINDER: Final = DeclaredPattern(
-    place=440, find=found_rounds, rows=(PATTERN.row(),), watch=SecondRounds, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(440, found_rounds, watch=SecondRounds)

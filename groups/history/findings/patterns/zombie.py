@@ -16,14 +16,7 @@ from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.patterns.pattern import (
-    KEPT_MAX,
-    RECORDS,
-    REQUESTS,
-    DeclaredPattern,
-    Pattern,
-    Severity,
-)
+from groups.history.findings.patterns.pattern import KEPT_MAX, RECORDS, REQUESTS, Pattern, Severity
 from groups.history.replay.fields import mapping, text
 from groups.history.story.events import ERROR_NAMES
 from groups.history.words import lasting, listed
@@ -163,6 +156,4 @@ def found_zombies(facts: Facts) -> list[Finding]:
     return found
 
 
-FINDER: Final = DeclaredPattern(
-    place=340, find=found_zombies, rows=(PATTERN.row(),), watch=Afterlives, pattern=PATTERN
-)
+FINDER: Final = PATTERN.finder(340, found_zombies, watch=Afterlives)
