@@ -85,7 +85,10 @@ class Timeline(models.Model):
     """Every pack that is read for the timeline."""
 
     headline = models.TextField(blank=True, default="")
-    """The text of the verdict's headline, by which timelines are searched (``groups.storage.listed``)."""
+    """The text of the verdict's headline (``groups.storage.listed``)."""
+
+    words = models.TextField(blank=True, default="")
+    """What a timeline is searched by, apart from its title (``groups.packs.listed_summary.words_of``)."""
 
     weight = models.BigIntegerField(default=0)
     """How grave its worst problem is (``history.story.problems.gravity``): lists are sorted by it."""

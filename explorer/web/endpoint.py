@@ -225,6 +225,17 @@ def number(query: Mapping[str, str], name: str, default: int | None = None, *, l
     return int(given)
 
 
+SEARCH_LENGTH_MOST: Final = 200
+
+
+def searched_for(query: Mapping[str, str]) -> str:
+    """The words ``q`` of a search."""
+    q = query.get("q", "").strip()
+    if len(q) > SEARCH_LENGTH_MOST:
+        raise BadRequest(f"q has {len(q)} characters; it takes {SEARCH_LENGTH_MOST}.", field="q")
+    return q
+
+
 def choice(value: object, name: str, choices: Collection[str]) -> str:
     """``value`` of the field ``name``, if it is one of ``choices``; JSON has anything there."""
     if isinstance(value, str) and value in choices:

@@ -33,6 +33,28 @@ def listed_name(group: str) -> str:
     return group.replace("\0", "\u2400")[:GROUP_LENGTH_MOST]
 
 
+WORDS_LENGTH_MOST: Final = 16_000
+"""Characters of a timeline's words, by which it is searched: what happened first, then hosts, topics and members as they joined."""
+
+
+def words_of(summary: Mapping[str, Any]) -> str:
+    """The words by which a timeline is searched: each once, in lower case. ``summary`` is whole; one in short names no members."""
+    findings = summary.get("findings") or ()
+    cast = summary.get("cast") or ()
+    texts = [
+        summary.get("group") or "",
+        headline_text(summary),
+        (summary.get("verdict") or {}).get("text") or "",
+        *(one.get("title") or one["kind"].replace("_", " ") for one in findings),
+        *(one["says"] for one in findings),
+        *(summary.get("hosts") or ()),
+        *(summary.get("topics") or ()),
+        *(member["name"] for member in cast),
+        *(member["id"] for member in cast),
+    ]
+    return " ".join(dict.fromkeys(" ".join(texts).lower().split()))[:WORDS_LENGTH_MOST]
+
+
 NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 """U+0000 as JSON writes it: behind an odd number of backslashes. An even number is backslashes before those letters."""
 

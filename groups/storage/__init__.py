@@ -10,6 +10,7 @@
 * ``lag``: the lag of a timeline's group, and what each rebalance cost;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
+* ``searching``: the search over timelines, by the words that are stored with each;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
 * ``refolding``: the cache made again when the fold changed;
 * ``errors``: what each of them refuses, in one line.
@@ -33,6 +34,7 @@ from groups.storage.lag import BY, lag_between, range_between
 from groups.storage.names import rename, set_topic_names
 from groups.storage.offset_blocks import store_imported
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
+from groups.storage.searching import found_in, matches
 from groups.storage.thinning import thin
 from groups.storage.timeline_reader import (
     bytes_of_runs,
@@ -103,6 +105,7 @@ __all__ = [
     "entries_between",
     "every_entry",
     "forget_queue",
+    "found_in",
     "frame_at",
     "get",
     "interrupt",
@@ -111,6 +114,7 @@ __all__ = [
     "last_with_members",
     "listing",
     "lost_timelines",
+    "matches",
     "members_most",
     "metrics_at",
     "new_id",

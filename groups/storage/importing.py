@@ -104,6 +104,7 @@ def _fill(timeline: Timeline, import_id: str, report: Mapping[str, Any]) -> None
     timeline.verdict = b64decode(report["verdict"])
     columns = listed_columns({**headline, "verdict": read_verdict(timeline.verdict)})
     timeline.headline, timeline.weight = columns["headline"], columns["weight"]
+    timeline.words = plain(report["words"])
     timeline.last = report["entries"]
     timeline.entry_format, timeline.fold_version = ENTRY_FORMAT, FOLD_VERSION
     timeline.index_place = list(report["index"])

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from groups.history.story.problems import gravity
-from groups.packs.listed_summary import headline_text, plain
+from groups.packs.listed_summary import headline_text, plain, words_of
 
 __all__ = ["listed_columns"]
 
 
 def listed_columns(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """``headline`` and ``weight`` of a timeline with this summary, which is whole or in short (``packs.listed_summary``)."""
+    """``headline``, ``weight`` and ``words`` of a timeline with this summary, which is whole or in short (``packs.listed_summary``)."""
     weight = summary["weight"] if "weight" in summary else gravity(summary.get("findings") or ())
-    return {"headline": plain(headline_text(summary)), "weight": weight}
+    return {"headline": plain(headline_text(summary)), "weight": weight, "words": plain(words_of(summary))}

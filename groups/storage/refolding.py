@@ -138,7 +138,7 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
         packs.drop()
         raise
     short = listed_summary(summary)
-    columns = listed_columns(short)
+    columns = listed_columns(summary)
     verdict = packed_verdict(short.pop("verdict"))
     needed = {chunk["entries"][0] for chunk in chunks} | {pack.name}
     with transaction.atomic():

@@ -21,7 +21,8 @@ CALM = {"headline": "2 members read 8 partitions.", "weight": 0}
 
 def row(pk: str, **facts: Any) -> Timeline:
     facts = {"title": pk, "group": pk, "source": "simulation", "status": "complete", **CALM, **facts}
-    return Timeline.objects.create(id=pk, entry_format=1, fold_version=1, **facts)
+    words = f"{facts['group']} {facts['headline']}".lower()
+    return Timeline.objects.create(id=pk, entry_format=1, fold_version=1, **{"words": words, **facts})
 
 
 def imported(pk: str, *timelines: Timeline, **facts: Any) -> Import:

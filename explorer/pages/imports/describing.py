@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Case, Q, When
+from django.db.models import Case, When
 from django.urls import reverse
 
-from explorer.web.endpoint import number
+from explorer.web.endpoint import number, searched_for
 from explorer.web.times import time_element
+from groups import storage
 from groups.imports.lifecycle import GETTING_SPARK, can_be_repeated
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
@@ -108,13 +109,11 @@ def detail(found: Import) -> dict[str, Any]:
 def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
     """A page of an import's groups, the gravest first.
 
-    ``q``: a part of the group's name. ``from_ms``, ``until_ms``: something of it lies between. ``after``: how many were
+    ``q``: words of a group (``storage.matches``). ``from_ms``, ``until_ms``: something of it lies between. ``after``: how many were
     shown before. ``BadRequest`` where a number is none.
     """
     report = found.report or {}
-    rows = found.timelines.defer("scenario")
-    if asked.get("q"):
-        rows = rows.filter(Q(group__icontains=asked["q"]) | Q(title__icontains=asked["q"]))
+    rows = found.timelines.filter(storage.matches(searched_for(asked))).defer("scenario", "words")
     if asked.get("from_ms"):
         rows = rows.filter(summary__last_ms__gte=number(asked, "from_ms", 0))
     if asked.get("until_ms"):

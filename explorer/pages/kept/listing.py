@@ -23,7 +23,8 @@ from explorer.accounts.roles import Rights
 from explorer.accounts.targets import Target
 from explorer.pages.home.words import ago
 from explorer.pages.imports.describing import order_of
-from explorer.web.endpoint import BadRequest, choice, number
+from explorer.web.endpoint import BadRequest, choice, number, searched_for
+from groups import storage
 from groups.history.story.problems import LEVEL_MS
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
@@ -39,8 +40,6 @@ GROUPS_MOST: Final = 500
 
 AUTHORS_MOST: Final = 500
 """Names of authors that a reader chooses from."""
-
-SEARCH_LENGTH_MOST: Final = 200
 
 SOURCES: Final = {
     Timeline.Source.IMPORT: "Import",
@@ -78,7 +77,7 @@ class Asked:
     def read(cls, query: Mapping[str, str]) -> Asked:
         """``BadRequest`` names the part of the query that cannot be used, and what would be right."""
         asked = cls(
-            q=query.get("q", "").strip(),
+            q=searched_for(query),
             source=query.get("source", ""),
             group=query.get("group", ""),
             author=query.get("author", ""),
@@ -89,8 +88,6 @@ class Asked:
             days=number(query, "days", 0, least=1) if query.get("days") else None,
             after=number(query, "after", 0),
         )
-        if len(asked.q) > SEARCH_LENGTH_MOST:
-            raise BadRequest(f"q has {len(asked.q)} characters; it takes {SEARCH_LENGTH_MOST}.", field="q")
         if asked.source:
             choice(asked.source, "source", SOURCES)
         choice(asked.trouble, "trouble", TROUBLES)
@@ -134,7 +131,7 @@ def page_of(asked: Asked, rights: Rights | None = None) -> dict[str, Any]:
     )
     keys = [(kind, pk) for _, pk, kind in found][asked.after : until]
     rows = _import_rows([pk for kind, pk in keys if kind == "import"], asked, rights) | _timeline_rows(
-        [pk for kind, pk in keys if kind == "timeline"], rights
+        [pk for kind, pk in keys if kind == "timeline"], asked.q, rights
     )
     return {
         "rows": [rows[key] for key in keys if key in rows],
@@ -164,10 +161,7 @@ def _kept() -> QuerySet[Timeline]:
 def _timelines(asked: Asked, *, by_name: bool = True) -> QuerySet[Timeline]:
     found = Timeline.objects.filter(source=asked.source) if asked.source else _kept()
     if asked.q and by_name:
-        for word in asked.q.split():
-            found = found.filter(
-                Q(title__icontains=word) | Q(group__icontains=word) | Q(headline__icontains=word)
-            )
+        found = found.filter(storage.matches(asked.q))
     if asked.group:
         found = found.filter(group=asked.group)
     if asked.author:
@@ -256,9 +250,11 @@ def _import_rows(
     return rows
 
 
-def _timeline_rows(ids: Iterable[str], rights: Rights | None) -> dict[tuple[str, str], dict[str, Any]]:
+def _timeline_rows(
+    ids: Iterable[str], q: str, rights: Rights | None
+) -> dict[tuple[str, str], dict[str, Any]]:
     found = Timeline.objects.filter(pk__in=list(ids)).defer("scenario", "verdict", "packs")
-    found = found.select_related("author")
+    found = found.select_related("author") if q else found.defer("words").select_related("author")
     return {
         ("timeline", one.pk): {
             "kind": "timeline",
@@ -271,6 +267,7 @@ def _timeline_rows(ids: Iterable[str], rights: Rights | None) -> dict[tuple[str,
             "problem": one.problem,
             "waits": why_it_waits(one.status, one.source, one.lease_owner),
             "headline": _headline(one),
+            "found": storage.found_in(one, q) if q else [],
             "severity": one.weight // LEVEL_MS,
             "entries": one.last,
             "semantics": one.semantics,

@@ -23,7 +23,8 @@ from explorer.pages.rehearsal.asking import (
 )
 from explorer.pages.rehearsal.showing import shown
 from explorer.pages.runs.starting import start_run
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from explorer.web.endpoint import SEARCH_LENGTH_MOST, BadRequest, created_response, json_body, json_response
+from groups import storage
 from groups.models import Timeline
 from groups.storage import NoSuchTimeline, NotReady
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
@@ -94,10 +95,10 @@ def _played(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
 
 
 def _timelines(find: str) -> dict[str, Any]:
-    """The list of timelines to choose from: classic groups, or with ``find`` those with it in their title, group or id."""
+    """The list of timelines to choose from: classic groups, or with ``find`` those that it finds, or whose id it is."""
     kept = Timeline.objects.filter(last__gt=0)
     if find:
-        named = Q(title__icontains=find) | Q(group__icontains=find) | Q(pk=find)
+        named = storage.matches(find[:SEARCH_LENGTH_MOST]) | Q(pk=find)
         kept = kept.filter(named, protocol__in=("classic", "consumer"))
     else:
         kept = kept.filter(protocol="classic")

@@ -17,6 +17,7 @@ from explorer.web.endpoint import (
     lasting_response,
     no_such_entry,
     number,
+    searched_for,
 )
 from groups import storage
 from groups.history.frames.changes import Change
@@ -50,7 +51,13 @@ _listed: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))
 
 
 def listed(request: HttpRequest) -> HttpResponse:
-    return json_response(_listed.body(request))
+    """``?q=&most=``: the newest timelines, of all or of those that have these words."""
+    if not request.GET:
+        return json_response(_listed.body(request))
+    most = number(request.GET, "most", LISTED_MOST, least=1)
+    if most > LISTED_MOST:
+        raise BadRequest(f"most={most} must be {LISTED_MOST} at most.", field="most")
+    return json_response(storage.described(most, searched_for(request.GET)))
 
 
 def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:

@@ -49,7 +49,13 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(
             dest="verb", required=True, metavar="list|show|lag|export|add|rename|remove"
         )
-        verbs.add_parser("list", help="a line for each stored timeline, the newest first")
+        listing = verbs.add_parser("list", help="a line for each stored timeline, the newest first")
+        listing.add_argument(
+            "--find",
+            default="",
+            metavar="WORDS",
+            help="those that have these words: of title, group, members, hosts, topics, findings, verdict",
+        )
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict, metrics or rebalances"
         )
@@ -160,11 +166,15 @@ class Command(TerminalCommand):
             return
         if options["verb"] == "list":
             nothing = True
-            for timeline in storage.listing().iterator(chunk_size=100):
+            for timeline in (
+                storage.listing().filter(storage.matches(options["find"])).iterator(chunk_size=100)
+            ):
                 nothing = False
                 yield listed(timeline)
             if nothing:
-                self.stderr.write(NOTHING_STORED)
+                self.stderr.write(
+                    f"No timeline has the words {options['find']!r}." if options["find"] else NOTHING_STORED
+                )
             return
         timeline = existing(options["id"])
         if options["verb"] == "lag":

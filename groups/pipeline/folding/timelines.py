@@ -15,7 +15,7 @@ from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
 from groups.packs.chained import CheckpointWriter
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex
-from groups.packs.listed_summary import listed_name, listed_summary, packed_verdict
+from groups.packs.listed_summary import listed_name, listed_summary, packed_verdict, words_of
 from groups.packs.packs import SMALL_BYTES, PackWriter
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
@@ -191,6 +191,7 @@ class TimelineFolding:
             "named": list(self.named.values()),
             "nameless": [topic for topic in self.nameless if topic["id"] in self.mentioned],
             "headline": short,
+            "words": words_of(summary),
             "verdict": b64encode(verdict).decode(),
             "gaps": summary["gaps"][:GAPS_KEPT_MOST],
             "offsets": [[partition, self.begun[partition], last] for partition, last in self.reached.items()],

@@ -29,7 +29,10 @@ function sumOf(row) {
 function headline(row) {
   const unfinished = row.status !== 'complete' && row.source !== 'Live group';
   const state = unfinished ? `${row.status}${row.waits || row.problem ? `: ${row.waits || row.problem}` : ''}. ` : '';
-  if (row.kind === 'timeline') return [state, ...unbroken(row.headline || (state ? '' : 'Nothing is known yet.'))];
+  if (row.kind === 'timeline') {
+    const found = row.found?.length ? h('span.quiet', ` Has ${row.found.join(', ')}.`) : '';
+    return [state, ...unbroken(row.headline || (state ? '' : 'Nothing is known yet.')), found];
+  }
   if (state) return [state];
   const matching = row.matching === null || row.matching === undefined ? '' : `; ${row.matching} match`;
   const worst = row.in_trouble && row.gravest ? [': ', row.gravest, ', ', ...unbroken(row.headline)] : [];

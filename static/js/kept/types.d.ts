@@ -9,6 +9,8 @@ export interface Kept {
   problem: string;
   waits: string;
   headline: string;
+  /** Of a timeline: its members, hosts and other words that were searched for and that the row does not show. */
+  found?: string[];
   /** 0: no trouble, 1: warning, 2: critical. */
   severity: number;
   /** Milliseconds since 1970; null where the clock is a simulation's. */

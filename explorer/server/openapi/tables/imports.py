@@ -19,6 +19,7 @@ from explorer.server.openapi.operation import (
     whole,
 )
 from explorer.server.openapi.tables.timelines import COUNT, CREATED, MS, STATUS, TITLE
+from explorer.web.endpoint import SEARCH_LENGTH_MOST
 from groups.imports.client_settings import TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS
 from groups.models import Import
 from groups.pipeline.times import StageTime
@@ -125,7 +126,9 @@ ROWS: Final = (
         "GET api-import-groups",
         f"Its groups, {GROUPS_A_PAGE} from `after` on, the gravest first",
         query=(
-            text("q", "a part of the group's name"),
+            text(
+                "q", "words of a group's name, members, topics, findings or verdict", most=SEARCH_LENGTH_MOST
+            ),
             whole("from_ms", "something of it is later"),
             whole("until_ms", "something of it is earlier"),
             whole("after", "how many groups to skip"),

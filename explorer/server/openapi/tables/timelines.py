@@ -8,7 +8,7 @@ from explorer.figures.epochs import Figure
 from explorer.pages.forks.starting import Branch, Offer
 from explorer.pages.inspector.answering import BYTES_MOST
 from explorer.pages.inspector.asking import EDITS_MOST, NAME_MOST, VERSION_MOST
-from explorer.pages.kept.listing import SEARCH_LENGTH_MOST, SORTS, SOURCES, TROUBLES
+from explorer.pages.kept.listing import SORTS, SOURCES, TROUBLES
 from explorer.pages.kept.views import DELETED_MOST
 from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
@@ -31,6 +31,7 @@ from explorer.server.openapi.operation import (
     texts,
     whole,
 )
+from explorer.web.endpoint import SEARCH_LENGTH_MOST
 from groups import storage
 from groups.history.entries import EntryLine
 from groups.history.frames.changes import Change
@@ -51,6 +52,9 @@ from simulations.fork.values import Assumption, How
 
 MS: Final = number(most=10**18 - 1)
 COUNT: Final = {"type": "integer", "minimum": 0}
+FIND: Final = text(
+    "q", "words of its title, group, members, hosts, topics, findings or verdict", most=SEARCH_LENGTH_MOST
+)
 TITLE: Final = fields({"title": {**TEXT, "maxLength": TITLE_LENGTH_MOST}})
 STATUS: Final = enum(Timeline.Status)
 
@@ -168,6 +172,7 @@ KEPT_ROW: Final = fields(
         "matching?": maybe(COUNT),
         # of a timeline
         "group?": TEXT,
+        "found?": TEXTS,
         "entries?": COUNT,
         "semantics?": TEXT,
         "seed?": maybe({"type": "integer"}),
@@ -182,6 +187,7 @@ ROWS: Final = (
     Operation(
         "GET api-timelines",
         f"Timelines, the newest first, {LISTED_MOST} at most",
+        query=(FIND, whole("most", "how many", least=1, most=LISTED_MOST)),
         answer=array(fields({**ROW, "summary": {"type": "object"}})),
     ),
     Operation(
@@ -371,7 +377,7 @@ ROWS: Final = (
         "GET api-kept",
         "Imports, and timelines that belong to none, 100 from `after` on",
         query=(
-            text("q", "words of the name, the group or the headline", most=SEARCH_LENGTH_MOST),
+            FIND,
             one_of("source", "where it comes from", ["", *SOURCES]),
             text("group", "the name of a group"),
             text("author", "the name of an account"),

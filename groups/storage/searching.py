@@ -1,0 +1,33 @@
+"""The search over stored timelines: one condition, whoever lists them.
+
+Each word that is asked for is a part of the title or of the words that are stored with the timeline as it is written
+(``listed_columns``): group, members, hosts, topics, findings and verdict. A database compares them one after the other. For thousands
+of timelines this takes milliseconds, finds parts of names (``-7f3a``, ``max.poll``), which an index of whole words does not, and is the
+same in SQLite and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db.models import Q
+
+from groups.models import Timeline
+
+FOUND_MOST: Final = 3
+"""Words of one timeline that are shown as what was found."""
+
+
+def matches(text: str) -> Q:
+    """Whether a timeline has all words of ``text``."""
+    condition = Q()
+    for word in text.split():
+        condition &= Q(title__icontains=word) | Q(words__contains=word.lower())
+    return condition
+
+
+def found_in(timeline: Timeline, text: str) -> list[str]:
+    """What of the timeline has words of ``text`` that its title, group and headline do not have."""
+    shown = f"{timeline.title} {timeline.group} {timeline.headline}".lower()
+    hidden = [word for word in text.lower().split() if word not in shown]
+    return [one for one in timeline.words.split() if any(word in one for word in hidden)][:FOUND_MOST]
