@@ -5,11 +5,11 @@ module           what it is for
 ===============  ============================================================================================
 ``pulling``      one round after the other: lists, describes, offsets; nothing of Django
 ``positions``    the offsets of each round, kept over time
-``storing``      what a round saw becomes entries of timelines and rows of groups
-``live_group``   a group under way, whatever it is recorded from; the groups of one cluster; recorders that are kept
+``live_group``   a group under way, whatever its source: the one place where timelines of live groups are written
+``storing``      the source of polls: what a round saw becomes entries of timelines and rows of groups
 ``log_follower`` the log's partitions, each fetched from the broker that leads it
 ``followed``     one followed group under way: what waits of it, and what its row contains
-``log_storing``  what was read of the log becomes entries, stored with the place to go on from
+``log_storing``  the source of records: what was read of the log becomes entries, stored with the place to go on from
 ``columns``      the shape of a row of the groups list, and its columns
 ``rows``         groups as lists show them
 ``row_facts``    the facts of a row, computed from a description or a frame

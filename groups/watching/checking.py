@@ -65,7 +65,7 @@ class Checks:
         """
         self.store.session_timeouts = seen.settings
         for followed in list(self.store.groups.values()):
-            followed.skew_ms = skews.get(followed.group.partition)
+            followed.skew_ms = skews.get(followed.source.partition)
         for name, answer in seen.answers.items():
             if isinstance(answer, GroupDescription) and answer.kind in KINDS:
                 self._waiting[name] = (answer, seen.at_ms)
@@ -91,7 +91,7 @@ class Checks:
                 self._views.pop(name, None)
                 self._phases.pop(name, None)
                 continue
-            if not followed.group.has_begun:
+            if not followed.source.has_begun:
                 continue
             is_new = self._caught_up and name in self._views
             if is_new:
@@ -116,13 +116,13 @@ class Checks:
         new: dict[str, GroupDescription] = {}
         for name, description in list(self._phases.items()):
             followed = self.store.groups.get(name)
-            if followed is None or not followed.group.has_begun:
+            if followed is None or not followed.source.has_begun:
                 continue
             if followed.stirred_ms is not None:
                 # A record came after the answer: the next answer is newer than both.
                 continue
             del self._phases[name]
-            if followed.group.phases.differs(description):
+            if followed.source.phases.differs(description):
                 new[name] = description
             if len(new) == OBSERVED_AT_ONCE:
                 break

@@ -27,9 +27,6 @@ a third of a processor, however many groups there are."""
 WAITED_AT_ONCE: Final = 20
 """Groups whose commits are stored in one go: whatever changes a group must not wait behind them."""
 
-CHECKPOINT_BYTES: Final = 32 * 1024
-"""A checkpoint is stored after so many bytes of entries: another process folds about 3,000 commits or 80 other entries, not all."""
-
 
 Epochs = tuple[int | None, int | None, Mapping[str, int | None]]
 """Group epoch, assignment epoch, and each member's."""
@@ -46,9 +43,9 @@ def epochs_of(frame: Frame) -> Epochs:
 
 @dataclass(slots=True)
 class Followed(LiveGroup):
-    """One followed group under way. ``recorder`` is made when the first record comes: most groups are quiet."""
+    """One followed group under way."""
 
-    group: FollowedGroup
+    source: FollowedGroup
     held_first: int | None = None
     """Offset of the first record that is folded and not yet stored."""
 
@@ -60,7 +57,6 @@ class Followed(LiveGroup):
     waits: bool = False
     """Whether its timeline restarts as soon as the log is read again from its beginning."""
 
-    since_checkpoint: int = 0
     left: Epochs | None = None
     """What the frame of a recorder that was let go had."""
 
@@ -92,25 +88,13 @@ class Followed(LiveGroup):
     def is_held_no_more(self) -> None:
         self.held_first, self.urgent = None, False
 
-    def is_checkpoint_due(self, size: int) -> bool:
-        """Whether its row is to have a checkpoint, now that ``size`` bytes of entries were stored."""
-        self.since_checkpoint += size
-        if self.since_checkpoint < CHECKPOINT_BYTES:
-            return False
-        self.since_checkpoint = 0
-        return True
-
     def has_ended(self) -> None:
         LiveGroup.has_ended(self)
-        self.left, self.since_checkpoint = None, 0
-
-    @property
-    def phase_began(self) -> int | None:
-        return self.group.phases.began
+        self.left = None
 
     def log_ms(self, at_ms: int) -> int:
         """A time of the watcher as the clock of the group's log has it; not before what is in the log."""
-        return max(at_ms + (self.skew_ms or 0), self.group.at_ms)
+        return max(at_ms + (self.skew_ms or 0), self.source.at_ms)
 
     def look(self, at_ms: int) -> bool:
         """Take what the row shows from its source at ``at_ms``, the watcher's time; whether that is other than before."""
@@ -142,6 +126,6 @@ def held_from(some: Iterable[Followed]) -> dict[int, int]:
     held: dict[int, int] = {}
     for each in some:
         if each.held_first is not None:
-            partition = each.group.partition
+            partition = each.source.partition
             held[partition] = min(held.get(partition, each.held_first), each.held_first)
     return held

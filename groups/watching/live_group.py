@@ -1,6 +1,8 @@
-"""A group under way, polled or followed: its row, its recorder, its timeline's writer; and the groups of one cluster.
+"""A group under way, and the groups of one cluster: the one place where timelines of live groups are written.
 
-Recorders are kept of groups that changed a moment ago; those of the others are made again from what is stored of their timelines.
+A group's source is its polls or the records of its log (``PolledGroup``, ``FollowedGroup``): answers or records in, entries out. Below
+it nothing differs: a recorder folds the entries, and a batch is stored with the row that the next process goes on from. Recorders are
+kept of groups that changed a moment ago; those of the others are made again from what is stored of their timelines.
 """
 
 from __future__ import annotations
@@ -11,12 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from django.db import transaction
 from django.utils import timezone
 
 from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.entries import Entry, Provenance
+from groups.history.following.group import FollowedGroup
 from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.polls.recording import PolledGroup
+from groups.history.state.plain import to_plain
 from groups.models import Timeline
 from groups.shown import shown_name
 from groups.watching.columns import GroupRow, LagFacts
@@ -28,11 +34,18 @@ WARM_MOST: Final = 200
 """Groups of one cluster whose recorder is kept, those that changed last: it holds 0.2 MB of a group of 20 members."""
 
 
+CHECKPOINT_BYTES: Final = 32 * 1024
+"""A checkpoint is stored after so many bytes of entries: another process folds about 3,000 commits or 80 other entries, not all."""
+
+
 @dataclass(slots=True)
-class LiveGroup(ABC):
-    """One group under way, whatever it is recorded from."""
+class LiveGroup:
+    """One group under way. ``recorder`` is made when the first entry comes: most groups are quiet."""
 
     row: WatchedGroup
+    source: PolledGroup | FollowedGroup
+    """What makes its entries, and is stored with them."""
+
     recorder: Recorder | None = field(default=None, kw_only=True)
     """Null before the first entry, and while it is let go: the next entry has it made again."""
 
@@ -44,10 +57,12 @@ class LiveGroup(ABC):
     skew_ms: int | None = field(default=0, kw_only=True)
     """How far the clock of its timeline is ahead of the watcher's; null: not measured."""
 
+    since_checkpoint: int = field(default=0, kw_only=True)
+
     @property
-    @abstractmethod
     def phase_began(self) -> int | None:
         """The entry with which the rebalance under way was first observed, if no record contains it."""
+        return self.source.phases.began
 
     @property
     def last(self) -> int:
@@ -56,10 +71,18 @@ class LiveGroup(ABC):
             return self.recorder.last
         return self.row.timeline.last if self.row.timeline is not None else 0
 
+    def is_checkpoint_due(self, size: int) -> bool:
+        """Whether its row is to have a checkpoint, now that ``size`` bytes of entries are stored."""
+        self.since_checkpoint += size
+        if self.since_checkpoint < CHECKPOINT_BYTES:
+            return False
+        self.since_checkpoint = 0
+        return True
+
     def has_ended(self) -> None:
         """Its timeline is over: what comes next is the beginning of another."""
         self.writer = self.recorder = None
-        self.row.checkpoint = None
+        self.row.checkpoint, self.since_checkpoint = None, 0
 
 
 G = TypeVar("G", bound=LiveGroup)
@@ -70,6 +93,9 @@ class LiveStore(ABC, Generic[G]):
 
     provenance: ClassVar[Provenance]
     """Of all records of its timelines."""
+
+    column: ClassVar[str]
+    """Where a row has the source of its group."""
 
     def __init__(self, cluster: Cluster, owner: str) -> None:
         self.cluster = cluster
@@ -112,7 +138,6 @@ class LiveStore(ABC, Generic[G]):
                 if group.row.timeline_id is not None:
                     read_again(group.row)
 
-    @abstractmethod
     def _leave(self, group: G) -> None:
         """Store of a group whose recorder is let go what has to outlast it."""
 
@@ -123,7 +148,41 @@ class LiveStore(ABC, Generic[G]):
         assert row.timeline_id is not None
         return storage.open_writer(row.timeline_id, self.owner)
 
-    def _write_batch(self, group: G, batch: RecordedBatch) -> None:
+    def _append(self, group: G, batch: RecordedBatch) -> bool:
+        """Store a batch with the row, both or neither; false where its timeline is no longer this process's to write."""
+        try:
+            with transaction.atomic():
+                self._write(group, batch)
+                if group.recorder is not None and group.is_checkpoint_due(len(batch.entries)):
+                    group.row.checkpoint = group.recorder.checkpoint()
+                    self._save(group)
+                else:
+                    self._save(group, "timeline", "kind", "state", "condition", "facts", "changed")
+        except (storage.LeaseLost, storage.NoSuchTimeline):
+            self._lost(group)
+            return False
+        return True
+
+    @abstractmethod
+    def _lost(self, group: G) -> None:
+        """Somebody deleted or ended its timeline: prepare the next one."""
+
+    def _restart_timeline(self, group: G, source: PolledGroup | FollowedGroup) -> None:
+        """Its timeline cannot be continued: what ``source`` makes begins the next one."""
+        self._forget(group)
+        group.row.timeline, group.source = None, source
+        self._save(group)
+
+    def _save(self, group: G, *fields: str) -> None:
+        """Store the row, or these fields of it, with the group's source."""
+        row = group.row
+        row.polled, row.followed = {}, {}
+        setattr(row, self.column, to_plain(group.source))
+        row.save(update_fields=[*fields, "polled", "followed"] if fields else None)
+        # It is as large as the description that it holds, and nobody here reads it.
+        row.polled, row.followed = {}, {}
+
+    def _write(self, group: G, batch: RecordedBatch) -> None:
         """Append to its timeline, which begins with the first batch."""
         if group.writer is None:
             group.row.timeline = storage.create_timeline(

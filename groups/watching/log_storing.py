@@ -27,7 +27,7 @@ from groups.history.following.topics import Topics
 from groups.history.following.transactions import OPEN_LEAST_MS, OpenTransaction
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import from_plain
 from groups.watching import registry
 from groups.watching.columns import GroupRow
 from groups.watching.followed import Followed, epochs_of, held_from, waited
@@ -59,6 +59,7 @@ class LogStore(LiveStore[Followed]):
     """All followed groups of one cluster. After an error it is not used again: another one restarts."""
 
     provenance = Provenance.RECORDED
+    column = "followed"
 
     def __init__(self, cluster: Cluster, owner: str, groups: Sequence[str] | None = None) -> None:
         super().__init__(cluster, owner)
@@ -135,22 +136,22 @@ class LogStore(LiveStore[Followed]):
         left: GroupRecords | None = records
         while left is not None:
             followed = self._of(left.group, log.partition)
-            if followed is None or followed.waits or not followed.group.takes(left):
+            if followed is None or followed.waits or not followed.source.takes(left):
                 return
-            known = tuple(each for each in left.records if each.offset >= followed.group.reached)
+            known = tuple(each for each in left.records if each.offset >= followed.source.reached)
             if left.settled == left.records[-1].offset and len(known) < len(left.records):
                 # A batch of which a former life took its part.
                 left = GroupRecords(
                     group=left.group, settled=left.settled, leader_epoch=left.leader_epoch, records=known
                 )
-            entries = followed.group.take(left, log, topics)
+            entries = followed.source.take(left, log, topics)
             # They come with the group's next records: groups that are quiet are not touched.
-            entries += followed.group.set(self.session_timeouts.get(left.group, {}))
+            entries += followed.source.set(self.session_timeouts.get(left.group, {}))
             self._add(followed, entries, first=left.first)
-            if followed.group.commits.lines:
+            if followed.source.commits.lines:
                 followed.hold(left.first, urgent=False)
-            rest = followed.group.left(left)
-            if followed.group.ended:
+            rest = followed.source.left(left)
+            if followed.source.ended:
                 self._finish(followed)
             left = rest
 
@@ -194,10 +195,10 @@ class LogStore(LiveStore[Followed]):
     def _caught_up(self, log: PartitionLog) -> None:
         if log.holes:
             for followed in self.groups.values():
-                if followed.group.partition == log.partition:
-                    self._add(followed, followed.group.caught_up(log), first=log.next)
+                if followed.source.partition == log.partition:
+                    self._add(followed, followed.source.caught_up(log), first=log.next)
                     # Who comes later begins later: these holes are recorded wherever they matter.
-                    followed.group.covered = max(followed.group.covered, log.next)
+                    followed.source.covered = max(followed.source.covered, log.next)
             log.holes.clear()
         log.initial = False
 
@@ -211,7 +212,7 @@ class LogStore(LiveStore[Followed]):
         for followed in waited(self.groups.values()):
             self._store(followed)
         for followed in self.groups.values():
-            if followed.held_first is not None and followed.urgent and followed.group.partition in at_end:
+            if followed.held_first is not None and followed.urgent and followed.source.partition in at_end:
                 self._store(followed)
         self._let_go_of_cold()
 
@@ -230,34 +231,22 @@ class LogStore(LiveStore[Followed]):
         return [row_of(row) for row in self._changed]
 
     def _store(self, followed: Followed) -> None:
-        for entry in followed.group.settle():
+        for entry in followed.source.settle():
             self._fold(followed, entry)
-        recorder = followed.recorder
-        batch = recorder.flush(final=True) if recorder is not None else None
+        batch = followed.recorder.flush(final=True) if followed.recorder is not None else None
         followed.is_held_no_more()
-        if recorder is None or batch is None:
-            return
-        row = followed.row
-        try:
-            with transaction.atomic():
-                self._write_batch(followed, batch)
-        except (storage.LeaseLost, storage.NoSuchTimeline):
-            self._restart(followed, followed.group.began)
+        if batch is None:
             return
         if followed.described is None:
             followed.look(time.time_ns() // 1_000_000)
+        row = followed.row
         row.condition = Condition.SEEN.value
-        row.followed = to_plain(followed.group)
-        row.polled = {}
-        fields = ["timeline", "followed", "polled", "kind", "state", "condition", "facts", "changed"]
-        if followed.is_checkpoint_due(len(batch.entries)):
-            row.checkpoint = recorder.checkpoint()
-            fields.append("checkpoint")
-        row.save(update_fields=fields)
+        if not self._append(followed, batch):
+            return
         self._changed.append(row)
         # A group whose newest records alone are many would begin a timeline with each of them.
         long = batch.last >= settings.LIVE_ENTRIES_MOST or self._is_old(row)
-        if long and not followed.group.ended and batch.last >= 2 * followed.group.kept:
+        if long and not followed.source.ended and batch.last >= 2 * followed.source.kept:
             self._roll(followed)
 
     @staticmethod
@@ -281,12 +270,12 @@ class LogStore(LiveStore[Followed]):
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
         self._store(followed)
         self._complete(followed)
-        followed.group = followed.group.next_life()
+        followed.source = followed.source.next_life()
         row = followed.row
-        row.condition, row.followed = Condition.DELETED.value, to_plain(followed.group)
+        row.condition = Condition.DELETED.value
         followed.facts, followed.described = {"rebalanced_ms": followed.facts.get("rebalanced_ms", [])}, None
         row.facts = followed.facts
-        row.save()
+        self._save(followed)
         self._changed.append(row)
 
     def _roll(self, followed: Followed) -> None:
@@ -294,23 +283,22 @@ class LogStore(LiveStore[Followed]):
         timeline = followed.row.timeline
         assert timeline is not None
         latest = newest(
-            map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))), followed.group.group
+            map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))), followed.source.group
         )
         self._complete(followed)
-        self._add(followed, followed.group.continued(latest), first=followed.group.reached)
-        followed.row.followed = to_plain(followed.group)
-        followed.row.save()
+        self._add(followed, followed.source.continued(latest), first=followed.source.reached)
+        self._save(followed)
         self._store(followed)
+
+    def _lost(self, followed: Followed) -> None:
+        self._restart(followed, followed.source.began)
 
     def _restart(self, followed: Followed, reached: int) -> None:
         """Its timeline cannot be gone on with: the log is read again for the next one."""
-        self._forget(followed)
         followed.is_held_no_more()
-        followed.row.timeline = None
-        followed.group, followed.waits = followed.group.restarted(reached), True
-        followed.row.followed = to_plain(followed.group)
-        followed.row.save()
-        self.again.add(followed.group.partition)
+        followed.waits = True
+        self._restart_timeline(followed, followed.source.restarted(reached))
+        self.again.add(followed.source.partition)
 
     def cut(self, partition: int, end: int, now_ms: int) -> list[GroupRow]:
         """The log was truncated at ``end``: what was recorded of the offsets beyond is not so any more.
@@ -322,9 +310,9 @@ class LogStore(LiveStore[Followed]):
             registry.fence(self.cluster.pk, self.owner)
             text = f"The log was truncated: offsets from {end:,} on are gone, and what they told"
             for followed in self.groups.values():
-                if followed.group.partition != partition or followed.group.reached <= end:
+                if followed.source.partition != partition or followed.source.reached <= end:
                     continue
-                group = followed.group
+                group = followed.source
                 if group.has_begun and not group.ended:
                     self._add(followed, group.gap(text, followed.log_ms(now_ms)), first=end)
                     self._store(followed)
@@ -340,14 +328,14 @@ class LogStore(LiveStore[Followed]):
     def say(self, group: str, text: str, now_ms: int) -> None:
         """A gap of one group that was found otherwise than by reading the log."""
         followed = self.groups[group]
-        if followed.group.has_begun:
-            self._watched({group: followed.group.gap(text, followed.log_ms(now_ms))})
+        if followed.source.has_begun:
+            self._watched({group: followed.source.gap(text, followed.log_ms(now_ms))})
 
     def observe(self, some: Mapping[str, GroupDescription], now_ms: int) -> None:
         """Store what coordinators described at ``now_ms`` of classic groups between two generations."""
         groups = {name: self.groups[name] for name in some}
         self._watched(
-            {name: each.group.observe(some[name], each.log_ms(now_ms)) for name, each in groups.items()}
+            {name: each.source.observe(some[name], each.log_ms(now_ms)) for name, each in groups.items()}
         )
 
     def hold(self, some: Mapping[int, Mapping[str, list[OpenTransaction]]], now_ms: int) -> list[GroupRow]:
@@ -355,7 +343,7 @@ class LogStore(LiveStore[Followed]):
 
         ``some`` are, by partition of the log, all that are open in it, by group. Each partition was read to its end.
         """
-        noted = [name for name, each in self.groups.items() if each.group.held]
+        noted = [name for name, each in self.groups.items() if each.source.held]
         entries: dict[str, list[Entry]] = {}
         for partition, open_now in some.items():
             for name in sorted({*noted, *open_now}):
@@ -363,8 +351,8 @@ class LogStore(LiveStore[Followed]):
                 if name not in self.groups and not any(now_ms - one.from_ms >= OPEN_LEAST_MS for one in held):
                     continue
                 followed = self._of(name, partition)
-                if followed is not None and not followed.waits and followed.group.partition == partition:
-                    entries[name] = followed.group.hold(held, followed.log_ms(now_ms))
+                if followed is not None and not followed.waits and followed.source.partition == partition:
+                    entries[name] = followed.source.hold(held, followed.log_ms(now_ms))
         if entries := {name: each for name, each in entries.items() if each}:
             self._watched(entries)
             return [row_of(row) for row in self._changed]
@@ -377,7 +365,7 @@ class LogStore(LiveStore[Followed]):
             registry.fence(self.cluster.pk, self.owner)
             for name, some in entries.items():
                 followed = self.groups[name]
-                self._add(followed, some, first=followed.group.reached)
+                self._add(followed, some, first=followed.source.reached)
                 self._store(followed)
             self._store_positions()
         self._broken = False
@@ -388,7 +376,7 @@ class LogStore(LiveStore[Followed]):
         """The partition is read from its beginning now: timelines that wait for it begin."""
         self.again.discard(partition)
         for followed in self.groups.values():
-            if followed.group.partition == partition:
+            if followed.source.partition == partition:
                 followed.waits = False
 
     def stirred(self) -> Collection[str]:
@@ -397,4 +385,4 @@ class LogStore(LiveStore[Followed]):
 
     def names(self) -> Mapping[str, Followed]:
         """The groups that have a timeline now, by name."""
-        return {name: each for name, each in self.groups.items() if each.group.has_begun}
+        return {name: each for name, each in self.groups.items() if each.source.has_begun}

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from django.db import transaction
 
 from groups import storage
 from groups.cluster_models import STATE_LENGTH_MOST, Cluster, WatchedGroup, is_recorded
@@ -23,7 +22,7 @@ from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry, Provenance
 from groups.history.polls.description import DescribedGroup, GroupDescription
 from groups.history.polls.recording import Condition, PolledGroup
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import from_plain
 from groups.jobs.announce import announce, cluster_group
 from groups.watching import registry
 from groups.watching.columns import GroupRow
@@ -44,9 +43,6 @@ FIRST_AT_ONCE: Final = 50
 """Timelines that begin in one round. A cluster of 2,000 groups is listed as soon as it was described; its timelines begin
 within the rounds that follow, those of groups that rebalance first, with what was seen of each."""
 
-CHECKPOINT_ENTRIES: Final = 1_000
-"""A recorder that is let go leaves a checkpoint behind so many entries: as many are folded in some tenths of a second."""
-
 UNWATCHED_SHOWN_AFTER_MS: Final = 2_000
 """A pause that is not much longer than between two rounds hides no more than they do."""
 
@@ -55,27 +51,17 @@ UNWATCHED_SHOWN_AFTER_MS: Final = 2_000
 class Recording(LiveGroup):
     """One polled group under way. Polls are timed by the watcher's own clock."""
 
-    polled: PolledGroup
+    source: PolledGroup
     listed: Listed | None = None
     first: tuple[DescribedGroup | ClusterError, int] | None = None
     """What was seen of it, and when, as long as its timeline has not begun."""
-
-    checkpointed: int = 0
-    """The last entry that its row's checkpoint knows."""
-
-    @property
-    def phase_began(self) -> int | None:
-        return self.polled.phases.began
-
-    def has_ended(self) -> None:
-        LiveGroup.has_ended(self)
-        self.checkpointed = 0
 
 
 class Store(LiveStore[Recording]):
     """All recordings of one cluster."""
 
     provenance = Provenance.INFERRED
+    column = "polled"
 
     def __init__(self, cluster: Cluster, owner: str) -> None:
         super().__init__(cluster, owner)
@@ -99,10 +85,10 @@ class Store(LiveStore[Recording]):
                     recording.row.condition = Condition.SEEN.value
             elif answer is not None or recording.row.condition == MISSING:
                 changed += self._record_poll(recording, answer, seen)
-            elif name in seen.asked and recording.polled.is_set_otherwise(seen.settings.get(name)):
+            elif name in seen.asked and recording.source.is_set_otherwise(seen.settings.get(name)):
                 changed += self._record_poll(recording, None, seen)
             elif name in seen.asked:
-                recording.polled.polled_ms = seen.at_ms
+                recording.source.polled_ms = seen.at_ms
         for name, recording in self.groups.items():
             if name not in seen.listing.groups and not self._belongs_to_silent(recording, seen):
                 changed += self._missing(recording, seen)
@@ -158,7 +144,7 @@ class Store(LiveStore[Recording]):
             length_ms = at_ms - polled.polled_ms
             if length_ms >= UNWATCHED_SHOWN_AFTER_MS:
                 text = f"Nobody looked for {length_ms / 1000:.0f} s"
-                self._append(recording, polled.interrupted(at_ms, text))
+                self._add(recording, polled.interrupted(at_ms, text))
         return recording
 
     def _take_new(self, seen: Round) -> list[GroupRow]:
@@ -209,44 +195,44 @@ class Store(LiveStore[Recording]):
         recording.first = None
         if answer is None:
             # Listed again, and its answer is that of before.
-            answer = recording.polled.shown
+            answer = recording.source.shown
         if answer is None:
             return []
         if isinstance(answer, ClusterError):
-            return self._write(recording, recording.polled.away(seen.at_ms), seen)
-        if isinstance(answer, GroupDescription) and recording.polled.condition is Condition.DELETED:
+            return self._take(recording, recording.source.away(seen.at_ms), seen)
+        if isinstance(answer, GroupDescription) and recording.source.condition is Condition.DELETED:
             # One of the same name: another incarnation, with a timeline of its own.
-            recording.polled = PolledGroup(group=recording.row.group)
-        recording.looked_ms = recording.polled.polled_ms
+            recording.source = PolledGroup(group=recording.row.group)
+        recording.looked_ms = recording.source.polled_ms
         entries = self._entries(recording, answer, seen)
-        return self._write(recording, entries, seen)
+        return self._take(recording, entries, seen)
 
     @staticmethod
     def _entries(recording: Recording, answer: DescribedGroup, seen: Round) -> list[Entry]:
         settings = seen.settings.get(recording.row.group)
-        return recording.polled.take(answer, seen.at_ms, partitions=seen.partitions, settings=settings)
+        return recording.source.take(answer, seen.at_ms, partitions=seen.partitions, settings=settings)
 
     def _missing(self, recording: Recording, seen: Round) -> list[GroupRow]:
-        if recording.polled.condition is Condition.DELETED:
+        if recording.source.condition is Condition.DELETED:
             return []
-        return self._write(recording, recording.polled.away(seen.at_ms), seen, condition=MISSING)
+        return self._take(recording, recording.source.away(seen.at_ms), seen, condition=MISSING)
 
-    def _write(
+    def _take(
         self, recording: Recording, entries: list[Entry], seen: Round, condition: str | None = None
     ) -> list[GroupRow]:
         """Append the entries, and keep the row; empty if the row is unchanged."""
         row = recording.row
         before = (row.kind, row.state, row.condition, recording.facts)
-        row.condition = condition or recording.polled.condition.value
-        self._look(recording, recording.polled.shown, seen)
+        row.condition = condition or recording.source.condition.value
+        self._look(recording, recording.source.shown, seen)
         row.facts = recording.facts
         if not entries and before == (row.kind, row.state, row.condition, recording.facts):
             return []
-        is_saved = bool(entries) and self._append(recording, entries)
-        if recording.polled.condition is Condition.DELETED:
+        is_saved = bool(entries) and self._add(recording, entries)
+        if recording.source.condition is Condition.DELETED:
             # Its timeline is whole. One of the same name is another incarnation.
             self._complete(recording)
-            recording.polled = PolledGroup(group=row.group, condition=Condition.DELETED)
+            recording.source = PolledGroup(group=row.group, condition=Condition.DELETED)
         elif recording.writer is not None and recording.writer.last >= settings.LIVE_ENTRIES_MOST:
             self._roll(recording, seen)
         elif is_saved:
@@ -267,50 +253,30 @@ class Store(LiveStore[Recording]):
             row.kind, row.state = listed.kind.value if listed.kind else "", listed.state[:STATE_LENGTH_MOST]
         recording.facts = old | {"rebalancing": False}
 
-    @staticmethod
-    def _save(recording: Recording) -> None:
-        row = recording.row
-        row.polled = to_plain(recording.polled)
-        row.save()
-        # It is as large as the description that it holds, and nobody here reads it.
-        row.polled = {}
-
-    def _append(self, recording: Recording, entries: list[Entry]) -> bool:
+    def _add(self, recording: Recording, entries: list[Entry]) -> bool:
         """Store entries and row together; false where there was nothing to store, or no place for it any more."""
         try:
             recorder = self._recorder(recording, begins=recording.writer is None)
-            self._let_go_of_cold()
-            for entry in entries:
-                recorder.add(entry)
-            batch = recorder.flush(final=True)
-            if batch is None:
-                return False
-            with transaction.atomic():
-                self._write_batch(recording, batch)
-                self._save(recording)
         except (storage.LeaseLost, storage.NoSuchTimeline):
-            # Somebody deleted the timeline: the next one begins with the group as it is, at the next change.
-            self._forget(recording)
-            recording.polled = PolledGroup(group=recording.row.group)
-            recording.row.timeline = None
+            self._lost(recording)
             return False
-        return True
+        self._let_go_of_cold()
+        for entry in entries:
+            recorder.add(entry)
+        batch = recorder.flush(final=True)
+        return batch is not None and self._append(recording, batch)
 
-    def _leave(self, recording: Recording) -> None:
-        recorder, row = recording.recorder, recording.row
-        if recorder is None or row.timeline_id is None:
-            return
-        if recorder.last - recording.checkpointed >= CHECKPOINT_ENTRIES:
-            row.checkpoint, recording.checkpointed = recorder.checkpoint(), recorder.last
-            row.save(update_fields=["checkpoint"])
+    def _lost(self, recording: Recording) -> None:
+        """The next timeline begins with the group as it is, at the next change."""
+        self._restart_timeline(recording, PolledGroup(group=recording.row.group))
 
     def _roll(self, recording: Recording, seen: Round) -> None:
         """The timeline is long enough: the next one begins with the group as it is."""
-        shown = recording.polled.last
+        shown = recording.source.last
         self._complete(recording)
-        recording.polled = PolledGroup(group=recording.row.group)
+        recording.source = PolledGroup(group=recording.row.group)
         if shown is not None:
-            self._append(recording, self._entries(recording, shown, seen))
+            self._add(recording, self._entries(recording, shown, seen))
 
     def announce(self, rows: list[GroupRow], seen: Mapping[str, Any]) -> None:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}

@@ -20,7 +20,7 @@ from groups.history.following.transactions import OPEN_LEAST_MS
 from groups.history.passes.recorder import Recorder
 from groups.models import Folded, Timeline
 from groups.storage import digest_answers, rows_log
-from groups.watching import followed, registry, retention
+from groups.watching import followed, live_group, registry, retention
 from groups.watching.log_storing import LogStore, Taken
 from groups.wire.logs.control import ControlType
 from tests.clusters.day import Day, rebalances_of
@@ -167,7 +167,7 @@ def test_a_group_that_is_gone_and_comes_again_has_two_timelines(store: LogStore)
 def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_before(
     cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed, "CHECKPOINT_BYTES", 1)
+    monkeypatch.setattr(live_group, "CHECKPOINT_BYTES", 1)
     log = PartitionLog(partition=0)
     take(store, log, batch(0, epoch(1), target()))
     assert WatchedGroup.objects.get(group="g").checkpoint is not None

@@ -126,9 +126,9 @@ def test_a_recorder_that_is_let_go_and_made_again_records_what_one_that_is_kept_
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = []
-    for most, checkpoint in ((200, 1_000), (1, 1_000), (1, 1)):
+    for most, checkpoint in ((200, 100_000), (1, 100_000), (1, 1)):
         monkeypatch.setattr(live_group, "WARM_MOST", most)
-        monkeypatch.setattr(storing, "CHECKPOINT_ENTRIES", checkpoint)
+        monkeypatch.setattr(live_group, "CHECKPOINT_BYTES", checkpoint)
         mine = cluster_of(f"kept-{most}-{checkpoint}")
         store = Store(mine, OWNER)
         for second, shares in enumerate((WHOLE, HALVES, FREE, HALVES, WHOLE, {}, HALVES)):
