@@ -39,6 +39,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else
 SESSION_COOKIE_NAME = f"{'__Host-' if BEHIND_TLS else ''}rebalance-session"
 SESSION_COOKIE_SECURE = BEHIND_TLS
 SESSION_EXPIRE_AT_BROWSER_CLOSE = True
+TOKEN_REQUESTS_A_MINUTE = environment.whole("TOKEN_REQUESTS_A_MINUTE", 3_000, least=10, most=1_000_000)
 SESSION_COOKIE_AGE = environment.whole("SESSION_IDLE_MINUTES", 12 * 60, least=5, most=30 * 24 * 60) * 60
 SESSION_MOST_S = environment.whole("SESSION_HOURS", 7 * 24, least=1, most=90 * 24) * 3600
 """How long a session lasts without a request, and in all."""

@@ -69,6 +69,11 @@ REFUSALS_WITHIN_S: Final = 600.0
 refusals = Guesses(REFUSALS_MOST, REFUSALS_WITHIN_S)
 """Of this process, by account."""
 
+TOKEN_WITHIN_S: Final = 60.0
+
+requests_of_tokens = Guesses(settings.TOKEN_REQUESTS_A_MINUTE, TOKEN_WITHIN_S)
+"""Of this process, by account and token: one program that asks without a pause leaves the server to the others."""
+
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 DOING: Final = "rebalance.doing"
@@ -190,6 +195,14 @@ def refused_token(path: str, sender: Sender | None, writes_by: str) -> HttpRespo
         return response
     if is_of_accounts(path) and not path.startswith(AUDIT):
         return refusal(path, 403, "A token manages no accounts and no tokens: sign in with a browser.")
+    if requests_of_tokens.are_too_many(f"{sender.user.pk} {sender.by}"):
+        response = refusal(
+            path,
+            429,
+            f"This token may send {requests_of_tokens.most:,} requests a minute: wait for the next one.",
+        )
+        response["Retry-After"] = str(round(TOKEN_WITHIN_S))
+        return response
     if writes_by and not sender.rights.may_write:
         return refusal(
             path, 403, f"This token may only read: {writes_by[:20]} needs one with the scope `write`."

@@ -33,10 +33,17 @@ class Client(Connection):
     """A server of Rebalance Explorer. ``token``: the server's, or one of an account."""
 
     def timelines(self) -> list[TimelineRow]:
-        """All timelines, the newest first, 500 at most."""
-        return [timeline_row(each, self.url) for each in self.get("/api/timelines")]
+        """All timelines, the newest first."""
+        return [timeline_row(each, self.url) for each in self.listed("/api/timelines")]
 
     # ``Any``: rows and answers as the API has them.
+    def listed(self, path: str) -> Iterator[dict[str, Any]]:
+        """The rows of a list that comes in pages (``after``), such as ``/api/imports``; it ends with a page that is empty."""
+        seen = 0
+        while page := self.get(path, {"after": seen}):
+            yield from page
+            seen += len(page)
+
     def kept(self, **filters: object) -> Iterator[dict[str, Any]]:
         """Rows of the page *Timelines* that fit (``q``, ``source``, ``group``, ``author``, ``trouble``, ``days``, ``sort``, …), page by page."""
         seen = 0
@@ -49,10 +56,13 @@ class Client(Connection):
 
     def groups(self, *, source_import: str | None = None, cluster: str | None = None) -> list[dict[str, Any]]:
         """What is wrong, group by group, the gravest first; of one import or cluster if named."""
-        rows: list[dict[str, Any]] = self.get("/api/groups", {"import": source_import, "cluster": cluster})[
-            "rows"
-        ]
-        return rows
+        rows: list[dict[str, Any]] = []
+        while True:
+            query = {"import": source_import, "cluster": cluster, "after": len(rows)}
+            page = self.get("/api/groups", query)
+            rows += page["rows"]
+            if not page["rows"] or len(rows) >= page["matching"]:
+                return rows
 
     def timeline(self, timeline: str) -> dict[str, Any]:
         """One timeline with its summary."""

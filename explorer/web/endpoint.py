@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, TypeVar
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
 from django.urls import reverse
@@ -29,6 +30,8 @@ GONE: Final = (NoSuchTimeline, NoSuchImport, NoSuchCluster, NoSuchSweep, NoSuchS
 log = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponse]
+
+Row = TypeVar("Row", bound=Model)
 
 
 CODES: Final = {
@@ -234,6 +237,24 @@ def searched_for(query: Mapping[str, str]) -> str:
     if len(q) > SEARCH_LENGTH_MOST:
         raise BadRequest(f"q has {len(q)} characters; it takes {SEARCH_LENGTH_MOST}.", field="q")
     return q
+
+
+def listed_page(
+    request: HttpRequest, found: QuerySet[Row], most: int, shown: Callable[[Row], object]
+) -> HttpResponse:
+    """``most`` rows of a list as a JSON array, behind the first ``after`` ones; the header ``Link`` leads to those that follow."""
+    after = number(request.GET, "after", 0)
+    rows = list(found[after : after + most + 1])
+    response = json_response([shown(row) for row in rows[:most]])
+    return linked(response, request, after + most) if len(rows) > most else response
+
+
+def linked(response: HttpResponse, request: HttpRequest, after: int) -> HttpResponse:
+    """With the address of the next page (RFC 8288)."""
+    query = request.GET.copy()
+    query["after"] = str(after)
+    response["Link"] = f'<{request.path}?{query.urlencode()}>; rel="next"'
+    return response
 
 
 def choice(value: object, name: str, choices: Collection[str]) -> str:

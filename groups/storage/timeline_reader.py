@@ -84,15 +84,15 @@ def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
     return _described(timeline, log_of(timeline).summary() if whole else timeline.in_short())
 
 
-def described(most: int, find: str = "") -> list[dict[str, Any]]:
-    """The newest timelines that have the words ``find``, as ``describe`` gives each, with no more of its summary than ``LISTED_BITS``.
+def described(most: int, find: str = "", after: int = 0) -> list[dict[str, Any]]:
+    """The newest timelines that have the words ``find``, behind the first ``after``, as ``describe`` gives each, with no more of its summary than ``LISTED_BITS``.
 
     The database picks them: to read five hundred whole summaries takes a tenth of a second, in which nobody else is answered.
     """
     bits = {f"listed_{bit}": KeyTransform(bit, "summary") for bit in LISTED_BITS}
     rows: list[dict[str, Any]] = []
     found = Timeline.objects.filter(matches(find)).defer("scenario", "summary", "words")
-    for timeline in found.annotate(**bits)[:most]:
+    for timeline in found.annotate(**bits)[after : after + most]:
         summary = {bit: getattr(timeline, f"listed_{bit}") for bit in LISTED_BITS}
         if timeline.verdict is not None:
             summary["verdict"] = read_verdict(bytes(timeline.verdict))

@@ -15,7 +15,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from explorer.access import signing_in
 from explorer.accounts import tokens
+from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import NAME_LENGTH_MOST, Token
 from explorer.accounts.permissions import Role
 from explorer.accounts.roles import give
@@ -69,6 +71,18 @@ async def test_a_token_reads_the_api_the_pages_and_the_metrics(team: Asks, read:
     assert (await sent(team, path, read)).status == 200
     assert (await sent(team, path, read, "HEAD")).status == 200
     assert (await team(f"{path}?token={read}", token=False)).status in (401, 303), "an address opens nothing"
+
+
+async def test_a_token_that_asks_too_often_waits_and_the_others_do_not(
+    team: Asks, read: str, write: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing_in, "requests_of_tokens", Guesses(3, 60.0))
+    for _ in range(3):
+        assert (await sent(team, "/api/timelines", read)).status == 200
+    answer = await sent(team, "/api/timelines", read)
+    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
+    assert answer.message == "This token may send 3 requests a minute: wait for the next one."
+    assert (await sent(team, "/api/timelines", write)).status == 200
 
 
 async def test_a_token_that_reads_changes_nothing_and_one_that_writes_does(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypedDict
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from groups.cluster_models import Cluster, WatchedGroup
@@ -13,9 +14,10 @@ from groups.watching import registry
 from groups.watching.columns import GroupRow
 from groups.watching.rows import row_of
 
-GROUPS_SHOWN_MOST: Final = 2_000
-"""Rows of a cluster's page; the API and ``manage.py groups`` list more."""
+CLUSTERS_SHOWN_MOST: Final = 200
 
+GROUPS_SHOWN_MOST: Final = 2_000
+"""Rows of a cluster's page, and of one answer of the API."""
 
 TIMELINES_SHOWN_MOST: Final = 200
 """Timelines of one group, the newest: a timeline has a day of a followed group."""
@@ -66,8 +68,11 @@ def detail(cluster: Cluster) -> ClusterDetail:
 
 def groups_of(cluster: Cluster) -> list[GroupRow]:
     """The groups by name, those that are gone left out."""
-    rows = WatchedGroup.objects.filter(cluster=cluster).exclude(condition="deleted")
-    return [row_of(row) for row in rows[:GROUPS_SHOWN_MOST]]
+    return [row_of(row) for row in rows_of(cluster)[:GROUPS_SHOWN_MOST]]
+
+
+def rows_of(cluster: Cluster) -> QuerySet[WatchedGroup]:
+    return WatchedGroup.objects.filter(cluster=cluster).exclude(condition="deleted")
 
 
 def sent() -> list[str]:

@@ -12,11 +12,20 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from explorer.pages.clusters.describing import GroupTimeline, detail, groups_of, sent, timelines_of
+from explorer.pages.clusters.describing import (
+    CLUSTERS_SHOWN_MOST,
+    GROUPS_SHOWN_MOST,
+    GroupTimeline,
+    detail,
+    groups_of,
+    rows_of,
+    sent,
+    timelines_of,
+)
 from explorer.pages.clusters.testing import tested
 from explorer.pages.troubles.views import inlined_table
 from explorer.watchers import watchers
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
@@ -27,6 +36,7 @@ from groups.watching import registry
 from groups.watching.alerts import forms
 from groups.watching.alerts.registry import overview
 from groups.watching.alerts.rules import FINDINGS, OFFERED
+from groups.watching.rows import row_of
 
 BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 """Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
@@ -94,7 +104,7 @@ def _span(row: GroupTimeline) -> str:
 
 def api_list(request: HttpRequest) -> HttpResponse:
     registry.take_environment()
-    return json_response([detail(found) for found in Cluster.objects.all()])
+    return listed_page(request, Cluster.objects.all(), CLUSTERS_SHOWN_MOST, detail)
 
 
 def api_add(request: HttpRequest) -> HttpResponse:
@@ -145,7 +155,7 @@ def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return json_response(groups_of(found_or_refused(cluster_id)))
+    return listed_page(request, rows_of(found_or_refused(cluster_id)), GROUPS_SHOWN_MOST, row_of)
 
 
 def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:

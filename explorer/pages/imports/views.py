@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from explorer.pages.imports.describing import described, detail, groups, listed
 from explorer.pages.imports.uploading import repeat, start_sample, start_upload
 from explorer.pages.troubles.views import inlined_table
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
 from groups.imports import lifecycle
 from groups.models import Import
@@ -67,7 +67,7 @@ def show(request: HttpRequest, import_id: str) -> HttpResponse:
 
 
 def api_list(request: HttpRequest) -> HttpResponse:
-    return json_response([listed(found) for found in Import.objects.all()[:LISTED_MOST]])
+    return listed_page(request, Import.objects.all(), LISTED_MOST, listed)
 
 
 def api_start(request: HttpRequest) -> HttpResponse:

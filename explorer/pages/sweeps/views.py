@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
 from explorer.pages.sweeps.starting import asked_in_form, go_on, start, wished
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
 from groups.spark_ready import install_spark, missing_packages
 from simulations.jobs import sweep_runs
@@ -85,7 +85,7 @@ def show(request: HttpRequest, sweep_id: str) -> HttpResponse:
 
 
 def api_list(request: HttpRequest) -> HttpResponse:
-    return json_response([listed(sweep) for sweep in Sweep.objects.all()[:LISTED_MOST]])
+    return listed_page(request, Sweep.objects.all(), LISTED_MOST, listed)
 
 
 def api_start(request: HttpRequest) -> HttpResponse:

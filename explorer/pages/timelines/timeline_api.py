@@ -15,6 +15,7 @@ from explorer.web.endpoint import (
     json_body,
     json_response,
     lasting_response,
+    linked,
     no_such_entry,
     number,
     searched_for,
@@ -47,17 +48,22 @@ PROVENANCE = {
 """What most of a timeline's entries are; each entry has it as its own field, too."""
 
 
-_listed: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))
+_newest: Final = Coalesced(lambda: orjson.dumps(storage.described(LISTED_MOST)))
 
 
 def listed(request: HttpRequest) -> HttpResponse:
-    """``?q=&most=``: the newest timelines, of all or of those that have these words."""
+    """``?q=&most=&after=``: the newest timelines, of all or of those that have these words."""
     if not request.GET:
-        return json_response(_listed.body(request))
+        response = json_response(_newest.body(request))
+        more = Timeline.objects.all()[LISTED_MOST : LISTED_MOST + 1].exists()
+        return linked(response, request, LISTED_MOST) if more else response
     most = number(request.GET, "most", LISTED_MOST, least=1)
     if most > LISTED_MOST:
         raise BadRequest(f"most={most} must be {LISTED_MOST} at most.", field="most")
-    return json_response(storage.described(most, searched_for(request.GET)))
+    after = number(request.GET, "after", 0)
+    rows = storage.described(most + 1, searched_for(request.GET), after)
+    response = json_response(rows[:most])
+    return linked(response, request, after + most) if len(rows) > most else response
 
 
 def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:

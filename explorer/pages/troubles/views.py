@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from explorer.web.endpoint import json_response
+from explorer.web.endpoint import json_response, number
 from explorer.web.inlined import inlined
 from groups.alert_models import Alert
 from groups.cluster_models import WatchedGroup
@@ -48,7 +48,7 @@ def inlined_table(query: Mapping[str, str]) -> SafeString:
 
 
 def api_table(request: HttpRequest) -> HttpResponse:
-    """``?import=ID`` or ``?cluster=ID`` narrows it to one; 404 where there is none."""
+    """``?import=ID`` or ``?cluster=ID`` narrows it to one; 404 where there is none. ``after``: how many were shown before."""
     return json_response(table_of(request.GET))
 
 
@@ -69,7 +69,9 @@ def table_of(query: Mapping[str, str]) -> TroubleTable:
             Q(source=Timeline.Source.IMPORT) | Q(pk__in=watched.values("timeline"))
         )
     found = found.only(*COLUMNS)
-    return trouble_table(found.order_by("-weight", "pk")[:GROUPS_MOST], found.count(), notes)
+    after = number(query, "after", 0)
+    rows = found.order_by("-weight", "pk")[after : after + GROUPS_MOST]
+    return trouble_table(rows, found.count(), notes)
 
 
 def _note(row: Mapping[str, Any]) -> str:

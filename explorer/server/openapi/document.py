@@ -82,7 +82,7 @@ def _patterns(resolver: URLResolver, before: str) -> Iterator[tuple[URLPattern, 
 
 def errors_of(address: Address, method: str, operation: Operation) -> list[int]:
     """The statuses of errors: those that every such operation has, and its own."""
-    found = {401, 403, 503, *operation.errors}
+    found = {401, 403, 429, 503, *operation.errors}
     if address.parts:
         found.add(404)
     if operation.query or operation.body is not None:

@@ -55,7 +55,7 @@ class Operation:
 
 def queued(call: str, summary: str, *, body: Any, answer: Any) -> Operation:
     """It makes something that is worked on later."""
-    return Operation(call, summary, body=body, answer=answer, status=201, errors=(429,))
+    return Operation(call, summary, body=body, answer=answer, status=201)
 
 
 def whole(
@@ -103,3 +103,6 @@ def fields(properties: Mapping[str, Any]) -> dict[str, Any]:
         "properties": {name.rstrip("?"): schema for name, schema in properties.items()},
         "required": [name for name in properties if not name.endswith("?")],
     }
+
+
+AFTER: Final = whole("after", "how many were shown before; the header Link leads to the next page")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from explorer.pages.imports.describing import GROUPS_A_PAGE
+from explorer.pages.imports.views import LISTED_MOST
 from explorer.server.openapi.operation import (
+    AFTER,
     FLAG,
     TEXT,
     TEXTS,
@@ -108,14 +110,19 @@ DETAIL: Final = fields(
 )
 
 ROWS: Final = (
-    Operation("GET api-imports", "Imports, the newest first", answer=array(fields(LISTED))),
+    Operation(
+        "GET api-imports",
+        f"Imports, the newest first, {LISTED_MOST} from `after` on",
+        query=(AFTER,),
+        answer=array(fields(LISTED)),
+    ),
     Operation(
         "POST api-imports",
         "Queue an import of files, or of the sample log",
         body=(SAMPLE, FILES),
         answer=fields(CREATED),
         status=201,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "GET api-import", "How far an import is, its report, and the gravest of its groups", answer=DETAIL
@@ -136,7 +143,5 @@ ROWS: Final = (
         answer=fields({"matching": COUNT, "timelines": array(GROUP)}),
     ),
     Operation("POST api-import-cancel", "Stop it; nothing of it is kept. 409 if it has ended", answer=DETAIL),
-    Operation(
-        "POST api-import-repeat", "Read the same files again after a failure", answer=DETAIL, errors=(429,)
-    ),
+    Operation("POST api-import-repeat", "Read the same files again after a failure", answer=DETAIL),
 )

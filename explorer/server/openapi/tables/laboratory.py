@@ -58,14 +58,14 @@ ROWS: Final = (
         "What six assignors make of a link's group, or of a timeline's moment",
         query=LINK,
         answer=LaboratorySheet,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-laboratory",
         "The same after changes: `query` or `case`, one of the two",
         body=fields(CASE),
         answer=LaboratorySheet,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-laboratory-runs",
@@ -73,31 +73,29 @@ ROWS: Final = (
         body=fields({**CASE, "board": BOARD}),
         answer=fields(CREATED),
         status=201,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "GET api-rehearsal",
         "An upgrade of a described group, rehearsed",
         query=REHEARSAL,
         answer=RehearsalSheet,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-rehearsal",
         "The same of a document: `query` or `document`, one of the two",
         body=fields(DOCUMENT),
         answer=RehearsalSheet,
-        errors=(404, 429),
+        errors=(404,),
     ),
-    Operation(
-        "GET api-rehearsal-plan", "The plan as Markdown", query=REHEARSAL, answer=PLAN, errors=(404, 429)
-    ),
+    Operation("GET api-rehearsal-plan", "The plan as Markdown", query=REHEARSAL, answer=PLAN, errors=(404,)),
     Operation(
         "POST api-rehearsal-plan",
         "The plan of a document",
         body=fields(DOCUMENT),
         answer=PLAN,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-rehearsal-runs",
@@ -105,10 +103,10 @@ ROWS: Final = (
         body=fields({**DOCUMENT, "way?": WayName}),
         answer=fields(CREATED),
         status=201,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation("GET api-lessons", "Courses with their lessons", answer=list[CourseLine]),
-    Operation("GET api-lesson", "A lesson as it is played", answer=LessonSheet, errors=(429,)),
+    Operation("GET api-lesson", "A lesson as it is played", answer=LessonSheet),
     Operation(
         "POST api-lessons-check",
         "A lesson's text as it is played, and what is wrong with it",
@@ -127,13 +125,11 @@ ROWS: Final = (
                 ),
             }
         ),
-        errors=(429,),
     ),
     Operation(
         "POST api-lessons-runs",
         "A lesson's run, played on from a moment with what the reader does: of `lesson` or `text`",
         body=fields({"lesson?": TEXT, "text?": LESSON_TEXT, "at_ms": number(), "acts?": array(ACT)}),
         answer=fields({"run": RunSheet, "scenario": TEXT}),
-        errors=(429,),
     ),
 )

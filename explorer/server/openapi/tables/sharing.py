@@ -48,7 +48,6 @@ ROWS: Final = (
         "A timeline, or a stretch of it, as a file",
         body=fields({**WANTED, "format?": enum(sorted(EXPORTERS))}),
         answer=(HTML, Content("application/gzip", "`format` data: what another installation imports")),
-        errors=(429,),
     ),
     Operation(
         "POST api-comparison-exports",
@@ -62,14 +61,14 @@ ROWS: Final = (
             }
         ),
         answer=HTML,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-laboratory-exports",
         "A group of the laboratory, or a cell of a sweep, as a file",
         body=fields(OF_LABORATORY),
         answer=HTML,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-pseudonyms",
@@ -82,7 +81,6 @@ ROWS: Final = (
                 "more": number(),
             }
         ),
-        errors=(429,),
     ),
     Operation("GET api-links", "Its share links", answer=LINKS),
     queued(
@@ -98,7 +96,7 @@ ROWS: Final = (
         body=fields({**OF_LABORATORY, **TERMS}),
         answer={"allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]},
         status=201,
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation("DELETE api-link", "Withdraw a link; what it showed is deleted", status=204),
 )

@@ -7,6 +7,7 @@ from typing import Final
 from explorer.figures.sweeps import Figure
 from explorer.pages.sweeps.views import LISTED_MOST
 from explorer.server.openapi.operation import (
+    AFTER,
     FLAG,
     TEXT,
     TEXTS,
@@ -78,7 +79,10 @@ DETAIL: Final = fields(
 
 ROWS: Final = (
     Operation(
-        "GET api-sweeps", f"Sweeps, the newest first, {LISTED_MOST} at most", answer=array(fields(LISTED))
+        "GET api-sweeps",
+        f"Sweeps, the newest first, {LISTED_MOST} from `after` on",
+        query=(AFTER,),
+        answer=array(fields(LISTED)),
     ),
     queued(
         "POST api-sweeps",
@@ -106,7 +110,6 @@ ROWS: Final = (
         "POST api-sweep-resume",
         "Continue one that stopped before its end",
         answer=fields(LISTED),
-        errors=(429,),
     ),
     Operation(
         "GET api-sweep-table", "Every case as a line", answer=Content("text/csv", "with a line of heads")

@@ -15,6 +15,7 @@ from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
 from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.server.openapi.operation import (
+    AFTER,
     ANYTHING,
     FLAG,
     TEXT,
@@ -186,8 +187,8 @@ FAULT: Final = fields(
 ROWS: Final = (
     Operation(
         "GET api-timelines",
-        f"Timelines, the newest first, {LISTED_MOST} at most",
-        query=(FIND, whole("most", "how many", least=1, most=LISTED_MOST)),
+        f"Timelines, the newest first, {LISTED_MOST} from `after` on",
+        query=(AFTER, FIND, whole("most", "how many", least=1, most=LISTED_MOST)),
         answer=array(fields({**ROW, "summary": {"type": "object"}})),
     ),
     Operation(
@@ -321,7 +322,7 @@ ROWS: Final = (
                 "value": maybe(fields(INSPECTION)),
             }
         ),
-        errors=(413, 422, 429),
+        errors=(413, 422),
     ),
     Operation("GET api-figure-epochs", "Epochs over time, as a figure of Plotly's", answer=Figure),
     Operation(
@@ -370,7 +371,11 @@ ROWS: Final = (
     Operation(
         "GET api-groups",
         "The table of what is wrong, the gravest group first: of all, of an import or of a cluster",
-        query=(text("import", "the id of an import"), text("cluster", "the id of a cluster")),
+        query=(
+            text("import", "the id of an import"),
+            text("cluster", "the id of a cluster"),
+            whole("after", "how many were shown before"),
+        ),
         answer=TroubleTable,
     ),
     Operation(
@@ -401,7 +406,7 @@ ROWS: Final = (
         f"Bytes field by field, after edits if there are any; {BYTES_MOST:,} bytes at most",
         body=fields({**BYTES, "guess?": FLAG}),
         answer=fields(INSPECTION),
-        errors=(404, 429),
+        errors=(404,),
     ),
     Operation(
         "POST api-inspect-compare",
@@ -416,6 +421,6 @@ ROWS: Final = (
                 "says": SENTENCE,
             }
         ),
-        errors=(404, 422, 429),
+        errors=(404, 422),
     ),
 )

@@ -6,12 +6,14 @@ from typing import Final
 
 from explorer.pages.audit.views import ACTIONS, DAYS_MOST, LINES_MOST, ROWS_A_PAGE
 from explorer.pages.clusters.describing import (
+    CLUSTERS_SHOWN_MOST,
     GROUPS_SHOWN_MOST,
     TIMELINES_SHOWN_MOST,
     ClusterDetail,
     GroupTimeline,
 )
 from explorer.server.openapi.operation import (
+    AFTER,
     ANYTHING,
     FLAG,
     TEXT,
@@ -85,7 +87,12 @@ AUDITED: Final = fields(
 )
 
 ROWS: Final = (
-    Operation("GET api-clusters", "Live clusters", answer=list[ClusterDetail]),
+    Operation(
+        "GET api-clusters",
+        f"Live clusters, {CLUSTERS_SHOWN_MOST} from `after` on",
+        query=(AFTER,),
+        answer=list[ClusterDetail],
+    ),
     Operation(
         "POST api-clusters",
         "Add a cluster; it is watched from now on",
@@ -98,7 +105,6 @@ ROWS: Final = (
         "Connect step by step, without storing anything",
         body=fields({"properties": PROPERTIES}),
         answer=fields({"steps": array(STEP), "ok": FLAG}),
-        errors=(429,),
     ),
     Operation("GET api-cluster", "A cluster, without its secrets", answer=ClusterDetail),
     Operation(
@@ -112,7 +118,12 @@ ROWS: Final = (
         "Delete it with its timelines; 409 for one that the environment names",
         status=204,
     ),
-    Operation("GET api-cluster-groups", f"Its groups, {GROUPS_SHOWN_MOST:,} at most", answer=list[GroupRow]),
+    Operation(
+        "GET api-cluster-groups",
+        f"Its groups by name, {GROUPS_SHOWN_MOST:,} from `after` on",
+        query=(AFTER,),
+        answer=list[GroupRow],
+    ),
     Operation(
         "GET api-cluster-timelines",
         f"The timelines of one group, the newest first, {TIMELINES_SHOWN_MOST} at most",
