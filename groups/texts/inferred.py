@@ -19,6 +19,7 @@ from groups.history.words import listed_partitions
 from groups.texts.found import LogEvent, TextEntry
 from groups.texts.inferred_values import (
     CALLBACKS,
+    Facts,
     Partitions,
     Value,
     classic_group,
@@ -67,6 +68,7 @@ class _Group:
         """Members that join within the lines, by a line that states it."""
         self.member_of: dict[str, str] = {}
         self.client_of: dict[str, str] = {}
+        self.facts: dict[str, Facts] = {}
         self.topics: list[str] = []
         self.given: dict[int, dict[str, Partitions]] = {}
         self.led: set[int] = set()
@@ -82,7 +84,8 @@ class _Group:
         """The epoch that each member's client has named last."""
         self.epoch = 0
         self.reconciling: dict[str, Partitions] = {}
-        self.reason = ""
+        self.phases = any(event.what == "preparing" for event in events)
+        """Whether the coordinator's own lines say when a rebalance begins."""
         self.modern = any(
             event.what in ("joined_modern", "bumped", "target", "fenced", "state") for event in events
         )
@@ -117,6 +120,8 @@ class _Group:
             generation = number(fields.get("generation"))
             if event.source != BROKER and member:
                 self.client_of.setdefault(member, event.source)
+                if "clientHost" in fields:
+                    self.facts.setdefault(member, fields)
             if event.what == "subscribed" and not self.topics:
                 self.topics = [topic.strip() for topic in fields["topics"].split(",")]
             if event.what in _SETTLES and generation is not None:
@@ -174,7 +179,9 @@ class _Group:
             return
         body = {"groupId": self.group, "members": [{"memberId": member, "groupInstanceId": None}]}
         self._add(Kind.REQUEST, member, {"api": "LeaveGroup", "version": 3, "body": body})
-        self.members.pop(member, None)
+        if self.members.pop(member, None) is not None and self.members and not self.phases:
+            self.out[-1] = self.out[-1]._replace(settled=False)
+            self._phase("PreparingRebalance")
 
     # -- the classic protocol
 
@@ -239,7 +246,10 @@ class _Group:
 
     def _write(self, generation: int, members: Mapping[str, _Member], topics: list[str]) -> None:
         self.written.add(generation)
-        rows = {member: (each.client_id, each.assigned) for member, each in members.items()}
+        rows = {
+            member: (each.client_id, each.assigned, self.facts.get(member, {}))
+            for member, each in members.items()
+        }
         value = classic_group(
             generation,
             self.at_ms,
@@ -278,6 +288,9 @@ class _Group:
             return
         if member not in self.members:
             self._come([member], epoch, joins=member in self.new)
+        if epoch > self.epoch:
+            # No member is ahead of its group.
+            self._reaches(epoch)
         self._give_way(member, given)
         if self.whole:
             rows: list[Value] = [
@@ -300,11 +313,14 @@ class _Group:
 
     def _bumped(self, event: LogEvent) -> None:
         epoch = number(event.fields["epoch"]) or 0
-        self.epoch = max(self.epoch, epoch)
         if self.recorded:
             return
         self._come(self.joining, epoch, joins=True)
         self.joining = []
+        self._reaches(epoch)
+
+    def _reaches(self, epoch: int) -> None:
+        self.epoch = max(self.epoch, epoch)
         self._of_group(3, {"epoch": epoch, "metadataHash": 0})
 
     def _target(self, event: LogEvent) -> None:
@@ -330,7 +346,7 @@ class _Group:
             if member in self.members:
                 continue
             self.members[member] = _Member(self._client(member), epoch=epoch)
-            value = member_metadata(self._client(member), self.topics)
+            value = member_metadata(self._client(member), self.topics, self.facts.get(member, {}))
             self._of_member(5, member, value, settled=not joins)
             if joins:
                 # A member that joins comes from epoch 0.

@@ -25,7 +25,8 @@ CALLBACKS: Final = {
 _BY_ID: Final = re.compile(r"(?<![\w.-])([\w.-]+)\([^)]{0,99}\)\[(\d{1,9})\]")
 _GIVEN: Final = re.compile(r"(?<![^\s,{}=])([^\s,{}=]+)=Assignment\(partitions=\[([^\[\]]*)\]")
 
-UNKNOWN: Final = {"rebalanceTimeout": -1, "sessionTimeout": -1}
+Facts = Mapping[str, str]
+"""What a member's own request contains, by Kafka's field names; empty where only lines name it."""
 
 
 def given_to_clients(events: Iterable[LogEvent]) -> dict[int, dict[str, Partitions]]:
@@ -56,26 +57,27 @@ def given_to_clients(events: Iterable[LogEvent]) -> dict[int, dict[str, Partitio
 def classic_group(
     generation: int,
     at_ms: int,
-    members: Mapping[str, tuple[str, Partitions | None]],
+    members: Mapping[str, tuple[str, Partitions | None, Facts]],
     topics: Sequence[str],
     *,
     protocol: str = "",
     leader: str | None = None,
 ) -> Value:
-    """A generation of a classic group. ``members``: client and partitions, null where no line has them."""
+    """A generation of a classic group. ``members``: client, partitions (null where no line has them), and facts."""
     fields = {"version": 0, "topics": list(topics), "userData": None}
     subscription = _bytes(encode_subscription(fields)) if topics else ""
     rows = [
         {
             "memberId": member,
-            "groupInstanceId": None,
+            "groupInstanceId": facts.get("groupInstanceId"),
             "clientId": client,
-            "clientHost": "",
-            **UNKNOWN,
+            "clientHost": facts.get("clientHost", ""),
+            "rebalanceTimeout": int(facts.get("rebalanceTimeoutMs", -1)),
+            "sessionTimeout": int(facts.get("sessionTimeoutMs", -1)),
             "subscription": subscription,
             "assignment": "" if given is None else _assignment(given),
         }
-        for member, (client, given) in sorted(members.items())
+        for member, (client, given, facts) in sorted(members.items())
     ]
     return {
         "protocolType": "consumer",
@@ -101,16 +103,16 @@ def rebalance_under_way(state: str, clients: Mapping[str, str]) -> Value:
     }
 
 
-def member_metadata(client: str, topics: Sequence[str]) -> Value:
+def member_metadata(client: str, topics: Sequence[str], facts: Facts) -> Value:
     """A member of a consumer group as far as lines have it."""
     return {
-        "instanceId": None,
-        "rackId": None,
+        "instanceId": facts.get("instanceId"),
+        "rackId": facts.get("rackId"),
         "clientId": client,
-        "clientHost": "",
+        "clientHost": facts.get("clientHost", ""),
         "subscribedTopicNames": list(topics),
         "subscribedTopicRegex": None,
-        "rebalanceTimeoutMs": -1,
+        "rebalanceTimeoutMs": int(facts.get("rebalanceTimeoutMs", -1)),
         "serverAssignor": None,
         "classicMemberMetadata": None,
     }

@@ -50,7 +50,7 @@ class RequestReader:
             try:
                 return [
                     LogEvent(group, logged.done_ms, logged.client or "a client", what, fields)
-                    for what, fields in _EVENTS[logged.api](logged.request, logged.response)
+                    for what, fields in _events(logged)
                 ]
             except (WireError, LookupError, TypeError, ValueError, AttributeError) as error:
                 return [
@@ -65,6 +65,18 @@ class RequestReader:
 
 
 Event = tuple[str, dict[str, str]]
+
+MEMBER_FIELDS: Final = ("groupInstanceId", "instanceId", "rackId", "sessionTimeoutMs", "rebalanceTimeoutMs")
+"""What requests contain of a member, next to what it subscribes to; null or -1 where a heartbeat repeats nothing."""
+
+
+def _events(logged: LoggedRequest) -> Iterator[Event]:
+    stated = {name: logged.request.get(name) for name in MEMBER_FIELDS}
+    facts = {name: str(value) for name, value in stated.items() if value not in (None, -1)}
+    if logged.host:
+        facts["clientHost"] = f"/{logged.host}"
+    for what, fields in _EVENTS[logged.api](logged.request, logged.response):
+        yield what, (facts | fields if what in ("joined_generation", "joined_modern") else fields)
 
 
 def _join(request: Fields, response: Fields) -> Iterator[Event]:
@@ -152,5 +164,5 @@ REQUEST_LOG: Final = TextFormat(
     recognised=re.compile(r'Completed request:\s?\{|(?m:^[ \t]*\{"done_ms":)'),
     reader=lambda _written_ms: RequestReader(),
     carries="who joined, synced, confirmed and left, and what leaders assigned",
-    lacks="sessions that expired, commits, and the names of topics that heartbeats have by id",
+    lacks="sessions that expired, commits, targets, whether a member waits for partitions that another one has, and the names of topics that heartbeats have by id",
 )

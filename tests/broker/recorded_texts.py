@@ -48,19 +48,25 @@ Configuration:
 """As Kafka's own command line tools write their lines."""
 
 
+def log_to(member: Member, log: Path) -> Path:
+    """The member keeps what its client logs in this file, which is returned."""
+    member.log = log
+    if member.program == "java":
+        configuration = log.with_suffix(".log4j2.yaml")
+        configuration.write_text(CLIENT_LOGGING)
+        member.options = (
+            f"-Dlog4j2.configurationFile={configuration}",
+            f"-Dclient.log={log}",
+            "-Dlog4j2.level=INFO",
+        )
+    return log
+
+
 class Recorded(ClassicCast):
     """A cast whose members keep what they log, in the node's folder."""
 
     def _start(self, member: Member) -> Member:
-        member.log = self.node.folder / f"{member.client_id}.log"
-        configuration = self.node.folder / "client-log4j2.yaml"
-        configuration.write_text(CLIENT_LOGGING)
-        if member.program == "java":
-            member.options = (
-                f"-Dlog4j2.configurationFile={configuration}",
-                f"-Dclient.log={member.log}",
-                "-Dlog4j2.level=INFO",
-            )
+        log_to(member, self.node.folder / f"{member.client_id}.log")
         return super()._start(member)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
 RECORDED = Path(__file__).resolve().parent / "recorded"
-FACTS, SEGMENTS = "facts.json", "segments.tar.xz"
+FACTS, SEGMENTS, LINES = "facts.json", "segments.tar.xz", "lines.txt.xz"
 
 Kind = Literal[
     "joined",

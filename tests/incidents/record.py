@@ -32,11 +32,12 @@ SETTINGS: dict[str, object] = {
 }
 
 
-def record(node: Node, name: str, traffic: Traffic, into: Path = RECORDED) -> None:
+def record(node: Node, name: str, traffic: Traffic, into: Path = RECORDED, *, lines: bool = False) -> None:
     """Plays one incident on the node and writes its folder under ``into``."""
     incident = INCIDENTS[name]
     with contextlib.ExitStack() as leftovers:
         stage = Stage(node, name, traffic, leftovers)
+        stage.keeps_lines = lines
         incident.play(stage)
         stage.keep(into / name, title=incident.title, done=incident.done, protocol=incident.protocol)
 
@@ -45,6 +46,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.incidents.record", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="NAME", choices=sorted(INCIDENTS))
     parser.add_argument("--into", type=Path, default=RECORDED, help="default: beside the scripts")
+    parser.add_argument("--lines", action="store_true", help="keeps the lines of broker and clients, too")
     parser.add_argument("--folder", type=Path, help="where the node lives, which is kept then")
     options = parser.parse_args()
     names: list[str] = list(dict.fromkeys(options.names))
@@ -61,7 +63,7 @@ def main() -> int:
 
     def one(name: str) -> None:
         try:
-            record(node, name, traffic, options.into)
+            record(node, name, traffic, options.into, lines=options.lines)
             sys.stdout.write(f"{name}: recorded\n")
         except Exception:
             failed.append(name)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import lzma
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,9 +17,10 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from tests.broker.acting import HEARD_S
 from tests.broker.members import Member, Program
 from tests.broker.node import Node, wait_for_coordinator
+from tests.broker.recorded_texts import log_to
 
 from .clients import JOIN_LIMIT_S, Client, now_ms
-from .facts import FACTS, SEGMENTS, Fact, Kind, Process, Protocol
+from .facts import FACTS, LINES, SEGMENTS, Fact, Kind, Process, Protocol
 from .finishing import COMMIT_MS, finished
 from .ledger import Ledger, Stop
 from .segments import Offsets, counted, packed, unpacked
@@ -55,6 +57,9 @@ class Stage:
         self.began_ms = 0
         self.cleaned_ms = 0
         """Until when Kafka's cleaner was at work; 0 where it never was."""
+        self.logs: list[Path] = []
+        """What clients log, where lines are kept."""
+        self.keeps_lines = False
         self._leftovers = leftovers
         self._lives: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -211,7 +216,11 @@ class Stage:
             ended_ms=None,
             member_ids=[],
         )
+        if self.keeps_lines and program != "java":
+            all_settings["debug"] = "cgrp"
         member = Member(self.node, client_id, self.group, topics, all_settings, revoke_ms, program)
+        if self.keeps_lines:
+            self.logs.append(log_to(member, self.node.folder / f"{self.name}.{client_id}.{life}.log"))
         client = Client(member, client_id, life, process, self, str(protocol["group.protocol"]))
         member.on_line = client.hear
         self.processes.append(process)
@@ -313,6 +322,13 @@ class Stage:
         (into / SEGMENTS).write_bytes(log)
         facts = finished(self, title=title, done=done, protocol=protocol, copied_ms=copied_ms)
         (into / FACTS).write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+        if self.keeps_lines:
+            (into / LINES).write_bytes(lzma.compress("".join(self._lines()).encode()))
+
+    def _lines(self) -> Iterator[str]:
+        """What the broker logs of the group, and all that its clients do."""
+        yield from (line for line in self.broker_log().splitlines(keepends=True) if self.group in line)
+        yield from (log.read_text() for log in self.logs)
 
     def _note_compaction(self, log: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder:
