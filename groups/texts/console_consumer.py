@@ -65,6 +65,9 @@ class ConsoleReader:
     requests: list[tuple[int, object, list[tuple[bytes | None, bytes | None]]]] = field(default_factory=list)
     """Time, group (null of a record that came alone), and records."""
     untimed: int = 0
+    undated: int = 0
+    """Those before the first one that has a time."""
+    dated: bool = False
     without_assignments: int = 0
 
     def take(self, number: int, line: str) -> Iterable[Found] | None:
@@ -91,6 +94,10 @@ class ConsoleReader:
         if self.held:
             yield LineProblem(self.held_lines, None, "the text ends within a record")
         yield from self._in_order()
+        if self.undated:
+            yield Remark(
+                f"{self.undated:,} records come before any that has a time: they are placed at the time of the file, in their order; when they were written is not known"
+            )
         if self.untimed:
             yield Remark(
                 f"{self.untimed:,} records are printed without a time: each has that of the record before it",
@@ -201,9 +208,10 @@ class ConsoleReader:
             yield LineProblem(number, None, str(error))
             return
         if at_ms is None or not 0 < at_ms < 2**53:
-            self.untimed += 1
+            self.untimed += self.dated
+            self.undated += not self.dated
         else:
-            self.at_ms = at_ms
+            self.at_ms, self.dated = at_ms, True
         data = key.get("data")
         # Commits of one group at one time came in one request.
         group = (

@@ -21,7 +21,9 @@ from groups.history.polls.description import (
     Undescribed,
 )
 from groups.history.polls.recording import PolledGroup
+from groups.history.words import counted
 from groups.texts.found import PASSED_OVER, Found, LineProblem, Remark, TextEntry, TextFormat
+from groups.texts.one_axis import note
 from groups.wire.embedded.consumer_protocol import encode_assignment
 from groups.wire.logs.line_time import line_time
 
@@ -30,6 +32,9 @@ NEXT_TABLE_MS: Final = 1_000
 
 LOOKS_MOST: Final = 50_000
 """Looks of one text that are kept until its end: of some thousand groups every few seconds for minutes. Each is some kilobytes."""
+
+LAGS_NAMED_MOST: Final = 10
+"""Partitions that the note of a look names, those with the greatest lag first."""
 
 OFFSETS, MEMBERS, STATE = "offsets", "members", "state"
 
@@ -63,6 +68,8 @@ class _Look:
     state: str = ""
     assignor: str = ""
     exists: bool = True
+    lags: list[tuple[int, str]] = field(default_factory=list)
+    """LAG of each partition, and its row in words."""
 
 
 @dataclass(slots=True)
@@ -130,6 +137,8 @@ class TableReader:
             )
             at_ms = max(look.at_ms, known.polled_ms or 0)
             yield from (_entry(group, each) for each in known.take(described, at_ms))
+            if look.lags:
+                yield note(group, at_ms, _lag_words(look.lags))
         if len(self.whole) > LOOKS_MOST:
             yield Remark(
                 f"only the first {LOOKS_MOST:,} looks at groups are used; {len(self.whole) - LOOKS_MOST:,} more are not"
@@ -141,7 +150,7 @@ class TableReader:
             )
         if self.offsets:
             yield Remark(
-                "offsets and lag of the tables are not shown: a table has no time at which they were committed",
+                "offsets and lag of the tables are notes of their looks: a table has no time at which they were committed",
                 True,
             )
 
@@ -198,6 +207,9 @@ class TableReader:
         member_id = cells.get("CONSUMER-ID", _NONE)
         if self.kind == OFFSETS:
             self.offsets = True
+            if cells["PARTITION"] != _NONE and re.fullmatch(r"-?\d{1,18}", cells.get("LAG", "")):
+                row = f"{cells['TOPIC']}-{cells['PARTITION']} at {cells['CURRENT-OFFSET']} of {cells['LOG-END-OFFSET']}"
+                look.lags.append((int(cells["LAG"]), row))
             if member_id == _NONE or cells["PARTITION"] == _NONE:
                 return found
             given = look.given.setdefault(member_id, {})
@@ -223,6 +235,17 @@ class TableReader:
             target=aim,
         )
         return found
+
+
+def _lag_words(lags: list[tuple[int, str]]) -> str:
+    """
+    >>> _lag_words([(3, "orders-0 at 7 of 10"), (0, "orders-1 at 4 of 4")])
+    'LAG is 3 in 2 partitions: orders-0 at 7 of 10'
+    """
+    behind = [row for lag, row in sorted(lags, reverse=True) if lag > 0]
+    listed = "; ".join(behind[:LAGS_NAMED_MOST]) + ("; …" if len(behind) > LAGS_NAMED_MOST else "")
+    total = f"LAG is {sum(lag for lag, _ in lags):,} in {counted(len(lags), 'partition')}"
+    return f"{total}: {listed}" if listed else total
 
 
 def _described(

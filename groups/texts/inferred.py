@@ -15,6 +15,7 @@ from typing import Final
 
 from groups.history.entries import Kind, Payload, Provenance
 from groups.history.state.classic_group import UNKNOWN_GENERATION
+from groups.history.state.epochs import FIRST_EPOCH
 from groups.history.words import listed_partitions
 from groups.texts.found import LogEvent, TextEntry
 from groups.texts.inferred_values import (
@@ -36,6 +37,14 @@ from groups.texts.one_axis import COORDINATOR, Recorded, note, number, on_one_ax
 
 _UUID: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _JOINS: Final = frozenset({"joined", "joined_modern"})
+ONE_REQUEST_MS: Final = 1_000
+"""A coordinator logs what one request does within a moment."""
+
+AWAY: Final = -2
+"""Kafka's epoch of a static member that has left for now."""
+
+UNNAMED: Final = "-id-that-no-line-names"
+
 _SETTLES: Final = ("assigned", "finished", "synced", "joined_generation")
 
 
@@ -87,7 +96,9 @@ class _Group:
         self.phases = any(event.what == "preparing" for event in events)
         """Whether the coordinator's own lines say when a rebalance begins."""
         self.modern = any(
-            event.what in ("joined_modern", "bumped", "target", "fenced", "state") for event in events
+            event.what
+            in ("joined_modern", "bumped", "target", "fenced", "state", "left_for_now", "took_over_modern")
+            for event in events
         )
         self._look_ahead()
         named = {
@@ -120,8 +131,8 @@ class _Group:
             generation = number(fields.get("generation"))
             if event.source != BROKER and member:
                 self.client_of.setdefault(member, event.source)
-                if "clientHost" in fields:
-                    self.facts.setdefault(member, fields)
+            if member and not fields.keys().isdisjoint(("clientHost", "groupInstanceId", "instanceId")):
+                self.facts[member] = {**self.facts.get(member, {}), **fields}
             if event.what == "subscribed" and not self.topics:
                 self.topics = [topic.strip() for topic in fields["topics"].split(",")]
             if event.what in _SETTLES and generation is not None:
@@ -177,7 +188,8 @@ class _Group:
         member = event.fields["member"]
         if member not in self.members and not self.recorded:
             return
-        body = {"groupId": self.group, "members": [{"memberId": member, "groupInstanceId": None}]}
+        leaving = {"memberId": member, "groupInstanceId": None, "reason": event.fields.get("reason")}
+        body = {"groupId": self.group, "members": [leaving]}
         self._add(Kind.REQUEST, member, {"api": "LeaveGroup", "version": 3, "body": body})
         if self.members.pop(member, None) is not None and self.members and not self.phases:
             self.out[-1] = self.out[-1]._replace(settled=False)
@@ -194,6 +206,24 @@ class _Group:
             if member in event.fields["members"]:
                 del self.members[member]
         self._note(f"The coordinator removed members that had not joined: {event.fields['members'][:400]}")
+
+    def _took_over(self, event: LogEvent) -> None:
+        """A static member is back: its generation goes on, with another id in its place."""
+        before, instance = event.fields["before"].rstrip("."), event.fields["groupInstanceId"]
+        if self.recorded or before not in self.members or not self.written:
+            return
+        ids = (each.fields.get("member", "") for each in self.events if each.at_ms >= self.at_ms)
+        member = next((one for one in ids if one != before and _UUID.sub("", one) == instance), None)
+        member = member or f"{instance}{UNNAMED}"
+        self.members[member] = self.members.pop(before)
+        self.facts[member] = {**self.facts.get(before, {}), **self.facts.get(member, {})}
+        generation = max(self.written)
+        if self.leaders.get(generation) == before:
+            self.leaders[generation] = member
+        self._write(generation, self.members, self.topics)
+
+    def _moved(self, _event: LogEvent) -> None:
+        self._note("The group's coordinator moved, or was started again")
 
     def _preparing(self, event: LogEvent) -> None:
         self._phase("PreparingRebalance")
@@ -317,11 +347,15 @@ class _Group:
             return
         self._come(self.joining, epoch, joins=True)
         self.joining = []
-        self._reaches(epoch)
+        self._reaches(epoch, int(event.fields.get("hash", 0)))
 
-    def _reaches(self, epoch: int) -> None:
+    def _reaches(self, epoch: int, metadata_hash: int = 0) -> None:
         self.epoch = max(self.epoch, epoch)
-        self._of_group(3, {"epoch": epoch, "metadataHash": 0})
+        last = self.out[-1] if self.out else None
+        if last is not None and last.kind is Kind.RECORD and self.at_ms - last.at_ms <= ONE_REQUEST_MS:
+            # What came or went is the cause: one request brought both.
+            self.out[-1] = last._replace(settled=False)
+        self._of_group(3, {"epoch": epoch, "metadataHash": metadata_hash})
 
     def _target(self, event: LogEvent) -> None:
         if not self.recorded:
@@ -341,10 +375,50 @@ class _Group:
         self._add(Kind.REQUEST, member, {"api": "ConsumerGroupHeartbeat", "version": 0, "body": body})
         self._gone(member)
 
+    def _left_for_now(self, event: LogEvent) -> None:
+        """A static member keeps its place, and its partitions, until its session is over."""
+        member = event.fields["member"]
+        if self.recorded:
+            return
+        self._come([member], self.epoch, joins=False)
+        self._of_member(8, member, self._current(member, AWAY))
+
+    def _took_over_modern(self, event: LogEvent) -> None:
+        """A static member is back under a new id: its partitions are those of the id before."""
+        before, member = event.fields["before"], event.fields["member"]
+        if self.recorded:
+            return
+        self._come([before], self.epoch, joins=False)
+        self._gone(before, settled=False)
+        self.members[member] = _Member(self._client(member), epoch=self.epoch)
+        value = member_metadata(self._client(member), self.topics, self.facts.get(member, {}))
+        self._of_member(5, member, value, settled=False)
+        self._of_member(8, member, self._current(member, self.epoch))
+
+    def _current(self, member: str, epoch: int) -> Value:
+        rows: list[Value] = [
+            {"topicId": topic, "partitions": sorted(some)}
+            for topic, some in sorted((self.members[member].assigned or {}).items())
+        ]
+        return current_assignment(epoch, self.epoch, rows)
+
+    def _resubscribed(self, event: LogEvent) -> None:
+        """The coordinator logs the new epoch next, in the same request."""
+        member = event.fields["member"]
+        if not self.recorded:
+            self._come([member], self.epoch, joins=False)
+            topics = [topic.strip() for topic in event.fields["topics"].split(",")]
+            self._of_member(
+                5, member, member_metadata(self._client(member), topics, self.facts.get(member, {}))
+            )
+
     def _come(self, members: Iterable[str], epoch: int, *, joins: bool) -> None:
         for member in members:
             if member in self.members:
                 continue
+            if joins and not self.epoch and epoch > FIRST_EPOCH + 1:
+                # The group was there, with members that no line names.
+                self._of_group(3, {"epoch": epoch - 1, "metadataHash": 0})
             self.members[member] = _Member(self._client(member), epoch=epoch)
             value = member_metadata(self._client(member), self.topics, self.facts.get(member, {}))
             self._of_member(5, member, value, settled=not joins)
@@ -352,12 +426,12 @@ class _Group:
                 # A member that joins comes from epoch 0.
                 self._of_member(8, member, current_assignment(epoch, 0, []))
 
-    def _gone(self, member: str) -> None:
+    def _gone(self, member: str, *, settled: bool = True) -> None:
         if self.recorded or self.members.pop(member, None) is None:
             return
         caused = bool(self.out) and self.out[-1].kind in (Kind.TIMER, Kind.REQUEST)
         for kind in (8, 7, 5):
-            self._of_member(kind, member, None, settled=kind == 5, caused=caused)
+            self._of_member(kind, member, None, settled=settled and kind == 5, caused=caused)
 
     # -- entries
 
@@ -400,6 +474,11 @@ _HANDLERS: Final[Mapping[str, Callable[[_Group, LogEvent], None]]] = {
     "left": _Group._left,
     "joined": _Group._joined,
     "removed": _Group._removed,
+    "took_over": _Group._took_over,
+    "moved": _Group._moved,
+    "left_for_now": _Group._left_for_now,
+    "took_over_modern": _Group._took_over_modern,
+    "resubscribed": _Group._resubscribed,
     "preparing": _Group._preparing,
     "stabilized": _Group._stabilized,
     "empty": _Group._empty,

@@ -28,6 +28,8 @@ _JAVA: Final = re.compile(
 )
 _RDKAFKA: Final = re.compile(r"\|([A-Z_]+)\|([^|]*)\|\s*(?:\[thrd:[^\]]*\]:)?\s*(.*)", re.DOTALL)
 _RDKAFKA_GROUP: Final = re.compile(r'[Gg]roup "([^"]*)"')
+_CLUSTER: Final = re.compile(r"\bCluster ID: ([\w-]{22})(?![\w-])")
+CLUSTERS_MOST: Final = 5
 _LAYOUT_END: Final = re.compile(r"\((?:org\.apache\.)?kafka\.[\w.$]+\)")
 
 _M, _G = r"(?P<member>\S+)", r"(?P<group>.{1,999}?)"
@@ -41,11 +43,32 @@ _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
         "joined",
         rf"(?:Pending d|D)ynamic [Mm]ember with (?:unknown member )?id (?:{_M} )?joins group {_G} in \S+ state",
     ),
-    ("joined", rf"joins group {_G} in (?:state \S+|\S+ state)\. Created a new member id (?P<member>\S+)"),
+    (
+        "joined",
+        rf"(?:groupInstanceId=(?P<groupInstanceId>\S+) .{{0,99}}?)?joins group {_G} in (?:state \S+|\S+ state)\. Created a new member id (?P<member>\S+)",
+    ),
+    (
+        "took_over",
+        rf"groupInstanceId=(?P<groupInstanceId>\S+) .{{0,99}}?joins group {_G} in \S+ state\. Replacing previously mapped member (?P<before>\S+)",
+    ),
     (
         "joined_modern",
-        rf"\[GroupId {_G}\] (?:Static m|M)ember {_M} (?:with instance id \S+ )?joins the consumer group",
+        rf"\[GroupId {_G}\] (?:Static m|M)ember {_M} (?:with instance id (?P<instanceId>\S+) )?joins the consumer group",
     ),
+    (
+        "left_for_now",
+        rf"\[GroupId {_G}\] Static member {_M} with instance id (?P<instanceId>\S+) temporarily left",
+    ),
+    (
+        "took_over_modern",
+        rf"\[GroupId {_G}\] Static member with instance id (?P<instanceId>\S+) re-joins .{{0,99}}? Created a new member {_M} to replace the existing member (?P<before>[^\s.]+)",
+    ),
+    (
+        "resubscribed",
+        rf"\[GroupId {_G}\] Member {_M} updated its subscribed topics to: \[?(?P<topics>[^\]]*)",
+    ),
+    ("moved", rf"\[GroupId={_G}\] Unloaded group metadata"),
+    ("moved", rf"Loaded (?:consumer|classic) group {_G} with \d+ members"),
     (
         "preparing",
         rf"Preparing to rebalance group {_G} in state \S+ with old generation (?P<generation>\d+).{{0,99}}?\(reason: (?P<reason>.*?)\)?\.?$",
@@ -61,7 +84,7 @@ _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("failed", rf"Member {_OLD_MEMBER} in group {_G} has failed, removing it"),
     (
         "left",
-        rf"(?:\[Group(?:Id)? {_G}\] )?(?:Dynamic m|Static m|M)ember {_OLD_MEMBER} (?:with instance id \S+ )?has left group (?:(?P<group2>\S+) )?through explicit",
+        rf"(?:\[Group(?:Id)? {_G}\] )?(?:Dynamic m|Static m|M)ember {_OLD_MEMBER} (?:with instance id \S+ )?has left group (?:(?P<group2>\S+) )?through explicit(?:.{{0,99}}?client reason: (?P<reason>.{{0,499}}))?",
     ),
     (
         "removed",
@@ -70,7 +93,10 @@ _MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("empty", rf"Group {_G} with generation (?P<generation>\d+).{{0,99}} is now empty"),
     ("left_modern", rf"\[GroupId {_G}\] Member {_M} left the consumer group"),
     ("fenced", rf"\[GroupId {_G}\] Member {_M} fenced from the group because (?P<reason>.*)"),
-    ("bumped", rf"\[GroupId {_G}\] Bumped group epoch to (?P<epoch>\d+)"),
+    (
+        "bumped",
+        rf"\[GroupId {_G}\] Bumped group epoch to (?P<epoch>\d+)(?: with metadata hash (?P<hash>-?\d{{1,19}}))?",
+    ),
     (
         "target",
         rf"\[GroupId {_G}\] Computed a new target assignment for epoch (?P<epoch>\d+) with '(?P<assignor>[^']*)'",
@@ -142,6 +168,8 @@ class LogReader:
     undated: int = 0
     first_undated: int = 0
     zoneless: int = 0
+    clusters: dict[str, int] = field(default_factory=dict)
+    """Cluster ids that Java clients log, each with its first line."""
     groups: dict[str, str] = field(default_factory=dict)
     """Clients of librdkafka → the group that they named last."""
     held: LogEvent | None = None
@@ -154,6 +182,9 @@ class LogReader:
             return self._let_go()
         found = self._message(line)
         if found is None:
+            if (cluster := _CLUSTER.search(line)) is not None and len(self.clusters) < CLUSTERS_MOST:
+                self.clusters.setdefault(cluster[1], number)
+                return PASSED_OVER
             if _RECONCILED.search(line) is not None and self.held is not None:
                 return PASSED_OVER
             if _CUT.search(line[TIME_CHARS:] if len(line) > TIME_CHARS else line):
@@ -184,6 +215,12 @@ class LogReader:
         if self.undated:
             yield Remark(
                 f"{self.undated:,} lines of logs have no date and time in front (the first is line {self.first_undated}): they have no place on an axis"
+            )
+        if len(self.clusters) > 1:
+            named = ", ".join(f"{cluster} from line {first}" for cluster, first in self.clusters.items())
+            count = "two" if len(self.clusters) == 2 else f"{len(self.clusters)} or more"
+            yield Remark(
+                f"the lines are of {count} clusters ({named}): groups of the same name are read as one group"
             )
         if self.zoneless:
             yield Remark(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,10 +47,16 @@ class Said(NamedTuple):
     ends_ms: tuple[int, ...]
 
 
-def said_of(name: str, facts: Facts, recorded: Path = RECORDED) -> Said:
+def said_of(name: str, facts: Facts, recorded: Path = RECORDED, source: str = SEGMENTS) -> Said:
     """Imports the log as ``import_log`` does (without Spark: its tasks in this process) and reads the index."""
     with tempfile.TemporaryDirectory() as folder:
-        folds = fold_paths(str(unpacked((recorded / name / SEGMENTS).read_bytes(), Path(folder))))
+        packed, given = (recorded / name / source).read_bytes(), Path(folder)
+        if source == SEGMENTS:
+            unpacked(packed, given)
+        else:
+            given /= "lines.txt"
+            given.write_bytes(lzma.decompress(packed))
+        folds = fold_paths(str(given), scratch=f"{folder}/scratch")
     ids = {member: process["client_id"] for process in facts["processes"] for member in process["member_ids"]}
     names = names_of(facts)
     verdicts, claims, ends = [], [], []

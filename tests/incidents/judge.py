@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from groups.history.findings.registry import incident_kinds
 
 from .claims import Claim, Said, said_of
-from .facts import RECORDED, Fact, Facts, read_facts, recorded_names
+from .facts import RECORDED, SEGMENTS, Fact, Facts, read_facts, recorded_names
 from .telling import told_by
 from .truth import false_because
 from .world import World
@@ -119,9 +119,9 @@ def steps_of(clause: Mapping[str, Any]) -> frozenset[int]:
     )
 
 
-def judge(name: str, recorded: Path = RECORDED) -> Judgement:
+def judge(name: str, recorded: Path = RECORDED, source: str = SEGMENTS) -> Judgement:
     facts = read_facts(name, recorded)
-    return Judgement(name, facts, said_of(name, facts, recorded))
+    return Judgement(name, facts, said_of(name, facts, recorded, source))
 
 
 def judge_all(names: Iterable[str], recorded: Path = RECORDED) -> list[Judgement]:

@@ -138,7 +138,7 @@ def test_of_some_of_the_lines_nothing_false_is_said(tmp_path: Path, names: tuple
         text = sentence(folds, timeline)
         # Each of these clients joined within its own lines.
         assert not re.search(r"died|idle|unassigned|still had|waited|stuck|already", text), text
-        if names in (("cart-b",), ("cart-c",)):
+        if names in (("cart-b",), ("cart-c",), ("bill-e",)):
             assert re.search(rf"{names[0]} joined", text), text
             assert "formed" not in {one["kind"] for one in folds.index(timeline)["summary"]["findings"]}
 
@@ -186,6 +186,51 @@ def test_lines_of_a_ticket_are_read_with_colours_quotes_and_cuts_and_the_rest_is
     assert [one for one in said(folds) if re.search(r"passed over|no time zone", one)]
 
 
+def facts_of(folds: Folds) -> list[Any]:
+    return [(entry["at_ms"], entry["kind"], entry["payload"]) for entry in folds.entries(CHECKOUT)]
+
+
+def test_lines_whose_times_go_backwards_are_put_in_the_order_of_their_times(tmp_path: Path) -> None:
+    one, other = text_of("broker", "cart-b"), text_of("cart-b", "broker")
+    halves = text_of("broker").splitlines(keepends=True)
+    swapped = "".join([*halves[20:], *halves[:20]]) + text_of("cart-b")
+    folds = [fold_text(tmp_path, text) for text in (one, other, swapped)]
+
+    assert facts_of(folds[0]) == facts_of(folds[1]) == facts_of(folds[2])
+    assert sorted(one) == sorted(other) == sorted(swapped)
+
+
+def test_lines_that_state_other_zones_are_on_one_axis_with_those_that_state_none(tmp_path: Path) -> None:
+    """The broker logs in New York and says so; the client says nothing and is in UTC."""
+    moved = re.sub(r"(?m)^\[2026-11-27 12:([\d:,]+)\]", r"[2026-11-27 07:\1-0500]", text_of("broker"))
+    assert moved != text_of("broker")
+    folds, plain = (fold_text(tmp_path, text + text_of("cart-b")) for text in (moved, text_of("broker")))
+
+    assert facts_of(folds) == facts_of(plain)
+    assert any("state no time zone: they are read as UTC" in line for line in said(folds))
+
+
+def test_lines_of_two_clusters_in_one_text_are_named(tmp_path: Path) -> None:
+    line = "[2026-11-27 12:38:08,000] INFO [Consumer clientId=a, groupId=checkout] Cluster ID: {} (org.apache.kafka.clients.Metadata)\n"
+    other = line.format("AAAAAAAAAAAAAAAAAAAAAA")
+    folds = fold_text(tmp_path, text_of("broker", "cart-a") + other)
+
+    [named] = [reason for reason in said(folds) if "two clusters" in reason]
+    assert "AAAAAAAAAAAAAAAAAAAAAA" in named
+    assert not [
+        reason for reason in said(fold_text(tmp_path, text_of("broker", "cart-a"))) if "clusters" in reason
+    ]
+
+
+def test_records_printed_before_any_time_are_placed_at_the_files_time_and_that_is_named(
+    tmp_path: Path,
+) -> None:
+    folds = fold_text(tmp_path, text_of("console-groups-old"))
+
+    assert any("when they were written is not known" in reason for reason in said(folds))
+    assert all(entry["at_ms"] > 0 for entry in folds.entries("shipping#1"))
+
+
 def looks(folds: Folds, timeline: str) -> list[dict[str, str]]:
     """At each record of a look: client → its partitions."""
     found = []
@@ -213,7 +258,17 @@ def test_a_series_of_tables_is_looks_at_its_groups(tmp_path: Path) -> None:
     assert [each["value"]["epoch"] for each in values(folds, BILLING, 3)] == [3, 4]
     assert "bill-e was removed; polls do not show why" in sentence(folds, BILLING)
     assert folds.told(BILLING)["inferred"]
-    assert any("offsets and lag" in line for line in said(folds))
+
+
+def test_the_lag_of_tables_is_a_note_of_each_look(tmp_path: Path) -> None:
+    behind = re.sub(r"(?m)^(checkout +orders +4 +)0 +0 +0 ", r"\1 5 42 37 ", text_of("tables"), count=1)
+    folds = fold_text(tmp_path, behind)
+
+    assert [note["says"] for note in folds.notes(CHECKOUT) if "LAG" in note.get("says", "")] == [
+        "LAG is 37 in 6 partitions: orders-4 at 5 of 42",
+        *["LAG is 0 in 6 partitions"] * 3,
+    ]
+    assert any("offsets and lag of the tables are notes" in line for line in said(folds))
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,8 @@ class Lives:
     def _form(self, step: Step, now_ms: int) -> None:
         forming = self.forming
         if forming is None:
-            if step.found or self.formed_after or step.before.classic.has_unknown_past:
+            there = step.before.classic.has_unknown_past or step.before.modern.has_unknown_past
+            if step.found or self.formed_after or there:
                 self.formed_after = True
             elif step.joined:
                 self.forming = Forming(now_ms, now_ms, step.sequence)

@@ -16,6 +16,7 @@ from groups.history.evidence.lives import Going
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
+from groups.history.findings.patterns.poll_interval import PollLeaves
 from groups.history.findings.removed import Guess, guessed
 from groups.history.findings.repeated import about, by_process, several, spans, usual_ms
 from groups.history.words import lasting
@@ -39,13 +40,22 @@ def found_crash_loops(facts: Facts) -> list[Finding]:
         back = [going for going in goings if going.back_ms is not None]
         if len(back) < len(goings) - 1:
             continue
-        guesses = _guesses(facts, goings)
         if sum(going.join_phase_ms is not None for going in goings) * 2 > len(goings):
             continue
-        overruns = sum(guess is not None and guess.looks_like in OVERRUNS for guess in guesses)
+        overruns = sum(_overran(facts, going) for going in goings)
         make = _left_and_back if overruns * 2 > len(goings) else _loop
         found.append(make(facts, lane, goings))
     return found
+
+
+def _overran(facts: Facts, going: Going) -> bool:
+    guess = guessed(facts, going)
+    return _states_overrun(facts, going) or (guess is not None and guess.looks_like in OVERRUNS)
+
+
+def _states_overrun(facts: Facts, going: Going) -> bool:
+    """Whether its own LeaveGroup gives that reason."""
+    return facts.watch(PollLeaves).reasons.get(going.member, going.sequence + 1) <= going.sequence
 
 
 def _loop(facts: Facts, lane: str, goings: list[Going]) -> Finding:
@@ -93,7 +103,9 @@ def _left_and_back(facts: Facts, lane: str, goings: list[Going]) -> Finding:
     moves = facts.ownership.moved_count
     returned = sum(going.back_ms is not None for going in goings)
     until_ms = goings[-1].back_ms or goings[-1].at_ms
-    sure = any(guess is not None and guess.looks_like == "poll_overrun" for guess in _guesses(facts, goings))
+    sure = any(_states_overrun(facts, going) for going in goings) or any(
+        guess is not None and guess.looks_like == "poll_overrun" for guess in _guesses(facts, goings)
+    )
     verb = "left" if sure else "was removed"
     text = f"{name} {verb} and came back {several(returned)}{lasting(until_ms - goings[0].at_ms, ' in ')}"
     if moves and facts.ownership.followed.get(lane) == moves:

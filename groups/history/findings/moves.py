@@ -29,7 +29,8 @@ def found_moves(facts: Facts) -> list[Finding]:
         text = f"{counted(after, 'move')} of {counted(distinct, noun)}"
     elif after:
         text = f"{counted(after, noun)} moved"
-    follows = [lane for lane, moves in own.followed.items() if moves == after] if after else []
+    # Where others came and went at the same time, too, nothing shows whose moves they were.
+    follows = list(own.followed) if list(own.followed.values()) == [after] else []
     later_moves = [move for move in own.moves if not facts.lives.is_forming(move[5])]
     total = finding(
         "moves",
@@ -40,7 +41,7 @@ def found_moves(facts: Facts) -> list[Finding]:
         distinct=distinct,
         noun=noun,
         released_before_taken=not own.overlapped and not facts.contradicted,
-        follows=facts.process(follows[0]) if len(follows) == 1 and after >= 3 else None,
+        follows=facts.process(follows[0]) if follows and after >= 3 else None,
         steps=sorted({move[5] for move in later_moves}),
     )
     found = [total]

@@ -27,7 +27,7 @@ from groups.history.replay.record_types import (
 from groups.history.state.copying import draft, replace, sealed
 from groups.history.state.group import UNREADABLE, Anomaly, State
 
-FOLD_VERSION: Final = 33
+FOLD_VERSION: Final = 34
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 _RECORD: Final = Kind.RECORD

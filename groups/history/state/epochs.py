@@ -127,6 +127,11 @@ class ModernGroup:
     """By name what each was made of, and what was made: ``Any``, as ``derived`` alone knows its type."""
 
     @property
+    def has_unknown_past(self) -> bool:
+        """Whether there was an epoch before any member that is known."""
+        return self.epoch_recorded and not self.members and self.group_epoch > FIRST_EPOCH
+
+    @property
     def converged(self) -> bool:
         """Whether every member is stable at the target's epoch."""
         return self.stable_at.get(self.assignment_epoch, 0) == len(self.members)
