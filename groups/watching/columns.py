@@ -52,6 +52,7 @@ class Facts(ShownFacts):
     """What is stored of a group: also what the next look is compared with."""
 
     lost_ms: int | None
+    began_ms: int | None
     number: int | None
     settled: str | None
 

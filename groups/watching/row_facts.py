@@ -22,6 +22,9 @@ REBALANCES_KEPT: Final = 60
 COUNTED_WITHIN_MS: Final = 60_000
 """Between two looks that are further apart, rebalances have no known time: they count once."""
 
+FLIP_MS: Final = 60_000
+"""A group that was Stable for no longer, and rebalances again at the same epoch, has not ended its rebalance."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupView:
@@ -96,7 +99,16 @@ def facts_after(
     a log that is still being read gives that.
     """
     began = view.is_rebalancing and not old.get("rebalancing")
-    count = _rebalances(old, view, began=began)
+    # A member that is late makes a group Stable for a moment and Reconciling again at the same epoch: that is one rebalance.
+    is_flip = (
+        began
+        and view.group_epoch is not None
+        and view.number == old.get("number")
+        and old.get("began_ms") is not None
+        and at_ms - (old.get("state_since_ms") or 0) <= FLIP_MS
+    )
+    began_ms = at_ms if began and not is_flip else old.get("began_ms")
+    count = _rebalances(old, view, began=began and not is_flip)
     if looked_ms is None or at_ms - looked_ms > COUNTED_WITHIN_MS:
         count = min(count, 1)
     times = [*old.get("rebalanced_ms", ()), *[happened_ms or at_ms] * min(count, REBALANCES_KEPT)]
@@ -111,9 +123,10 @@ def facts_after(
         **_lag_facts(old),
         "state_since_ms": old["state_since_ms"] if is_same_state else at_ms,
         "rebalancing": view.is_rebalancing,
-        "since_ms": at_ms if began else (old.get("since_ms") if view.is_rebalancing else None),
+        "since_ms": (began_ms if began else old.get("since_ms")) if view.is_rebalancing else None,
         "rebalanced_ms": times[-REBALANCES_KEPT:],
         "lost_ms": (happened_ms or at_ms) if has_lost else old.get("lost_ms"),
+        "began_ms": began_ms,
         "number": view.number,
         "settled": view.settled or (old.get("settled") if view.is_rebalancing else None),
     }

@@ -151,7 +151,7 @@ def test_the_usual_rules_are_added_once_and_what_is_there_stays(watch: Watch, cl
     added = client.post(address, {}, content_type="application/json")
     assert added.status_code == 201
     assert [each["kind"] for each in added.json()] == [
-        *("unreachable", "unassigned", "causeless", "storm", "late", "lost")
+        *("unreachable", "unassigned", "causeless", "storm", "late", "not_caught_up", "lost")
     ]
     assert all(each["blocked"] is None and each["group"] == "" for each in added.json())
     assert client.post(address, {}, content_type="application/json").json() == []

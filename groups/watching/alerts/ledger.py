@@ -18,6 +18,10 @@ from groups.watching.together import Together
 
 READ_RULES_EVERY_S: Final = 2.0
 
+FLAPS: Final = 3
+FLAP_MS: Final = 600_000
+"""An alert that began so many times within so long comes and goes: it stays until it has been over for so long."""
+
 Place = tuple[str, str]
 """Rule and group; a rule on the cluster itself has the empty group."""
 
@@ -35,6 +39,12 @@ class Ledger:
 
     _causes: dict[Place, tuple[str, int]] = field(default_factory=dict)
     """Rule and beginning of the event that several groups share, of alerts that hold."""
+
+    _began: dict[Place, list[int]] = field(default_factory=dict)
+    """When the last alerts of a place began."""
+
+    _over: dict[Place, int] = field(default_factory=dict)
+    """Since when the condition of an alert that comes and goes is over."""
 
     _sent: set[tuple[str, int]] = field(default_factory=set)
     """Those of which a message was sent."""
@@ -79,6 +89,10 @@ class Ledger:
         Of alerts with one cause (``together``) one message is sent.
         """
         text = held.text if together is None else f"{held.text}. {together.text}"
+        if not key and self._comes_and_goes((row.pk, group), at_ms):
+            text += (
+                f". It began {FLAPS} times in {duration(FLAP_MS)}, and ends when it has been over for as long"
+            )
         alert = Alert.objects.create(
             id=storage.new_id(),
             rule=row,
@@ -106,6 +120,7 @@ class Ledger:
 
     def now(self, place: Place, held: Held) -> bool:
         """Have the alert of a place say what is so now; false where its number is that of before."""
+        self._over.pop(place, None)
         if held.number is None or self._numbers.get(place, held.number) == held.number:
             self._numbers.setdefault(place, held.number)
             return False
@@ -113,11 +128,19 @@ class Ledger:
         self.open[place].says = held.text
         return bool(Alert.objects.filter(pk=self.open[place].pk).update(says=held.text))
 
-    def end(self, place: Place, at_ms: int, why: str) -> list[Alert]:
-        """End the alert of a place; empty where none holds there, or somebody ended it."""
-        alert = self.open.pop(place, None)
-        if alert is None:
+    def end(self, place: Place, at_ms: int, why: str, *, for_good: bool = False) -> list[Alert]:
+        """End the alert of a place; empty where none holds there, or somebody ended it.
+
+        One that came and went goes on until it has been over for ``FLAP_MS``, unless its group is gone (``for_good``).
+        """
+        if place not in self.open:
             return []
+        if not for_good and len(self._began.get(place, ())) >= FLAPS:
+            over_ms = self._over.setdefault(place, at_ms)
+            if at_ms - over_ms < FLAP_MS:
+                return []
+        alert = self.open.pop(place)
+        self._over.pop(place, None)
         alert.ended_ms = at_ms
         if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
             return []
@@ -126,3 +149,9 @@ class Ledger:
             text = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
             enqueue(alert.rule, alert, "ended", text)
         return [alert]
+
+    def _comes_and_goes(self, place: Place, at_ms: int) -> bool:
+        """Count an alert that begins; whether it is one of ``FLAPS`` within ``FLAP_MS``."""
+        recent = [began_ms for began_ms in self._began.get(place, ()) if began_ms > at_ms - FLAP_MS]
+        self._began[place] = [*recent, at_ms]
+        return len(self._began[place]) >= FLAPS

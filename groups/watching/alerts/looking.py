@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from groups.alert_models import Alert, AlertRule
@@ -17,11 +17,13 @@ from groups.history.findings.finding import Finding
 from groups.history.polls.recording import Condition
 from groups.history.story.common_causes import APART_MS, GROUPS_LEAST
 from groups.watching.alerts.deliveries import publish
+from groups.watching.alerts.lag_course import KEPT_MS, LagCourse
 from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
 from groups.watching.alerts.rules import (
     AFTER_A_LOSS,
     LOSS_FINDINGS,
+    NEED_COURSE,
     OF_CLUSTER,
     Free,
     Held,
@@ -58,6 +60,9 @@ class Lookout:
     _late: set[str] = field(default_factory=set)
     """Groups that lost a member a moment ago."""
 
+    _courses: dict[str, LagCourse] = field(default_factory=dict)
+    """Of the groups about which a rule needs it."""
+
     _is_other: bool = False
     """Whether an alert that holds has another sentence than at the last look."""
 
@@ -87,7 +92,7 @@ class Lookout:
             if name not in restless and before is not None and before == mark:
                 continue
             self._looks[name] = mark
-            look = look_at(name, watched, at_ms)
+            look = self._with_course(look_at(name, watched, at_ms))
             for row, rule in self.ledger.rules:
                 if rule.is_about(name):
                     changed += self._held_against(row, rule, look, watched)
@@ -116,10 +121,17 @@ class Lookout:
             return self._findings(row, rule, look, watched)
         if watched.row.condition == Condition.DELETED:
             self._since.pop(place, None)
-            return self.ledger.end(place, look.at_ms, "the group was deleted")
+            return self.ledger.end(place, look.at_ms, "the group was deleted", for_good=True)
         if not look.is_seen and rule.kind is not Kind.UNREADABLE:
             return []
         held = holds(rule, look, self._since.get(place))
+        if (
+            held is None
+            and rule.kind in NEED_COURSE
+            and place in self.ledger.open
+            and not _is_over(rule, look)
+        ):
+            return []
         if held is None:
             self._since.pop(place, None)
             return self.ledger.end(place, look.at_ms, "it is over")
@@ -131,6 +143,17 @@ class Lookout:
             self._is_other = self.ledger.now(place, held) or self._is_other
             return []
         return [self._begins(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
+
+    def _with_course(self, look: Look) -> Look:
+        needed = any(rule.kind in NEED_COURSE and rule.is_about(look.group) for _, rule in self.ledger.rules)
+        if not needed:
+            self._courses.pop(look.group, None)
+            return look
+        course = self._courses.setdefault(look.group, LagCourse())
+        if look.lag is None:
+            return look
+        course.add(look.at_ms, look.lag, look.rebalanced_ms[-1] if look.rebalanced_ms else None)
+        return replace(look, course=course)
 
     def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: LiveGroup) -> list[Alert]:
         created_ms = round(row.created.timestamp() * 1000)
@@ -154,6 +177,17 @@ class Lookout:
             together = None
         timeline_id = watched.row.timeline_id
         return self.ledger.begin(row, look.group, look.at_ms, held, timeline_id, key, together)
+
+
+def _is_over(rule: Rule, look: Look) -> bool:
+    """Whether a process that may have begun to watch after the alert knows that it is over."""
+    if look.course is None:
+        return False
+    return (
+        look.lag == 0
+        or look.course.knows(look.at_ms, rule.within_s * 1000 or KEPT_MS)
+        or look.course.was_behind
+    )
 
 
 def look_at(name: str, watched: LiveGroup, at_ms: int) -> Look:

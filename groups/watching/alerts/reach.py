@@ -65,7 +65,9 @@ class Reach:
             length = duration(at_ms - self._away_ms)
             text = f"{self.cluster.name} has been out of reach for {length}: {self._problem}"
             held = Held(text=text, since_ms=self._away_ms, sequence=None)
-            if (row.pk, NO_GROUP) not in self.ledger.open and long_enough(rule, held, at_ms):
+            if (row.pk, NO_GROUP) in self.ledger.open:
+                self.ledger.now((row.pk, NO_GROUP), held)
+            elif long_enough(rule, held, at_ms):
                 began.append(self.ledger.begin(row, NO_GROUP, at_ms, held))
         return self._published(began)
 

@@ -16,6 +16,7 @@ from groups.shown import shown_name
 from groups.watching.alerts.destination import destination_of, stored_destination
 from groups.watching.alerts.rules import (
     LIMITS,
+    NEED_COURSE,
     OF_CLUSTER,
     USUAL,
     BadRule,
@@ -185,7 +186,7 @@ def _blocked(cluster: Cluster, rule: Rule) -> str | None:
         lacking = missing_sources(rule.finding, is_followed=is_followed)
         how = "the log of a live group does" if is_followed else "polls do"
         return f"It cannot fire: it needs {lacking}, which {how} not contain." if lacking else None
-    if rule.kind in (Kind.LAG, Kind.LATE):
+    if rule.kind in (Kind.LAG, Kind.LATE, *NEED_COURSE):
         rows = cluster.groups.all()
         if rule.group:
             names = rows.values_list("group", flat=True) if "*" in rule.group else [rule.group]

@@ -12,6 +12,7 @@ from groups.history.findings.patterns.causeless_rebalances import PATTERN as CAU
 from groups.history.findings.registry import incident_kinds, rows
 from groups.history.words import THIN_SPACE, counted, duration
 from groups.shown import shown_name
+from groups.watching.alerts.lag_course import LagCourse
 
 
 class Kind(StrEnum):
@@ -24,6 +25,8 @@ class Kind(StrEnum):
     EMPTY = "empty"
     LAG = "lag"
     LATE = "late"
+    NOT_CAUGHT_UP = "not_caught_up"
+    GROWING = "growing"
     LOST = "lost"
     UNREADABLE = "unreadable"
     UNREACHABLE = "unreachable"
@@ -54,6 +57,8 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
     Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
     Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
     Kind.LATE: {"lag_s": Limit(300, 1, 3600), "for_s": Limit(60, 0, DAY_S)},
+    Kind.NOT_CAUGHT_UP: {"for_s": Limit(300, 1, 3600)},
+    Kind.GROWING: {"count": Limit(1_000, 0, 2**53), "within_s": Limit(600, 60, 3600)},
     Kind.LOST: {},
     Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
     Kind.UNREACHABLE: {"for_s": Limit(60, 1, DAY_S)},
@@ -70,6 +75,8 @@ OFFERED: Final[Mapping[Kind, str]] = {
     Kind.EMPTY: "a group without members",
     Kind.LAG: "a large lag, in records",
     Kind.LATE: "a long lag, in seconds",
+    Kind.NOT_CAUGHT_UP: "a rebalance after which the group does not catch up",
+    Kind.GROWING: "a lag that grows",
     Kind.LOST: "records that were deleted unread",
     Kind.UNREADABLE: "a group that is not seen",
     Kind.UNREACHABLE: "a cluster that is out of reach",
@@ -84,6 +91,7 @@ USUAL: Final[Sequence[Mapping[str, Any]]] = (
     {"kind": "causeless"},
     {"kind": "storm", "count": 10, "within_s": 600},
     {"kind": "late", "lag_s": 300, "for_s": 60},
+    {"kind": "not_caught_up", "for_s": 600},
     {"kind": "lost"},
 )
 """Rules for a cluster of which nothing else is known: what is wrong in nearly every group, and silent in a deploy of some minutes."""
@@ -106,8 +114,11 @@ FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
 LOSS_FINDINGS: Final = frozenset({"removed", "emptied", "session_expiry"})
 """Findings of a group that lost members."""
 
-AFTER_A_LOSS: Final = frozenset({Kind.UNASSIGNED, Kind.STUCK, Kind.EMPTY, Kind.FINDING})
+AFTER_A_LOSS: Final = frozenset({Kind.UNASSIGNED, Kind.STUCK, Kind.EMPTY, Kind.NOT_CAUGHT_UP, Kind.FINDING})
 """Rules that may hold since a group lost members."""
+
+NEED_COURSE: Final = frozenset({Kind.NOT_CAUGHT_UP, Kind.GROWING})
+"""Rules on how the lag went on, which a process that has just begun to watch does not know yet."""
 
 SOURCES_POLLED: Final = frozenset({"records", "the metadata log"})
 SOURCES_FOLLOWED: Final = SOURCES_POLLED | {"commits", "batch headers"}
@@ -164,6 +175,10 @@ class Rule:
                 return f"Lag over {self.count:,}" + (f" for {length}" if self.for_s else "")
             case Kind.LATE:
                 return f"Lag over {_length(self.lag_s)}" + (f" for {length}" if self.for_s else "")
+            case Kind.NOT_CAUGHT_UP:
+                return f"Not caught up {length} after a rebalance"
+            case Kind.GROWING:
+                return f"Lag grew by over {self.count:,} in {_length(self.within_s)}"
             case Kind.LOST:
                 return "Records deleted before they were read"
             case Kind.UNREADABLE:
@@ -262,6 +277,9 @@ class Look:
     lag_is_least: bool = False
     """Whether the lag is ``lag_ms`` old or older."""
 
+    course: LagCourse | None = None
+    """Null where no rule needs it, or no lag is known."""
+
     lost_records: int = 0
     lost_partition: str = ""
     rebalancing_since_ms: int | None = None
@@ -336,6 +354,19 @@ def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
             text = f"{shown_name(look.group)} lags by {least}{duration(look.lag_ms)}"
             # Half a minute more or less is no news.
             return Held(text=text, since_ms=begun, sequence=look.last, number=look.lag_ms // 30_000)
+        case Kind.NOT_CAUGHT_UP if look.course is not None and look.course.behind_since_ms is not None:
+            since_ms, usual = look.course.behind_since_ms, look.course.usual
+            length = duration(look.at_ms - since_ms)
+            text = (
+                f"{shown_name(look.group)} has not caught up {length} after a rebalance: it lags by {look.lag:,} records, "
+                f"and lagged by {usual:,} at most in the minute before"
+            )
+            return Held(text=text, since_ms=since_ms, sequence=look.epoch_began or look.last)
+        case Kind.GROWING if look.course is not None:
+            growth = look.course.growth(look.at_ms, rule.within_s * 1000)
+            if growth > rule.count:
+                text = f"The lag of {shown_name(look.group)} grew by {growth:,} records in {_length(rule.within_s)}, to {look.lag:,}"
+                return Held(text=text, since_ms=begun, sequence=look.last, number=look.lag)
         case Kind.LOST if look.lost_records:
             were = counted(look.lost_records, "record")
             text = f"{were} were deleted before {shown_name(look.group)} read them, most in {look.lost_partition}"

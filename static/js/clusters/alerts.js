@@ -44,6 +44,8 @@ export const FIELDS = {
   empty: { for_s: 60 },
   lag: { count: 10_000, for_s: 60 },
   late: { lag_s: 300, for_s: 60 },
+  not_caught_up: { for_s: 300 },
+  growing: { count: 1_000, within_s: 600 },
   lost: {},
   unreadable: { for_s: 60 },
   unreachable: { for_s: 60 },
