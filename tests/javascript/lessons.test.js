@@ -168,13 +168,13 @@ test('a moment is named by its row, else as the nth of its shape and member', ()
     moment(2, 'gain', 'id-c'),
     moment(3, 'gain', 'id-a'),
     moment(4, 'gain', 'id-c'),
-    moment(5, 'another', 'coordinator'),
+    moment(5, 'gap', 'coordinator'),
     moment(6, 'join', 'id-a', { step: 4 }),
   ];
   const name = (id) => ({ 'id-a': 'A', 'id-c': 'C' })[id] ?? id;
   assert.deepEqual(
     moments.map((one) => placeOf(moments, one, name)),
-    ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4'],
+    ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', '{gap: coordinator}', '4'],
   );
   const text = withBeat('beats:\n  - at: start\n\n', beatAt(moments, moments[3], name));
   assert.equal(

@@ -22,7 +22,7 @@ const APART_CHIPS = 8;
  */
 export function chip(column, prefix, shape) {
   return /** @type {HTMLButtonElement} */ (
-    h('button.chip', { type: 'button', 'data-key': column.key }, ...face(column, prefix, shape))
+    h('button.chip', { 'data-key': column.key }, ...face(column, prefix, shape))
   );
 }
 

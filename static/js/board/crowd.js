@@ -82,11 +82,7 @@ export class Crowd {
     );
     this.answer = h('span.quiet.small', { role: 'status' });
     this.pins = h('span.pins');
-    this.folds = h(
-      'button.btn.sm',
-      { type: 'button', 'aria-pressed': 'false', onclick: () => this.fold() },
-      'Fold columns',
-    );
+    this.folds = h('button.btn.sm', { 'aria-pressed': 'false', onclick: () => this.fold() }, 'Fold columns');
     this.grid = h('div');
     this.others = h('div.others', { role: 'table', 'aria-label': 'The other members', hidden: true });
     root.replaceChildren(
@@ -309,7 +305,6 @@ export class Crowd {
     if (!button) {
       button = /** @type {HTMLButtonElement} */ (
         h('button.opens', {
-          type: 'button',
           title: this.onOpen ? 'To the rows of all members (O)' : 'Open or close (O)',
           onclick: () => this.open(),
         })
@@ -335,7 +330,6 @@ export class Crowd {
           h(
             'button.btn.sm',
             {
-              type: 'button',
               'aria-label': `Unpin ${this.cast.name(member)}`,
               onclick: () => {
                 this.#pinned.delete(member);

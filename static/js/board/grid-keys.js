@@ -3,6 +3,8 @@
  * partition in it, that has the focus, so that Enter picks it; at a row's head, Enter picks the member.
  */
 
+import { hit } from '../shared/dom.js';
+
 const ROW = '[role="row"]';
 const CELL = '[role="gridcell"], [role="rowheader"], [role="columnheader"]';
 /** @type {{[key: string]: [number, number]}} row, column */
@@ -57,7 +59,7 @@ export function walk(root, onLane) {
     focus(/** @type {HTMLElement} */ (rows[row][column]));
   });
   root.addEventListener('click', (event) => {
-    const head = /** @type {Element} */ (event.target).closest('[role="rowheader"]');
+    const head = hit(event, '[role="rowheader"]');
     const lane = /** @type {HTMLElement | null | undefined} */ (head?.closest('[data-lane]'))?.dataset.lane;
     if (lane) onLane(lane);
   });

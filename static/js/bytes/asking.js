@@ -3,6 +3,7 @@
  */
 
 import { submit } from '../shared/api.js';
+import { messageOf } from '../shared/errors.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;
@@ -38,7 +39,7 @@ export class Asking {
       const answer = await submit(url, 'POST', body);
       return mine === this.#last ? answer : null;
     } catch (error) {
-      if (mine === this.#last) this.refuse(error instanceof Error ? error.message : 'This could not be read.');
+      if (mine === this.#last) this.refuse(messageOf(error, 'This could not be read.'));
       return null;
     } finally {
       clearTimeout(slow);

@@ -5,7 +5,7 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h, unbroken } from '../shared/dom.js';
+import { h, seg, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
 import { counted } from '../shared/numbers.js';
 import { nameOf, valueText } from './words.js';
@@ -50,25 +50,15 @@ export class Clients {
         h('h2', 'Read by a client that knows'),
         h('span.quiet', { title: of || null }, of),
         h('span.grow'),
-        h(
-          'div.seg',
-          { role: 'group', 'aria-label': 'Newest version known' },
-          ...this.#seen.map(({ version }) =>
-            h(
-              'button',
-              {
-                type: 'button',
-                'aria-pressed': String(version === chosen.version),
-                'data-version': version,
-                onclick: () => {
-                  this.#version = version;
-                  this.#draw(of);
-                  /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-version="${version}"]`))?.focus();
-                },
-              },
-              `v${version}`,
-            ),
-          ),
+        seg(
+          'Newest version known',
+          this.#seen.map(({ version }) => [`${version}`, `v${version}`]),
+          `${chosen.version}`,
+          (version) => {
+            this.#version = Number(version);
+            this.#draw(of);
+            /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-value="${version}"]`))?.focus();
+          },
         ),
       ),
       h(

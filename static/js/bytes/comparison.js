@@ -6,7 +6,7 @@
  * @typedef {import('./types').Inspected} Inspected
  */
 
-import { h, unbroken } from '../shared/dom.js';
+import { h, hit, unbroken } from '../shared/dom.js';
 import { fromBase64 } from './edits.js';
 import { HexView } from './hex-view.js';
 import { marking } from './marks.js';
@@ -181,7 +181,7 @@ export class Comparison {
 
   /** @param {Event} event */
   #pointed(event) {
-    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.fr'));
+    const row = hit(event, '.fr');
     const index = Number(row?.dataset.index ?? -1);
     if (index >= 0 && index !== this.#at) this.select(index);
   }

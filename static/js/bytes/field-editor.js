@@ -60,7 +60,6 @@ export function fieldEditor(place, { commit, stop }) {
       ? h(
           'button',
           {
-            type: 'button',
             class: 'null',
             title: other.title,
             onclick: () => wish(other.text),

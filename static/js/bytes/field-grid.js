@@ -6,7 +6,7 @@
  * @typedef {import('./tree.js').FieldTree} FieldTree
  */
 
-import { h, s } from '../shared/dom.js';
+import { h, hit, s } from '../shared/dom.js';
 import { onTextSize, pixels, rem } from '../shared/text-size.js';
 import { isEditable } from './edits.js';
 import { fieldEditor } from './field-editor.js';
@@ -266,13 +266,13 @@ export class FieldGrid {
 
   /** @param {Event} event @returns {Place | null} */
   #placeAt(event) {
-    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.fr'));
+    const row = hit(event, '.fr');
     return row ? (this.tree.byPath.get(row.dataset.path ?? '') ?? null) : null;
   }
 
   /** @param {Event} event @returns {number | null} */
   #itemAt(event) {
-    const part = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.pt'));
+    const part = hit(event, '.pt');
     return part ? Number(part.dataset.item) : null;
   }
 
@@ -291,9 +291,9 @@ export class FieldGrid {
   /** @param {MouseEvent} event */
   #clicked(event) {
     const place = this.#placeAt(event);
-    if (!place || /** @type {Element} */ (event.target).closest('.editor')) return;
+    if (!place || hit(event, '.editor')) return;
     if (this.editing) this.#stop();
-    if (/** @type {Element} */ (event.target).closest('.tw')) this.toggle(place);
+    if (hit(event, '.tw')) this.toggle(place);
     this.#go(place, this.#itemAt(event), 'click');
   }
 

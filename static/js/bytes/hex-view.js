@@ -2,7 +2,7 @@
  * The grid of bytes: offsets, hex, ASCII. Only the rows in sight exist; lighting up sets classes of those that do.
  */
 
-import { h } from '../shared/dom.js';
+import { h, hit } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
 
 /** Pixels of a row at the usual size of text; the style sheet has the same. */
@@ -48,7 +48,7 @@ export class HexView {
     onTextSize(() => this.#resize());
     if (onPoint) {
       const pointed = (/** @type {Event} */ event, /** @type {'pointer' | 'click'} */ how) => {
-        const cell = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-b]'));
+        const cell = hit(event, '[data-b]');
         if (!cell) return;
         this.#cursor = Number(cell.dataset.b);
         onPoint(this.#cursor, how);

@@ -4,7 +4,7 @@
  * @typedef {import('./types').RecordBytes} RecordBytes
  */
 
-import { h } from '../shared/dom.js';
+import { h, press } from '../shared/dom.js';
 import { BytesPane } from './pane.js';
 import { before } from './record.js';
 import { counted } from '../shared/numbers.js';
@@ -30,8 +30,7 @@ export function draw(root, record, { onLeave, inspects }) {
   const show = (/** @type {'key' | 'value'} */ which) => {
     const shown = record[which];
     if (!shown) return;
-    for (const button of choice.querySelectorAll('button'))
-      button.setAttribute('aria-pressed', String(button.dataset.value === which));
+    press(choice, which);
     size.textContent = `${shown.version === null ? '' : `v${shown.version}, `}${counted(shown.length, 'byte')}`;
     pane.show(shown, { select: shown.problem?.path ?? null });
   };
@@ -43,7 +42,6 @@ export function draw(root, record, { onLeave, inspects }) {
       h(
         'button',
         {
-          type: 'button',
           'data-value': which,
           disabled: record[/** @type {'key' | 'value'} */ (which)] === null,
           title:

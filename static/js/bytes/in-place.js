@@ -5,6 +5,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 import { searchOf } from './search.js';
 
 /**
@@ -20,7 +21,7 @@ import { searchOf } from './search.js';
  * @returns {HTMLElement}
  */
 export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, inspects }) {
-  const button = h('button.btn.sm', { type: 'button', 'aria-expanded': 'false' });
+  const button = h('button.btn.sm', { 'aria-expanded': 'false' });
   const ofWhat = () => h('span.sr', ` of ${name}`);
   const sentence = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
   sentence('Show bytes');
@@ -41,7 +42,7 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
       drawn = true;
       below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
-      below.replaceChildren(h('p.why', error instanceof Error ? error.message : 'The bytes could not be fetched.'));
+      below.replaceChildren(h('p.why', messageOf(error, 'The bytes could not be fetched.')));
     }
   });
   return h(

@@ -8,6 +8,7 @@
  */
 
 import { isBlob, itemExtent } from './tree.js';
+import { countWhile } from '../shared/sorted.js';
 
 /** A parent of more bytes than this would shade the whole view and say nothing. */
 const PARENT_MOST = 160;
@@ -34,15 +35,8 @@ export function blobsOf(tree) {
 
 /** Whether one of the extents, which lie one after another, holds a byte. @param {Extent[]} extents @param {number} byte */
 export function within(extents, byte) {
-  let low = 0;
-  let high = extents.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    if (byte < extents[middle][0]) high = middle - 1;
-    else if (byte >= extents[middle][1]) low = middle + 1;
-    else return true;
-  }
-  return false;
+  const extent = extents[countWhile(extents, ([from]) => from <= byte) - 1];
+  return extent !== undefined && byte < extent[1];
 }
 
 /** The field whose bytes stand for it: itself, or what encloses it where its own bytes are not shown. @param {Place | null} place */

@@ -9,7 +9,7 @@
  * @property {import('./sheet.js').Side[]} pair what is compared
  */
 
-import { part } from '../shared/dom.js';
+import { part, press } from '../shared/dom.js';
 import { fragmentOf } from './link.js';
 import { before } from './record.js';
 import { searchOfTwo } from './search.js';
@@ -47,8 +47,7 @@ export function arrange({ mode, sheet }) {
   if (comparing) part('clients').hidden = true;
   for (const id of ['copy-json', 'copy-hex', 'copy-link'])
     /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
-  for (const button of part('mode').querySelectorAll('button'))
-    button.setAttribute('aria-pressed', String(button.dataset.value === mode));
+  press(part('mode'), mode);
 }
 
 /** What the address would carry of two entries; null where it is not two entries that are compared. @param {Open} open */

@@ -47,11 +47,7 @@ export class BytesPane {
    */
   constructor({ fields, hex, foot, columns, onSelect, onEdit, onLeave }) {
     this.foot = foot;
-    this.copier = h(
-      'button.btn.sm.copier',
-      { type: 'button', 'aria-live': 'off', onclick: () => this.copyValue() },
-      'Copy value',
-    );
+    this.copier = h('button.btn.sm.copier', { 'aria-live': 'off', onclick: () => this.copyValue() }, 'Copy value');
     this.onSelect = onSelect;
     this.grid = new FieldGrid({
       root: fields,

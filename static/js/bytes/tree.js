@@ -5,6 +5,8 @@
  * @typedef {import('./types').FieldNode} FieldNode
  */
 
+import { countWhile } from '../shared/sorted.js';
+
 /** Beyond so many fields, long arrays begin folded. */
 const FIELDS_MANY = 200;
 /** Elements of an array that begin in sight where there are many fields. */
@@ -121,15 +123,8 @@ export class FieldTree {
 
 /** Fields lie one after another, so half of what is left can be left out at each look. @param {Place[]} places @param {number} byte */
 function holding(places, byte) {
-  let low = 0;
-  let high = places.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (places[middle].node.offset <= byte) low = middle;
-    else high = middle - 1;
-  }
-  for (let at = low; at >= 0 && at >= low - 1; at -= 1) if (places[at]?.holds(byte)) return places[at];
-  return null;
+  const last = Math.max(0, countWhile(places, ({ node }) => node.offset <= byte) - 1);
+  return [places[last], places[last - 1]].find((place) => place?.holds(byte)) ?? null;
 }
 
 /** Bytes that an element of an array of integers takes; 0 if that varies. @param {FieldNode} node */

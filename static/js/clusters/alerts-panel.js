@@ -9,7 +9,9 @@
 import { ask, submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { clock } from '../shared/times.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
+import { messageOf } from '../shared/errors.js';
+import { keep, kept } from '../shared/kept.js';
 import { duration, plural } from '../frame/words.js';
 import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf } from './alerts.js';
 
@@ -37,11 +39,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
 
   /** @param {() => Promise<unknown>} does @param {string} failing */
   async function act(does, failing) {
-    try {
-      await does();
-    } catch (error) {
-      toast(error instanceof Error ? error.message : failing);
-    }
+    await orToast(failing, does);
     await refresh();
   }
 
@@ -73,13 +71,9 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       rule.blocked ? h('span.w', rule.blocked) : null,
       h(
         'span.acts',
-        rule.webhook ? h('button.btn.sm', { type: 'button', 'data-needs': 'target', onclick: test }, 'Test') : null,
-        h(
-          'button.btn.sm',
-          { type: 'button', 'data-needs': 'change-rule', onclick: turn },
-          rule.enabled ? 'Turn off' : 'Turn on',
-        ),
-        h('button.btn.sm', { type: 'button', 'data-needs': 'change-rule', onclick: remove }, 'Remove'),
+        rule.webhook ? h('button.btn.sm', { 'data-needs': 'target', onclick: test }, 'Test') : null,
+        h('button.btn.sm', { 'data-needs': 'change-rule', onclick: turn }, rule.enabled ? 'Turn off' : 'Turn on'),
+        h('button.btn.sm', { 'data-needs': 'change-rule', onclick: remove }, 'Remove'),
       ),
     );
   }
@@ -115,14 +109,14 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     notify.setAttribute('aria-pressed', String(isWanted()));
   }
 
-  const isWanted = () => Notification.permission === 'granted' && localStorage.getItem(KEPT) === 'yes';
+  const isWanted = () => Notification.permission === 'granted' && kept(KEPT) === 'yes';
 
   part('rules-usual').addEventListener('click', () =>
     act(() => submit(`${url}/rules/usual`, 'POST', {}), 'They could not be added.'),
   );
   notify.addEventListener('click', async () => {
-    if (isWanted()) localStorage.removeItem(KEPT);
-    else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(KEPT, 'yes');
+    if (isWanted()) keep(KEPT, null);
+    else if ((await Notification.requestPermission()) === 'granted') keep(KEPT, 'yes');
     else toast('This browser does not allow notifications from here; its settings for this address say so.');
     draw();
   });
@@ -158,7 +152,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       part('rule-why').textContent = 'Added; it is looked at from now on.';
       await refresh();
     } catch (error) {
-      part('rule-why').textContent = error instanceof Error ? error.message : 'It could not be added.';
+      part('rule-why').textContent = messageOf(error, 'It could not be added.');
     }
   });
 

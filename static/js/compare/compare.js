@@ -13,6 +13,7 @@
  */
 
 import { CLOCK_FROM_MS } from '../shared/times.js';
+import { countWhile } from '../shared/sorted.js';
 import { each, epochOf } from '../frame/view.js';
 
 /** Partition → its readers at a frame, in the order of members. @param {Frame} frame @returns {Map<string, string[]>} */
@@ -178,16 +179,7 @@ export function bareSince(cost, at_ms) {
 }
 
 /** The last that was seen at or before a time; the first where there is none. @param {Seen[]} seen @param {number} at_ms */
-export function seenAt(seen, at_ms) {
-  let low = 0;
-  let high = seen.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (seen[middle].at_ms <= at_ms) low = middle;
-    else high = middle - 1;
-  }
-  return seen[low];
-}
+export const seenAt = (seen, at_ms) => seen[Math.max(0, countWhile(seen, (one) => one.at_ms <= at_ms) - 1)];
 
 /** @param {number[]} numbers */
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);

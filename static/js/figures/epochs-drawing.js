@@ -11,6 +11,7 @@ import { h, s, text } from '../shared/dom.js';
 import { setApart, showLegend, showTable } from './epochs-words.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
+import { messageOf } from '../shared/errors.js';
 import { when } from '../frame/words.js';
 
 const HIGH = 250;
@@ -123,7 +124,7 @@ export class EpochsDrawing {
       figure = await this.fetchFigure();
     } catch (error) {
       if (revision === this.#revision && !this.#figure)
-        this.plot.replaceChildren(h('p.why', error instanceof Error ? error.message : 'No figure.'));
+        this.plot.replaceChildren(h('p.why', messageOf(error, 'No figure.')));
       return;
     }
     if (revision !== this.#revision) return;

@@ -7,7 +7,7 @@
  */
 
 import { disc } from '../frame/disc.js';
-import { h } from '../shared/dom.js';
+import { h, table } from '../shared/dom.js';
 import { CLOCK_FROM_MS } from '../shared/times.js';
 import { duration, when } from '../frame/words.js';
 
@@ -86,12 +86,6 @@ export function showTable(root, cast, data) {
       h('td', name),
       h('td.num', epoch === null ? 'gone' : epoch),
     );
-  root.replaceChildren(
-    h(
-      'table.t',
-      h('thead', h('tr', h('th', 'When'), h('th', 'Whose'), h('th', 'Epoch'))),
-      h('tbody', rows.slice(0, ROWS_MOST).map(row)),
-    ),
-  );
+  root.replaceChildren(table('table.t', ['When', 'Whose', 'Epoch'], rows.slice(0, ROWS_MOST).map(row)));
   if (rows.length > ROWS_MOST) root.append(h('p.why', `${rows.length - ROWS_MOST} more in the figure.`));
 }

@@ -13,6 +13,7 @@ import { setApart, showLegend, showTable, untilItEnds } from './epochs-words.js'
 import { enlarged, loadPlotly, token } from '../shared/plotly.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { offset, onZone, zoneName } from '../shared/times.js';
+import { messageOf } from '../shared/errors.js';
 
 /** So long after the last key or movement, while nothing plays, the board is idle. */
 const IDLE_MS = 1_000;
@@ -160,7 +161,7 @@ export class Figure {
       this.zoom.disabled = false;
       // On a narrow screen a quiet word is left out.
       this.says.classList.remove('quiet');
-      this.says.textContent = `It cannot be zoomed now. ${error instanceof Error ? error.message : ''}`;
+      this.says.textContent = `It cannot be zoomed now. ${messageOf(error, '')}`;
     }
   }
 

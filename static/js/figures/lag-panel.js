@@ -8,11 +8,12 @@
  * @typedef {'partition' | 'member' | 'topic'} By
  */
 
-import { h } from '../shared/dom.js';
+import { h, press, seg, table } from '../shared/dom.js';
 import { counted } from '../shared/numbers.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
-import { when } from '../frame/words.js';
+import { messageOf } from '../shared/errors.js';
+import { capital, when } from '../frame/words.js';
 import { hueAt, lagDrawing, lagLegend } from './lag-drawing.js';
 import { REASONS, costCells, lagText, lineName, nearestLook, reasonsOf, skewText } from './lag-words.js';
 
@@ -120,22 +121,12 @@ export class LagPanel {
 
   /** @param {string} label @param {string[]} values @param {string} now @param {(value: string) => void} choose */
   #choice(label, values, now, choose) {
-    const buttons = values.map((value) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'aria-pressed': String(value === now),
-          onclick: () => {
-            for (const each of buttons) each.setAttribute('aria-pressed', String(each.dataset.value === value));
-            choose(value);
-          },
-          'data-value': value,
-        },
-        value[0].toUpperCase() + value.slice(1),
-      ),
-    );
-    return h('div.seg', { role: 'group', 'aria-label': label }, buttons);
+    const choices = values.map((value) => /** @type {const} */ ([value, capital(value)]));
+    const root = seg(label, choices, now, (value) => {
+      press(root, value);
+      choose(value);
+    });
+    return root;
   }
 
   async #ask() {
@@ -150,7 +141,7 @@ export class LagPanel {
       if (lag.earlier === null) setTimeout(() => asked === this.#asked && this.#ask(), RESIZED_MS);
       this.#show();
     } catch (error) {
-      if (asked === this.#asked) this.#status.textContent = error instanceof Error ? error.message : 'No answer.';
+      if (asked === this.#asked) this.#status.textContent = messageOf(error, 'No answer.');
     }
   }
 
@@ -264,19 +255,7 @@ export class LagPanel {
         [total, ...this.#lines].map((line) => h('td.num', lagText(line, this.#unit, at))),
       );
     return [
-      h(
-        'table.t',
-        h(
-          'thead',
-          h(
-            'tr',
-            ['When', 'Total', ...this.#lines.map((line) => lineName(line, name))].map((each) =>
-              h('th', { scope: 'col' }, each),
-            ),
-          ),
-        ),
-        h('tbody', places.map(row)),
-      ),
+      table('table.t', ['When', 'Total', ...this.#lines.map((line) => lineName(line, name))], places.map(row)),
       every > 1 ? h('p.why', `One look in ${every}; the API has more.`) : '',
     ];
   }
@@ -303,17 +282,7 @@ export class LagPanel {
       h(
         'div.scrolls',
         { tabindex: '0', role: 'region', 'aria-label': 'What each rebalance cost' },
-        h(
-          'table.t',
-          h(
-            'thead',
-            h(
-              'tr',
-              ['Rebalance', 'Epoch', ...COLUMNS].map((each) => h('th', { scope: 'col' }, each)),
-            ),
-          ),
-          h('tbody', lag.rebalances.map(row)),
-        ),
+        table('table.t', ['Rebalance', 'Epoch', ...COLUMNS], lag.rebalances.map(row)),
       ),
       h(
         'div.figure-words',

@@ -10,12 +10,13 @@
  */
 
 import { disc } from '../frame/disc.js';
-import { h } from '../shared/dom.js';
+import { h, table } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
+import { counted, grouped } from '../shared/numbers.js';
+import { RestingPanel } from './resting-panel.js';
 
 /** Columns of consumers: more do not fit next to each other; the picker of events chooses nothing here. */
 export const COLUMNS_MOST = 8;
-/** While the playhead moves nothing is asked; this long after it rests, it is. */
-const REST_MS = 180;
 
 /**
  * A value as people read it: whole numbers with thousands apart, others to two digits, NaN where nothing was measured.
@@ -24,7 +25,7 @@ const REST_MS = 180;
  */
 export function shown(value) {
   if (value === null) return 'NaN';
-  if (Number.isInteger(value)) return value.toLocaleString('en');
+  if (Number.isInteger(value)) return grouped(value);
   return Math.abs(value) < 0.01 ? value.toPrecision(1) : value.toFixed(2);
 }
 
@@ -60,89 +61,53 @@ function scrolled(label, ...children) {
 
 export class MetricsPanel {
   #sequence = 0;
-  #shown = -1;
-  #waiting = /** @type {any} */ (null);
-  #asked = 0;
 
   /**
    * @param {object} parts
    * @param {HTMLDetailsElement} parts.panel
-   * @param {HTMLElement} parts.table
+   * @param {HTMLElement} parts.root of the tables
    * @param {Cast} parts.cast
    * @param {(at: number) => Promise<Metrics>} parts.fetchMetrics
    */
-  constructor({ panel, table, cast, fetchMetrics }) {
-    this.panel = panel;
-    this.table = table;
+  constructor({ panel, root, cast, fetchMetrics }) {
+    this.root = root;
     this.cast = cast;
-    this.fetchMetrics = fetchMetrics;
-    panel.addEventListener('toggle', () => this.#soon(0));
+    this.resting = new RestingPanel(panel, {
+      what: () => `${this.#sequence}`,
+      fetch: () => {
+        if (!root.childElementCount) root.replaceChildren(h('p.why', 'Measuring…'));
+        return fetchMetrics(this.#sequence);
+      },
+      draw: (metrics) => this.#draw(metrics),
+      fail: (error) => root.replaceChildren(h('p.why', `The metrics could not be computed. ${messageOf(error)}`)),
+    });
   }
 
   /** @param {number} sequence */
   move(sequence) {
     this.#sequence = sequence;
-    this.#soon(REST_MS);
-  }
-
-  /** @param {number} after */
-  #soon(after) {
-    clearTimeout(this.#waiting);
-    if (this.panel.open && this.#shown !== this.#sequence) this.#waiting = setTimeout(() => this.#ask(), after);
-  }
-
-  async #ask() {
-    const at = this.#sequence;
-    this.#asked += 1;
-    const asked = this.#asked;
-    if (!this.table.childElementCount) this.table.replaceChildren(h('p.why', 'Measuring…'));
-    try {
-      const metrics = await this.fetchMetrics(at);
-      if (asked !== this.#asked) return;
-      this.#shown = at;
-      this.#draw(metrics);
-    } catch (error) {
-      if (asked !== this.#asked) return;
-      this.table.replaceChildren(
-        h('p.why', `The metrics could not be computed. ${error instanceof Error ? error.message : ''}`),
-      );
-    }
+    this.resting.soon();
   }
 
   /** @param {Metrics} metrics */
   #draw(metrics) {
-    this.table.replaceChildren(this.#coordinator(metrics), this.#consumers(metrics), this.#missing(metrics));
-    this.table.dataset.sequence = String(metrics.sequence);
+    this.root.replaceChildren(this.#coordinator(metrics), this.#consumers(metrics), this.#missing(metrics));
+    this.root.dataset.sequence = String(metrics.sequence);
   }
 
   /** @param {Metrics} metrics */
   #coordinator({ broker }) {
+    const row = (/** @type {Measured} */ metric) =>
+      h(
+        'tr',
+        { title: metric.about },
+        h('th', { scope: 'row' }, titled(metric)),
+        h('td.num', shown(metric.value)),
+        h('td.quiet', metric.unit),
+      );
     return scrolled(
       'Metrics of the coordinator',
-      h(
-        'table.t',
-        h(
-          'thead',
-          h(
-            'tr',
-            h('th', { scope: 'col' }, 'Coordinator'),
-            h('th.num', { scope: 'col' }, 'Value'),
-            h('th', { scope: 'col' }, 'Unit'),
-          ),
-        ),
-        h(
-          'tbody',
-          broker.map((metric) =>
-            h(
-              'tr',
-              { title: metric.about },
-              h('th', { scope: 'row' }, titled(metric)),
-              h('td.num', shown(metric.value)),
-              h('td.quiet', metric.unit),
-            ),
-          ),
-        ),
-      ),
+      table('table.t', ['Coordinator', h('th.num', { scope: 'col' }, 'Value'), 'Unit'], broker.map(row)),
     );
   }
 
@@ -152,37 +117,22 @@ export class MetricsPanel {
       return h('p.why', 'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.');
     const columns = clients.slice(0, COLUMNS_MOST);
     const more = clients.length - columns.length + left;
+    const heads = columns.map(({ member }) =>
+      h('th.num', { scope: 'col' }, disc(this.cast, member), h('span.sr', this.cast.name(member))),
+    );
+    const rows = rowsOf(columns).map(({ metric, values }) =>
+      h(
+        'tr',
+        { title: proposedAs(metric) },
+        h('th', { scope: 'row' }, metric.name),
+        values.map((value) => h('td.num', value === undefined ? '' : shown(value))),
+        h('td.quiet', metric.unit),
+      ),
+    );
     return scrolled(
       'Metrics of the consumers',
-      h(
-        'table.t',
-        h(
-          'thead',
-          h(
-            'tr',
-            h('th', { scope: 'col' }, 'Consumer'),
-            columns.map(({ member }) =>
-              h('th.num', { scope: 'col' }, disc(this.cast, member), h('span.sr', this.cast.name(member))),
-            ),
-            h('th', { scope: 'col' }, 'Unit'),
-          ),
-        ),
-        h(
-          'tbody',
-          rowsOf(columns).map(({ metric, values }) =>
-            h(
-              'tr',
-              { title: proposedAs(metric) },
-              h('th', { scope: 'row' }, metric.name),
-              values.map((value) => h('td.num', value === undefined ? '' : shown(value))),
-              h('td.quiet', metric.unit),
-            ),
-          ),
-        ),
-      ),
-      more > 0
-        ? h('p.why', `${more} more consumer${more === 1 ? '' : 's'}${left ? '.' : ': the API tells of all.'}`)
-        : null,
+      table('table.t', ['Consumer', ...heads, 'Unit'], rows),
+      more > 0 ? h('p.why', `${counted(more, 'more consumer')}${left ? '.' : ': the API tells of all.'}`) : null,
     );
   }
 

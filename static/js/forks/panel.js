@@ -9,6 +9,7 @@
 
 import { ask, submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 const FAULTS = [
   ['kill', 'Kill', 'no request is sent'],
@@ -80,7 +81,7 @@ export class ForkPanel {
         h('h2', { id: 'fork-title' }, 'Fork here'),
         h('span.num.quiet', `entry ${this.#at}`),
         h('span.grow'),
-        h('button.btn.sm.sq.bare', { 'aria-label': 'Close' }, '×'),
+        h('button.btn.sm.sq.bare', { type: 'submit', 'aria-label': 'Close' }, '×'),
       ),
       ...parts,
     );
@@ -100,10 +101,7 @@ export class ForkPanel {
     };
     return h(
       'div.share-links',
-      h(
-        'div.acts2',
-        h('button.btn', { type: 'button', disabled: Boolean(start.why), onclick: search }, 'What would have helped'),
-      ),
+      h('div.acts2', h('button.btn', { disabled: Boolean(start.why), onclick: search }, 'What would have helped')),
       h('span.quiet.small', 'Replays what follows this moment under each remedy, with 20 seeds, and ranks them'),
       status,
     );
@@ -172,7 +170,6 @@ export class ForkPanel {
             h(
               'button.btn.sm',
               {
-                type: 'button',
                 onclick: () => {
                   this.#faults.splice(place, 1);
                   draw();
@@ -219,7 +216,7 @@ export class ForkPanel {
         h('label', 'Seconds after', after),
         h('label', 'Lasts, seconds', length),
       ),
-      h('button.btn', { type: 'button', onclick: add }, 'Add fault'),
+      h('button.btn', { onclick: add }, 'Add fault'),
       list,
     );
   }
@@ -273,11 +270,7 @@ export class ForkPanel {
     const url = `/api/timelines/${encodeURIComponent(branch.id)}`;
     const holder = h('span.acts2');
     const button = (/** @type {string} */ name, /** @type {() => void} */ onclick, needs = 'change') =>
-      h(
-        'button.btn.sm',
-        { type: 'button', 'data-needs': needs, 'aria-label': `${name}: ${branch.title}`, onclick },
-        name,
-      );
+      h('button.btn.sm', { 'data-needs': needs, 'aria-label': `${name}: ${branch.title}`, onclick }, name);
     const link = () => /** @type {HTMLElement | null} */ (holder.previousElementSibling);
     const rename = async (/** @type {string} */ title, /** @type {string | null} */ before) => {
       try {
@@ -363,4 +356,4 @@ const wordsOf = (fault) => {
 };
 
 /** @param {unknown} error */
-const message = (error) => (error instanceof Error ? error.message : 'It could not be forked.');
+const message = (error) => messageOf(error, 'It could not be forked.');

@@ -4,7 +4,7 @@
  * @typedef {import('./types').Detail} Detail
  */
 
-import { h, part } from '../shared/dom.js';
+import { banner, h, part } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
 
 /** @param {Detail} detail @param {() => void} repeat reads the same files again */
@@ -12,13 +12,12 @@ export function banners(detail, repeat) {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
     shown.push(
-      h(
-        'div.banner.bad',
-        { role: 'alert' },
-        h('b', 'The import failed. '),
+      banner(
+        'bad',
+        'The import failed.',
         detail.problem,
         ' Nothing of it was kept. ',
-        detail.repeatable ? h('button.btn.sm.go', { type: 'button', onclick: repeat }, 'Read the files again') : null,
+        detail.repeatable ? h('button.btn.sm.go', { onclick: repeat }, 'Read the files again') : null,
         ' ',
         h('a.btn.sm', { href: '/import/' }, 'Choose other files'),
         ' ',
@@ -27,20 +26,15 @@ export function banners(detail, repeat) {
     );
   } else if (detail.status === 'cancelled') {
     shown.push(
-      h(
-        'div.banner',
-        h('b', 'Cancelled. '),
-        'Nothing of it was kept. ',
-        h('a.btn.sm', { href: '/import/' }, 'Import again'),
-      ),
+      banner('', 'Cancelled.', 'Nothing of it was kept. ', h('a.btn.sm', { href: '/import/' }, 'Import again')),
     );
   } else if (detail.waits) {
     shown.push(h('div.banner.warn', { role: 'status' }, h('b', 'Waiting. '), detail.waits));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(
-      h(
-        'div.banner',
-        h('b', 'Getting Spark ready. '),
+      banner(
+        '',
+        'Getting Spark ready.',
         'Its packages are being fetched, once; this import begins as soon as they are there.',
       ),
     );
@@ -48,27 +42,27 @@ export function banners(detail, repeat) {
   const { same, longer, overlapping } = detail.again;
   if (same) {
     shown.push(
-      h(
-        'div.banner',
-        h('b', 'Imported before. '),
+      banner(
+        '',
+        'Imported before.',
         `${same === 1 ? 'One group has' : `${grouped(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
       ),
     );
   }
   if (longer) {
     shown.push(
-      h(
-        'div.banner',
-        h('b', 'The log went on. '),
+      banner(
+        '',
+        'The log went on.',
         `${longer === 1 ? 'One timeline continues' : `${grouped(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
       ),
     );
   }
   if (overlapping) {
     shown.push(
-      h(
-        'div.banner',
-        h('b', 'Overlaps an earlier import. '),
+      banner(
+        '',
+        'Overlaps an earlier import.',
         `${overlapping === 1 ? 'One group has' : `${grouped(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
       ),
     );

@@ -6,7 +6,8 @@
 import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { day, onZone, showSwitch, showTimes } from '../shared/times.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
+import { nameForm } from '../shared/naming.js';
 
 const body = document.getElementById('imports-rows');
 const rows = /** @type {HTMLTableRowElement[]} */ ([...(body?.querySelectorAll('tr[data-id]') ?? [])]);
@@ -41,77 +42,46 @@ function draw() {
 function rename(row) {
   const shown = link(row);
   if (shown.hidden) return;
-  const field = /** @type {HTMLInputElement} */ (
-    h('input.field.sm', {
-      value: shown.textContent ?? '',
-      maxlength: 200,
-      required: true,
-      'aria-label': 'Name of the import',
-    })
-  );
-  const problem = h('span.problem', { role: 'alert' });
   const done = () => {
     form.remove();
     shown.hidden = false;
     /** @type {HTMLElement | null} */ (row.querySelector('.ops button'))?.focus();
   };
-  const form = h(
-    'form',
-    {
-      class: 'rename',
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key === 'Escape') done();
-      },
-      onsubmit: async (/** @type {Event} */ event) => {
-        event.preventDefault();
-        try {
-          shown.textContent = (await submit(url(row), 'PATCH', { title: field.value })).title;
-          done();
-        } catch (error) {
-          problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-        }
-      },
+  const { form, input } = nameForm({
+    label: 'Name of the import',
+    value: shown.textContent ?? '',
+    save: async (title) => {
+      shown.textContent = (await submit(url(row), 'PATCH', { title })).title;
+      done();
     },
-    field,
-    h('button.btn.sm', 'Save'),
-    h('button.btn.sm.bare', { type: 'button', onclick: done }, 'Cancel'),
-    problem,
-  );
+    onCancel: done,
+    kind: 'rename',
+    field: { class: 'field sm' },
+  });
   shown.hidden = true;
   shown.after(form);
-  field.select();
+  input.select();
 }
 
 /** @param {HTMLTableRowElement} row */
 async function remove(row) {
   if (!confirm(`Delete “${link(row).textContent}” and its timelines? Links to them end.`)) return;
-  try {
+  await orToast('It could not be deleted.', async () => {
     await submit(url(row), 'DELETE');
     row.remove();
     draw();
     toast('Deleted');
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be deleted.');
-  }
+  });
 }
 
 if (body) {
   for (const row of rows) {
-    const name = link(row).textContent;
-    row
-      .querySelector('.ops')
-      ?.append(
-        h(
-          'button.btn.sm.bare',
-          { type: 'button', 'data-needs': 'change', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
-          'Rename',
-        ),
-        h(
-          'button.btn.sm.bare',
-          { type: 'button', 'data-needs': 'delete', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
-          'Delete',
-        ),
-      );
+    const button = (/** @type {string} */ word, /** @type {string} */ needs, /** @type {() => void} */ onclick) =>
+      h('button.btn.sm.bare', { 'data-needs': needs, 'aria-label': `${word} ${link(row).textContent}`, onclick }, word);
+    row.querySelector('.ops')?.append(
+      button('Rename', 'change', () => rename(row)),
+      button('Delete', 'delete', () => remove(row)),
+    );
   }
   part('imports-narrow').hidden = rows.length < 2;
   part('imports-search').addEventListener('input', draw);

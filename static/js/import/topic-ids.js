@@ -7,7 +7,8 @@
 
 import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
+import { nameForm, TOPIC_FIELD } from '../shared/naming.js';
 import { plural } from '../frame/words.js';
 
 /** @typedef {() => Promise<void>} Refresh fetches the import again */
@@ -35,66 +36,33 @@ function idRow(row, refresh) {
     .filter(Boolean)
     .join(', ');
   const first = h('div.l1', h('code', row.id), h('span.quiet', where));
-  const problem = h('span.problem', { role: 'alert' });
   if (row.name) {
+    const takeBack = () => orToast('The name could not be taken back.', () => nameTopic(row, null, refresh));
     return h(
       'li',
       first,
       h(
         'div.l2',
         h('span', 'Shown as ', h('b', row.name), ', named by you'),
-        h('button.btn.sm.bare', { type: 'button', onclick: () => nameTopic(row, null, problem, refresh) }, 'Take back'),
-        problem,
+        h('button.btn.sm.bare', { onclick: takeBack }, 'Take back'),
       ),
     );
   }
-  const field = /** @type {HTMLInputElement} */ (
-    h('input.field', {
-      placeholder: 'topic name',
-      value: row.suggestion?.name ?? '',
-      maxlength: 249,
-      required: true,
-      'aria-label': `Name of ${row.id}`,
-      autocomplete: 'off',
-      spellcheck: 'false',
-    })
-  );
-  return h(
-    'li',
-    first,
-    h('div', row.suggestion ? row.suggestion.why : 'No commit names it'),
-    h(
-      'form',
-      {
-        class: 'l2',
-        'data-needs': 'change',
-        onsubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          nameTopic(row, field.value.trim(), problem, refresh);
-        },
-      },
-      field,
-      h('button.btn.sm', 'Use this name'),
-      problem,
-    ),
-  );
+  const { form } = nameForm({
+    label: `Name of ${row.id}`,
+    value: row.suggestion?.name ?? '',
+    save: (name) => nameTopic(row, name, refresh),
+    button: 'Use this name',
+    kind: 'l2',
+    field: TOPIC_FIELD,
+  });
+  return h('li', first, h('div', row.suggestion ? row.suggestion.why : 'No commit names it'), form);
 }
 
-/**
- * Gives an id a name in every timeline that shows it, or takes it back.
- *
- * @param {Nameless} row @param {string | null} wanted @param {HTMLElement} problem @param {Refresh} refresh
- */
-async function nameTopic(row, wanted, problem, refresh) {
-  problem.textContent = '';
-  try {
-    for (const timeline of row.timelines) {
-      await submit(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
-    }
-  } catch (error) {
-    problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-    return;
-  }
+/** Gives an id a name in every timeline that shows it, or takes it back. @param {Nameless} row @param {string | null} wanted @param {Refresh} refresh */
+async function nameTopic(row, wanted, refresh) {
+  for (const timeline of row.timelines)
+    await submit(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
   /** @type {HTMLElement} */ (document.activeElement)?.blur();
   await refresh();
   toast(wanted ? `${row.id} is shown as ${wanted}` : `${row.id} is shown by its id again`);
@@ -114,9 +82,10 @@ export async function loadNames(file, detail, refresh) {
   for (const row of detail.nameless.filter(({ name: has }) => !has)) {
     const found = typeof known?.[row.id] === 'string' ? known[row.id] : known?.[row.id]?.name;
     if (!found) continue;
-    const problem = h('span');
-    await nameTopic(row, found, problem, refresh);
-    if (!problem.textContent) given += 1;
+    given += await nameTopic(row, found, refresh).then(
+      () => 1,
+      () => 0,
+    );
   }
   toast(`${file.name} names ${given} of them`);
 }

@@ -78,12 +78,7 @@ export function keptRow(row, { picked, opened, columns, onPick, onOpen }) {
 const opener = (row, opened, onOpen) =>
   h(
     'button.open',
-    {
-      type: 'button',
-      'aria-expanded': String(opened),
-      'aria-label': `Groups of ${row.title}`,
-      onclick: onOpen,
-    },
+    { 'aria-expanded': String(opened), 'aria-label': `Groups of ${row.title}`, onclick: onOpen },
     s(
       'svg',
       { width: 8, height: 10, viewBox: '0 0 8 10', 'aria-hidden': 'true' },

@@ -5,7 +5,7 @@
  * @typedef {import('./types').Change} Change
  */
 
-import { h } from '../shared/dom.js';
+import { h, seg } from '../shared/dom.js';
 import { hueOf, labelOf, markIcon } from './people.js';
 
 /** Topics with a box each; of more the first ones. */
@@ -37,12 +37,7 @@ export class MemberCard {
     const place = this.#place;
     const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
     const there = sheet.members.filter((each) => !each.joins).length;
-    const racks = /** @type {[string | null, string][]} */ ([
-      [null, 'None'],
-      ['a', 'a'],
-      ['b', 'b'],
-      ['c', 'c'],
-    ]);
+    const racks = ['None', 'a', 'b', 'c'].map((rack) => /** @type {const} */ ([rack, rack]));
     const { topics } = sheet;
     this.dialog.replaceChildren(
       h(
@@ -53,22 +48,13 @@ export class MemberCard {
       ),
       h(
         'div.asked',
-        h('span', { id: 'rack-label' }, 'Rack'),
-        h(
-          'div.seg',
-          { role: 'group', 'aria-labelledby': 'rack-label' },
-          ...racks.map(([value, text]) =>
-            h(
-              'button',
-              {
-                type: 'button',
-                'data-key': `rack-${value}`,
-                'aria-pressed': String(member.rack === value),
-                onclick: () => this.onChange({ what: 'rack', member: place, to: value }),
-              },
-              text,
-            ),
-          ),
+        h('span', 'Rack'),
+        seg(
+          'Rack',
+          racks,
+          member.rack ?? 'None',
+          (rack) => this.onChange({ what: 'rack', member: place, to: rack === 'None' ? null : rack }),
+          'rack',
         ),
       ),
       h(
@@ -97,7 +83,6 @@ export class MemberCard {
         h(
           'button.btn',
           {
-            type: 'button',
             disabled: !member.joins && there <= 1,
             onclick: () => {
               this.dialog.close();
@@ -106,7 +91,7 @@ export class MemberCard {
           },
           'Remove it',
         ),
-        h('button.btn.go', { type: 'button', onclick: () => this.dialog.close() }, 'Done'),
+        h('button.btn.go', { onclick: () => this.dialog.close() }, 'Done'),
       ),
     );
     if (held)

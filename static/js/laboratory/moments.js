@@ -4,6 +4,7 @@
 
 import { ask } from '../shared/api.js';
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 /** While the slider moves, nothing is asked for. */
 const PAUSE_MS = 180;
@@ -35,7 +36,7 @@ export class Moments {
     try {
       this.#timelines = (await ask('/api/timelines')).filter((/** @type {any} */ each) => each.last > 0);
     } catch (error) {
-      text.textContent = error instanceof Error ? error.message : 'The list could not be read.';
+      text.textContent = messageOf(error, 'The list could not be read.');
       return;
     }
     timeline.replaceChildren(
@@ -93,8 +94,7 @@ export class Moments {
           ? `${frame.state}, ${members} member${members === 1 ? '' : 's'}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
           : 'Nobody is in the group at this moment; choose one with members.';
     } catch (error) {
-      if (asked === this.#asked)
-        words.textContent = error instanceof Error ? error.message : 'This moment could not be read.';
+      if (asked === this.#asked) words.textContent = messageOf(error, 'This moment could not be read.');
     }
   }
 }

@@ -17,7 +17,6 @@ export function showScorecard(table, sheet, open, onOpen) {
       h(
         'button',
         {
-          type: 'button',
           'data-key': `column-${board}`,
           'aria-label': `${board + 1}: ${protocol} ${assignor}`,
           title: `${protocol} ${assignor}`,

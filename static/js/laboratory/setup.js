@@ -6,7 +6,7 @@
  * @typedef {import('./types').Change} Change
  */
 
-import { h } from '../shared/dom.js';
+import { h, seg } from '../shared/dom.js';
 import { counted, grouped } from '../shared/numbers.js';
 import { hueOf, labelOf, markIcon } from './people.js';
 
@@ -129,7 +129,6 @@ export class Setup {
       'button',
       {
         class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`,
-        type: 'button',
         'data-key': `member-${place}`,
         title: `${name}: rack, topics, leave, remove`,
         onclick: () => this.onMember(place),
@@ -182,26 +181,12 @@ export class Setup {
   /** @param {Sheet} sheet @param {{what: string, label: string, choices: [string, string][]}} axis */
   #axis(sheet, { what, label, choices }) {
     const selected = sheet.axes[/** @type {keyof Sheet['axes']} */ (what)];
+    /** @type {[string, string][]} */
     const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
     return h(
       'div.grp',
-      label ? h('span.lb', label) : null,
-      h(
-        'div.seg',
-        { role: 'group', 'aria-label': label || 'Before the event' },
-        ...offered.map(([value, text]) =>
-          h(
-            'button',
-            {
-              type: 'button',
-              'data-key': `${what}-${value}`,
-              'aria-pressed': String(selected === value),
-              onclick: () => this.onChange({ what, to: value }),
-            },
-            text,
-          ),
-        ),
-      ),
+      h('span.lb', label),
+      seg(label, offered, selected, (to) => this.onChange({ what, to }), what),
       what === 'event' ? this.#count(sheet) : null,
       what === 'before' && sheet.case.before === 'own' ? this.#seed(sheet) : null,
     );
@@ -256,24 +241,13 @@ export class Setup {
   #step(key, sign, label, disabled, change) {
     return h(
       'button',
-      {
-        type: 'button',
-        'data-key': key,
-        'aria-label': label,
-        title: label,
-        disabled,
-        onclick: () => this.onChange(change),
-      },
+      { 'data-key': key, 'aria-label': label, title: label, disabled, onclick: () => this.onChange(change) },
       sign,
     );
   }
 
   /** @param {string} key @param {string} sign @param {string} label @param {boolean} disabled @param {() => void} onclick */
   #press(key, sign, label, disabled, onclick) {
-    return h(
-      'button.btn.sm.sq',
-      { type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick },
-      sign,
-    );
+    return h('button.btn.sm.sq', { 'data-key': key, 'aria-label': label, title: label, disabled, onclick }, sign);
   }
 }

@@ -5,7 +5,7 @@
  * @typedef {import('./types').View} View
  */
 
-import { choose, h, part } from '../shared/dom.js';
+import { choose, h, hit, part } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { boardOf } from './board.js';
@@ -147,7 +147,7 @@ export class SheetView {
   #wire() {
     for (const [place, node] of this.#boards.entries()) node.addEventListener('click', () => this.openBoard(place));
     part('verdict').addEventListener('click', (event) => {
-      const clause = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-board]'));
+      const clause = hit(event, '[data-board]');
       if (!clause) return;
       event.preventDefault();
       this.openBoard(Number(clause.dataset.board));

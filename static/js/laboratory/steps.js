@@ -19,7 +19,7 @@ export function showSteps(list, sheet, steps, at, onStep) {
         'li',
         { 'aria-current': now ? 'step' : null, onclick: () => onStep(place) },
         h('span.n', { 'aria-hidden': 'true' }, place + 1),
-        h('button', { type: 'button', 'data-key': `step-${place}` }, step.says),
+        h('button', { 'data-key': `step-${place}` }, step.says),
         now && step.strip ? stripOf(sheet, step.strip) : null,
         now && step.chips?.length ? chipsOf(sheet, step.chips) : null,
       );

@@ -8,6 +8,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { takesDrops } from '../shared/drops.js';
 import { plain, sentence } from './sentence.js';
 
 /** @param {Question} ask @param {string[]} chosen */
@@ -59,16 +60,13 @@ export class AskPanel {
     else this.#choices(body, settled);
     const check = h(
       'button.btn.go',
-      { type: 'button', id: 'check', disabled: settled, onclick: () => this.check() },
+      { id: 'check', disabled: settled, onclick: () => this.check() },
       settled ? 'Answered' : 'Check',
     );
-    const hint =
-      ask.hint && !settled
-        ? h('button.btn', { type: 'button', id: 'hint', onclick: () => this.#hint() }, 'Hint')
-        : null;
+    const hint = ask.hint && !settled ? h('button.btn', { id: 'hint', onclick: () => this.#hint() }, 'Hint') : null;
     const reveal = settled
       ? null
-      : h('button.btn.bare', { type: 'button', id: 'reveal', onclick: () => this.#reveal() }, 'Show the answer');
+      : h('button.btn.bare', { id: 'reveal', onclick: () => this.#reveal() }, 'Show the answer');
     this.root.insertBefore(h('div.acts', check, hint, reveal), this.answer);
     if (settled) this.#notify(isRight(ask, [...this.#chosen]), true);
   }
@@ -92,7 +90,7 @@ export class AskPanel {
     for (const option of ask.options) {
       const button = h(
         'button.pc',
-        { type: 'button', draggable: settled ? 'false' : 'true', disabled: settled, 'data-key': option.key },
+        { draggable: settled ? 'false' : 'true', disabled: settled, 'data-key': option.key },
         option.key,
       );
       const move = (/** @type {boolean} */ chosen) => {
@@ -111,17 +109,9 @@ export class AskPanel {
       [from, false],
       [to, true],
     ])) {
-      tray.addEventListener('dragover', (event) => {
-        event.preventDefault();
-        tray.classList.add('over');
-      });
-      tray.addEventListener('dragleave', () => tray.classList.remove('over'));
-      tray.addEventListener('drop', (event) => {
-        event.preventDefault();
-        tray.classList.remove('over');
-        const key = event.dataTransfer?.getData('text/plain') ?? '';
-        const button = body.querySelector(`.pc[data-key="${CSS.escape(key)}"]`);
-        if (button) /** @type {any} */ (button).moveTo(chosen);
+      takesDrops(tray, (dropped) => {
+        const key = CSS.escape(dropped.getData('text/plain'));
+        /** @type {any} */ (body.querySelector(`.pc[data-key="${key}"]`))?.moveTo(chosen);
       });
     }
     body.append(from, to);
@@ -137,7 +127,6 @@ export class AskPanel {
       const button = h(
         'button.opt',
         {
-          type: 'button',
           role: ask.many ? 'checkbox' : 'radio',
           'data-key': option.key,
           'aria-checked': String(this.#chosen.has(option.key)),

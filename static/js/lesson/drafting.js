@@ -5,29 +5,6 @@
  * @typedef {import('../types').Chunk} Chunk
  */
 
-/** Shapes that a place can name (simulations/lessons/lesson_yaml.py). */
-const SHAPES = new Set([
-  'acknowledge',
-  'advance',
-  'commit',
-  'fail_over',
-  'fault',
-  'fence',
-  'gain',
-  'gap',
-  'join',
-  'leave',
-  'metadata',
-  'note',
-  'regex',
-  'remove',
-  'replace',
-  'revoke',
-  'state',
-  'target',
-  'violation',
-]);
-
 /**
  * A moment as `at:` writes it: a row of the story, or the nth of its shape and actor.
  *
@@ -37,7 +14,6 @@ const SHAPES = new Set([
  */
 export function placeOf(moments, moment, name) {
   if (moment.step) return String(moment.step);
-  if (!SHAPES.has(moment.shape)) return moments[0] === moment ? 'start' : 'end';
   const who = name(moment.actor);
   const same = moments.filter((one) => one.shape === moment.shape && name(one.actor) === who);
   const nth = same.indexOf(moment) + 1;

@@ -6,7 +6,8 @@
  * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../shared/dom.js';
+import { h, table } from '../shared/dom.js';
+import { takesDrops } from '../shared/drops.js';
 import { sentence, who } from './sentence.js';
 
 /** Who may have a partition: members of this event that subscribe to its topic. @param {Hands} hands @param {string} partition */
@@ -91,7 +92,7 @@ export class Places {
         'div.acts',
         h(
           'button.btn.go',
-          { type: 'button', id: 'check', onclick: () => this.check() },
+          { id: 'check', onclick: () => this.check() },
           settled ? 'Compare again' : 'Compare with the assignors',
         ),
       ),
@@ -113,17 +114,13 @@ export class Places {
       },
       h('span.lab', name ? who(name, this.cast) : 'Unassigned'),
     );
-    tray.addEventListener('dragover', (event) => event.preventDefault());
-    tray.addEventListener('drop', (event) => {
-      event.preventDefault();
-      this.#move(event.dataTransfer?.getData('text/plain') ?? '', name);
-    });
+    takesDrops(tray, (dropped) => this.#move(dropped.getData('text/plain'), name));
     return tray;
   }
 
   /** @param {string} partition */
   #chip(partition) {
-    const chip = h('button.pc', { type: 'button', draggable: 'true', 'data-key': partition }, partition);
+    const chip = h('button.pc', { draggable: 'true', 'data-key': partition }, partition);
     chip.addEventListener('dragstart', (event) => event.dataTransfer?.setData('text/plain', partition));
     chip.addEventListener('click', () => {
       const order = takers(this.hands, partition);
@@ -205,23 +202,18 @@ export class Places {
         h('td.r.num', moved),
       );
     const mine = hands.partitions.map((partition) => this.#placed.get(partition) ?? null);
-    return h(
+    return table(
       'table.t.six',
-      h(
-        'thead',
-        h(
-          'tr',
-          h('th', { scope: 'col' }, 'assignor'),
-          hands.partitions.map((partition) => h('th', { scope: 'col' }, h('code', partition))),
-          h('th.r', { scope: 'col' }, 'moved'),
-        ),
-      ),
-      h(
-        'tbody',
+      [
+        'assignor',
+        ...hands.partitions.map((partition) => h('th', { scope: 'col' }, h('code', partition))),
+        h('th.r', { scope: 'col' }, 'moved'),
+      ],
+      [
         row('before', hands.before, ''),
         row('yours', mine, judged(hands, this.#placed).moved),
-        hands.answers.map((answer) => row(answer.name, answer.after, answer.measures.moved)),
-      ),
+        ...hands.answers.map((answer) => row(answer.name, answer.after, answer.measures.moved)),
+      ],
     );
   }
 }

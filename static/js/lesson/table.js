@@ -5,7 +5,7 @@
  * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h } from '../shared/dom.js';
+import { h, table as tableOf } from '../shared/dom.js';
 import { sentence, who } from './sentence.js';
 
 /**
@@ -51,18 +51,14 @@ export function showTable(root, table, sequence, cast, done) {
     h(
       'div.scrolls',
       { role: 'region', 'aria-label': 'Rows of the table', tabindex: '0' },
-      h(
+      tableOf(
         'table.t.kt',
-        h(
-          'thead',
-          h(
-            'tr',
-            h('th', h('span.sr', 'Row')),
-            h('th', { scope: 'col' }, 'Event'),
-            table.members.map((name) => h('th', { scope: 'col' }, who(name, cast))),
-          ),
-        ),
-        h('tbody', rows),
+        [
+          h('th', h('span.sr', 'Row')),
+          'Event',
+          ...table.members.map((name) => h('th', { scope: 'col' }, who(name, cast))),
+        ],
+        rows,
       ),
     ),
     h(

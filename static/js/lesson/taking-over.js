@@ -8,6 +8,7 @@
 
 import { submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 const NEWCOMERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
@@ -78,7 +79,7 @@ export class TakingOver {
         { role: 'group', 'aria-label': names(id) },
         h('b', names(id)),
         doable(frame, id).map((one) =>
-          h('button.btn.sm', { type: 'button', onclick: () => this.act({ do: one.do, who: names(id) }) }, one.says),
+          h('button.btn.sm', { onclick: () => this.act({ do: one.do, who: names(id) }) }, one.says),
         ),
       ),
     );
@@ -101,7 +102,6 @@ export class TakingOver {
           h(
             'button.btn.sm',
             {
-              type: 'button',
               'data-does': 'add',
               onclick: () =>
                 this.act({
@@ -114,17 +114,14 @@ export class TakingOver {
           gone.map((id) =>
             h(
               'button.btn.sm',
-              { type: 'button', onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }) },
+              { onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }) },
               `Start ${names(id)} again`,
             ),
           ),
           topics.map(([topic, about]) =>
             h(
               'button.btn.sm',
-              {
-                type: 'button',
-                onclick: () => this.act({ do: 'add_partitions', who: topic, to: (about.partitions ?? 0) + 1 }),
-              },
+              { onclick: () => this.act({ do: 'add_partitions', who: topic, to: (about.partitions ?? 0) + 1 }) },
               `One more partition of ${topic}`,
             ),
           ),
@@ -132,9 +129,9 @@ export class TakingOver {
       ),
       h(
         'div.acts',
-        h('button.btn.go', { type: 'button', id: 'on', onclick: () => this.onStep() }, 'Next moment'),
-        h('button.btn', { type: 'button', 'data-needs': 'run', onclick: () => this.#open() }, 'Open on the board'),
-        h('button.btn.bare', { type: 'button', id: 'give-back', onclick: () => this.onLeave() }, 'Back to the lesson'),
+        h('button.btn.go', { id: 'on', onclick: () => this.onStep() }, 'Next moment'),
+        h('button.btn', { 'data-needs': 'run', onclick: () => this.#open() }, 'Open on the board'),
+        h('button.btn.bare', { id: 'give-back', onclick: () => this.onLeave() }, 'Back to the lesson'),
       ),
       this.says,
     );
@@ -168,7 +165,7 @@ export class TakingOver {
       this.onRun(answer.run, at_ms, this.acts.length > 0);
       return true;
     } catch (error) {
-      this.says.textContent = error instanceof Error ? error.message : 'This could not be played.';
+      this.says.textContent = messageOf(error, 'This could not be played.');
       return false;
     } finally {
       for (const button of this.root.querySelectorAll('button')) button.disabled = false;
@@ -180,7 +177,7 @@ export class TakingOver {
       const { url } = await submit('/api/runs', 'POST', { scenario: this.scenario });
       location.href = url;
     } catch (error) {
-      this.says.textContent = error instanceof Error ? error.message : 'The run could not be started.';
+      this.says.textContent = messageOf(error, 'The run could not be started.');
     }
   }
 }

@@ -58,7 +58,7 @@ export class Banners {
         h('b', 'Waiting.'),
         h('span', meta.waits),
         h('span.grow'),
-        h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
+        h('button.btn.sm', { onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'running') {
       const sentence = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
@@ -74,7 +74,7 @@ export class Banners {
         h('b', meta.source === 'import' ? 'Reading' : 'Running'),
         h('span', { 'data-count': '' }, sentence),
         h('span.grow'),
-        h('button.btn.sm', { type: 'button', onclick: onCancel }, 'Cancel'),
+        h('button.btn.sm', { onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'failed') {
       this.show(
@@ -197,7 +197,7 @@ export class Banners {
         'warn',
         h('b', 'The connection was lost.'),
         'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
-        h('button.btn.sm', { type: 'button', onclick: onRetry }, 'Connect now'),
+        h('button.btn.sm', { onclick: onRetry }, 'Connect now'),
       );
     } else if (link !== 'connecting') {
       this.hide('link');

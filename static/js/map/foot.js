@@ -26,7 +26,7 @@ export class Foot {
         /** @type {HTMLButtonElement} */ (
           h(
             'button.btn.sm',
-            { type: 'button', title, 'aria-label': title.replace(/ \(.*\)$/, ''), onclick: () => onCommand(key) },
+            { title, 'aria-label': title.replace(/ \(.*\)$/, ''), onclick: () => onCommand(key) },
             sign,
           )
         ),

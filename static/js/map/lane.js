@@ -10,7 +10,7 @@
  */
 
 import { chipWords, face } from '../board/chips.js';
-import { h } from '../shared/dom.js';
+import { h, hit } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
 import { epochOf } from '../frame/view.js';
 import { capital } from '../frame/words.js';
@@ -48,7 +48,7 @@ export class Lane {
     this.chips.addEventListener('scroll', () => this.#window());
     onTextSize(() => this.#window());
     this.chips.addEventListener('click', (event) => {
-      const chip = /** @type {Element} */ (event.target).closest('[data-key]');
+      const chip = hit(event, '[data-key]');
       if (chip) this.onPick(chip.getAttribute('data-key') ?? '');
     });
     this.head = h('div.mlane-head');
@@ -102,12 +102,7 @@ export class Lane {
             ),
         h('span.quiet.mfacts', { dir: 'auto' }, facts.join(' · ')),
         h('span.grow'),
-        h(
-          'button.btn.sm',
-          { type: 'button', onclick: this.onClose },
-          'Close',
-          h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
-        ),
+        h('button.btn.sm', { onclick: this.onClose }, 'Close', h('kbd', { 'aria-hidden': 'true' }, 'Esc')),
       );
       this.text.replaceChildren(
         h('p', { class: text.mode > 2 ? 'hard' : '' }, capital(text.says)),
@@ -117,7 +112,7 @@ export class Lane {
               text.links.map((link) =>
                 h(
                   'button.btn.sm',
-                  { type: 'button', onclick: () => this.onGo(link.kind, link.key) },
+                  { onclick: () => this.onGo(link.kind, link.key) },
                   'Go to ',
                   nameNode(entityName(link, this.names)),
                 ),
@@ -208,7 +203,6 @@ export class Lane {
       'button',
       {
         class: mode === 'want' ? 'slot' : `chip ${owner}`,
-        type: 'button',
         'data-key': key,
         'aria-label': mode === 'want' ? `${sentence}; target owner` : sentence,
         title: sentence,

@@ -6,7 +6,7 @@
  * @typedef {{line: Line, pinned: boolean, number: number}} Place a line and its number among all, pinned ones first
  */
 
-import { h } from '../shared/dom.js';
+import { h, hit } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
 import { parted } from '../frame/names.js';
 
@@ -186,7 +186,7 @@ export class List {
 
   /** @param {Place} place */
   #row({ line, pinned }) {
-    const pin = line.type === 'row' ? h('button.mpin', { type: 'button', tabindex: -1 }) : null;
+    const pin = line.type === 'row' ? h('button.mpin', { tabindex: -1 }) : null;
     return h(
       'div',
       {
@@ -315,7 +315,7 @@ export class List {
     const place = this.#placeOf(event.target);
     if (!place) return;
     this.go(place.number);
-    if (/** @type {Element} */ (event.target).closest('.mpin')) this.onPin(place.line);
+    if (hit(event, '.mpin')) this.onPin(place.line);
     else this.onOpen(place.line);
   }
 

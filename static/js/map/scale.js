@@ -9,6 +9,8 @@
  * @typedef {import('../types').WindowColumns} WindowColumns
  */
 
+import { countWhile } from '../shared/sorted.js';
+
 /** A window holds at least as many entries, or there is nothing between them to see. */
 export const LEAST = 4;
 /** A tick needs as much room, in pixels. */
@@ -106,16 +108,7 @@ export class Scale {
 }
 
 /** The last index whose value is at most `value`, or -1. @param {number[]} values in order @param {number} value */
-function below(values, value) {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+const below = (values, value) => countWhile(values, (one) => one <= value) - 1;
 
 /** Steps of a clock, in milliseconds. */
 const CLOCK_MS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map(

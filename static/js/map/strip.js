@@ -7,7 +7,7 @@
  * @typedef {import('./types').Window} Window
  */
 
-import { h, s, sized, text } from '../shared/dom.js';
+import { h, hit, s, sized, text } from '../shared/dom.js';
 import { rem, textSize } from '../shared/text-size.js';
 import { markOf } from '../timeline/marks.js';
 import { when } from '../frame/words.js';
@@ -194,7 +194,7 @@ export class Strip {
     };
     this.root.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
-      const mark = /** @type {Element} */ (event.target).closest('[data-at]');
+      const mark = hit(event, '[data-at]');
       if (mark) {
         this.onSeek(Number(mark.getAttribute('data-at')));
         return;

@@ -6,7 +6,7 @@
  * @typedef {import('./types').Grouping} Grouping
  */
 
-import { h } from '../shared/dom.js';
+import { h, press, seg } from '../shared/dom.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, UNASSIGNED, WAITING } from './modes.js';
 
 /** The legend's text for each kind. */
@@ -46,6 +46,7 @@ export class Toolbar {
         ['members', 'Members'],
         ['partitions', 'Partitions'],
       ],
+      null,
       (value) => onKind(/** @type {Kind} */ (value)),
     );
     this.onlys = seg(
@@ -55,6 +56,7 @@ export class Toolbar {
         ['changing', 'Changing'],
         ['trouble', 'In trouble'],
       ],
+      null,
       (value) => onOnly(/** @type {Only} */ (value)),
     );
     this.axes = seg(
@@ -63,6 +65,7 @@ export class Toolbar {
         ['time', 'Time'],
         ['events', 'Events'],
       ],
+      null,
       (value) => onAxis(/** @type {import('./types').Axis} */ (value)),
     );
     this.grouping = /** @type {HTMLSelectElement} */ (
@@ -144,21 +147,4 @@ export class Toolbar {
   }
 
   #kind = '';
-}
-
-/** @param {string} label @param {[string, string][]} choices @param {(value: string) => void} onChoose */
-function seg(label, choices, onChoose) {
-  const root = h('div.seg', { role: 'group', 'aria-label': label });
-  root.append(
-    ...choices.map(([value, text]) =>
-      h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, text),
-    ),
-  );
-  return root;
-}
-
-/** @param {HTMLElement} root @param {string} value */
-function press(root, value) {
-  for (const button of root.querySelectorAll('button'))
-    button.setAttribute('aria-pressed', String(button.dataset.value === value));
 }

@@ -9,8 +9,11 @@
  * @typedef {'members' | 'partitions' | 'group'} Of
  */
 
+import { messageOf } from '../shared/errors.js';
+
 /** A wheel turns several times in this time; one question is enough. */
 const ASK_MS = 70;
+const FAILED = 'This part of the map could not be loaded.';
 
 export class Windows {
   /** @type {{members: MembersWindow | null, partitions: PartitionsWindow | null, group: GroupWindow | null, whole: GroupWindow | null}} */
@@ -62,18 +65,13 @@ export class Windows {
       this.answers = { ...this.answers, whole };
       this.arrived('whole');
     } catch (error) {
-      this.failed(lineOf(error));
+      this.failed(messageOf(error, FAILED));
     }
   }
 
   /** @param {Of} of @param {import('../types').WindowAsk} ask */
   #now(of, ask) {
-    const here =
-      of === 'members'
-        ? this.source.now('members', ask)
-        : of === 'partitions'
-          ? this.source.now('partitions', ask)
-          : this.source.now('group', ask);
+    const here = this.source.now(/** @type {any} */ (of), ask);
     if (here) this.answers = { ...this.answers, [of]: here };
   }
 
@@ -89,20 +87,12 @@ export class Windows {
   /** @param {Of} of @param {import('../types').WindowAsk} ask @param {number} ticket */
   async #ask(of, ask, ticket) {
     try {
-      const answer =
-        of === 'members'
-          ? await this.source.members(ask)
-          : of === 'partitions'
-            ? await this.source.partitions(ask)
-            : await this.source.group(ask);
+      const answer = await this.source[of](ask);
       if (ticket !== this.#ticket) return;
       this.answers = { ...this.answers, [of]: answer };
       this.arrived(of);
     } catch (error) {
-      if (ticket === this.#ticket) this.failed(lineOf(error));
+      if (ticket === this.#ticket) this.failed(messageOf(error, FAILED));
     }
   }
 }
-
-/** @param {unknown} error */
-const lineOf = (error) => (error instanceof Error ? error.message : 'This part of the map could not be loaded.');

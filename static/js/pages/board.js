@@ -9,7 +9,7 @@ import { Banners } from '../live/banners.js';
 import { loops, openTracks, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
-import { part } from '../shared/dom.js';
+import { part, press } from '../shared/dom.js';
 import { GroupHead } from '../panels/group-head.js';
 import { looksLike, violationsOf } from '../frame/hardships.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
@@ -34,7 +34,7 @@ import { explain } from '../shared/terms.js';
 import { Timeline } from '../timeline/timeline.js';
 import { copyLink, rename, saveNames, wireForks, wireSharing } from '../panels/timeline-actions.js';
 import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
 import { unreadOf } from '../frame/unread.js';
 import { Address } from '../shared/url.js';
@@ -229,12 +229,10 @@ function grow() {
 
 function showStatus() {
   banners.status(meta, timeline.last, async () => {
-    try {
+    await orToast('This could not be cancelled.', async () => {
       await server?.cancel();
       toast('Cancelled. What was computed stays.');
-    } catch (error) {
-      toast(error instanceof Error ? error.message : 'This could not be cancelled.');
-    }
+    });
   });
   source.show();
   banners.gaps(meta);
@@ -356,9 +354,7 @@ async function begin() {
   if (firstChunk) timeline.give(firstChunk);
   if (meta.source === 'import' || meta.source === 'live') {
     stage.axis = 'time';
-    for (const button of part('axis').querySelectorAll('button')) {
-      button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
-    }
+    press(part('axis'), 'time');
   }
   if (server) showTopicNames(part('topic-names'), meta, (names) => saveNames(server, names));
   showFound();

@@ -9,10 +9,10 @@
 import { ask, submit } from '../shared/api.js';
 import { alertsPanel } from '../clusters/alerts-panel.js';
 import { listed, rebalancing, taken, watchedWords, worstSkew } from '../live/groups.js';
-import { h, part } from '../shared/dom.js';
+import { banner, h, part } from '../shared/dom.js';
 import { ServerClock, skewWords } from '../live/live-source.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
-import { toast } from '../shared/toast.js';
+import { orToast } from '../shared/toast.js';
 import { bareRow } from '../troubles/order.js';
 import { troublesTable } from '../troubles/table.js';
 import { duration, plural, shownName } from '../frame/words.js';
@@ -102,58 +102,51 @@ function head() {
   const banners = [];
   if (cluster.status === 'failing')
     banners.push(
-      h(
-        'div.banner.bad',
-        { role: 'alert' },
-        h('b', 'Not watched now. '),
+      banner(
+        'bad',
+        'Not watched now.',
         cluster.problem,
         ' It is tried again; the groups are shown as they were last seen.',
       ),
     );
   if (cluster.status === 'paused')
-    banners.push(
-      h('div.banner', h('b', 'Paused. '), cluster.problem || 'The groups are shown as they were last seen.'),
-    );
-  if (cluster.status === 'waiting')
-    banners.push(h('div.banner', h('b', 'Waiting. '), 'Somebody begins to watch it within seconds.'));
+    banners.push(banner('', 'Paused.', cluster.problem || 'The groups are shown as they were last seen.'));
+  if (cluster.status === 'waiting') banners.push(banner('', 'Waiting.', 'Somebody begins to watch it within seconds.'));
   if (silent.length)
-    banners.push(
-      h('div.banner.warn', h('b', `${plural(silent.length, 'broker')} not answering. `), seen.silent[silent[0] ?? '']),
-    );
+    banners.push(banner('warn', `${plural(silent.length, 'broker')} not answering.`, seen.silent[silent[0] ?? '']));
   if (seen.follow?.command)
     banners.push(
-      h(
-        'div.banner',
-        h('b', 'Polled, not followed. '),
+      banner(
+        '',
+        'Polled, not followed.',
         `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
         h('code.mono', seen.follow.command),
       ),
     );
   const agoMs = clock.now() - (seen.together?.to_ms ?? Number.NEGATIVE_INFINITY);
-  if (agoMs < TOGETHER_SHOWN_MS)
-    banners.push(h('div.banner.warn', h('b', `${duration(agoMs)} ago: `), `${seen.together.says}.`));
+  if (agoMs < TOGETHER_SHOWN_MS) banners.push(banner('warn', `${duration(agoMs)} ago:`, `${seen.together.says}.`));
   const skew = worstSkew(seen);
   if (skew)
     banners.push(
-      h(
-        'div.banner.warn',
-        h('b', 'The clocks differ. '),
+      banner(
+        'warn',
+        'The clocks differ.',
         skewWords({ skew_ms: skew }),
         ' Durations in this list and in alerts are counted by this server’s clock.',
       ),
     );
   if (seen.follow?.different)
     banners.push(
-      h(
-        'div.banner.warn',
+      banner(
+        'warn',
+        '',
         `${plural(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
       ),
     );
   if (seen.follow?.left_out)
-    banners.push(h('div.banner.warn', `${number(seen.follow.left_out)} groups of the log are not recorded.`));
-  if (seen.left_out)
-    banners.push(h('div.banner.warn', `${number(seen.left_out)} groups are listed and not described.`));
-  if (lost) banners.push(h('div.banner.warn', h('b', 'Connection lost. '), 'It is opened again.'));
+    banners.push(banner('warn', '', `${number(seen.follow.left_out)} groups of the log are not recorded.`));
+  if (seen.left_out) banners.push(banner('warn', '', `${number(seen.left_out)} groups are listed and not described.`));
+  if (lost) banners.push(banner('warn', 'Connection lost.', 'It is opened again.'));
   part('banners').replaceChildren(...banners);
 }
 
@@ -193,24 +186,20 @@ const socket = new Socket({
 });
 
 part('watch').addEventListener('click', async () => {
-  try {
+  await orToast('It could not be changed.', async () => {
     cluster = await submit(url, 'PATCH', { watched: !cluster.watched });
     draw();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be changed.');
-  }
+  });
 });
 part('remove').addEventListener('click', async () => {
   if (
     !confirm(`Remove ${cluster.name}, and all timelines that were recorded of it? The cluster itself is not touched.`)
   )
     return;
-  try {
+  await orToast('It could not be removed.', async () => {
     await submit(url, 'DELETE');
     location.assign('/clusters');
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be removed.');
-  }
+  });
 });
 // Durations of the strip go on while nothing comes.
 setInterval(soon, 1000);

@@ -8,6 +8,7 @@
 import { submit } from '../shared/api.js';
 import { propertiesOf, usesLogin, usesTls } from '../clusters/properties.js';
 import { h, part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 const TITLES = {
   settings: 'Settings',
@@ -79,7 +80,7 @@ async function check() {
     why.textContent = known.ok ? 'It can be added.' : 'Fix the step that failed, then test again.';
   } catch (error) {
     part('steps').replaceChildren();
-    why.textContent = error instanceof Error ? error.message : 'The test could not be made.';
+    why.textContent = messageOf(error, 'The test could not be made.');
   } finally {
     test.disabled = false;
   }
@@ -92,7 +93,7 @@ async function add() {
     const added = await submit('/api/clusters', 'POST', { name: filled().name, properties: propertiesOf(filled()) });
     location.assign(added.url);
   } catch (error) {
-    why.textContent = error instanceof Error ? error.message : 'The cluster could not be added.';
+    why.textContent = messageOf(error, 'The cluster could not be added.');
     keep.disabled = false;
   }
 }

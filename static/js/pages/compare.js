@@ -22,6 +22,7 @@ import { Spans } from '../frame/spans.js';
 import { Timeline } from '../timeline/timeline.js';
 import { CLOCK_FROM_MS, clock, zoneName } from '../shared/times.js';
 import { replaceAddress } from '../shared/url.js';
+import { messageOf } from '../shared/errors.js';
 import { columnsOf, partitionsOf, unowned } from '../frame/view.js';
 import { duration } from '../frame/words.js';
 
@@ -359,10 +360,6 @@ function seconds(length_ms) {
 
 compare().catch((error) => {
   part('boards').replaceChildren(
-    h(
-      'p.banner.bad',
-      { role: 'alert' },
-      error instanceof Error ? error.message : 'These timelines could not be loaded.',
-    ),
+    h('p.banner.bad', { role: 'alert' }, messageOf(error, 'These timelines could not be loaded.')),
   );
 });

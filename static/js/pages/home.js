@@ -2,10 +2,12 @@
  * The first page: what is pasted or dropped, the sample log, the path of lessons, the gallery of case studies.
  */
 
-import { submit } from '../shared/api.js';
+import { ask, csrfToken, Refused, submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { all } from '../lesson/progress.js';
 import { explain } from '../shared/terms.js';
+import { messageOf } from '../shared/errors.js';
+import { takesDrops } from '../shared/drops.js';
 
 function sample() {
   const button = /** @type {HTMLButtonElement | null} */ (document.getElementById('sample'));
@@ -17,7 +19,7 @@ function sample() {
       location.href = url;
     } catch (error) {
       button.disabled = false;
-      part('sample-says').textContent = error instanceof Error ? error.message : 'It could not be started.';
+      part('sample-says').textContent = messageOf(error, 'It could not be started.');
     }
   });
 }
@@ -26,15 +28,12 @@ function sample() {
 async function send(files) {
   const form = new FormData();
   for (const file of files) form.append('files', file);
-  const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
   part('sample-says').textContent = 'Sending…';
   try {
-    const answer = await fetch('/api/imports', { method: 'POST', body: form, headers: { 'X-CSRFToken': token } });
-    const body = await answer.json().catch(() => null);
-    if (answer.ok) location.href = body.url;
-    else part('sample-says').textContent = body?.error?.message ?? 'It could not be sent.';
-  } catch {
-    part('sample-says').textContent = 'The server does not answer.';
+    const headers = { Accept: 'application/json', 'X-CSRFToken': csrfToken() };
+    location.href = (await ask('/api/imports', { method: 'POST', body: form, headers })).url;
+  } catch (error) {
+    part('sample-says').textContent = error instanceof Refused ? error.message : 'The server does not answer.';
   }
 }
 
@@ -43,19 +42,8 @@ function drop() {
   const card = document.getElementById('drop');
   if (!card) return;
   const pasted = /** @type {HTMLTextAreaElement} */ (part('pasted'));
-  card.addEventListener('dragover', (event) => {
-    event.preventDefault();
-    card.classList.add('over');
-  });
-  card.addEventListener('dragleave', () => card.classList.remove('over'));
-  card.addEventListener('drop', (event) => {
-    card.classList.remove('over');
-    const files = event.dataTransfer?.files;
-    // Text that is dropped lies in the field, to be read by the button.
-    if (!files?.length) return;
-    event.preventDefault();
-    send(files);
-  });
+  // Text that is dropped lies in the field, to be read by the button.
+  takesDrops(card, ({ files }) => (files.length ? send(files) : false));
   const has = () => {
     part('read').hidden = !pasted.value.trim();
     part('choose').hidden = !part('read').hidden;

@@ -5,6 +5,8 @@
 
 import { partitionField } from '../import/partition.js';
 import { part } from '../shared/dom.js';
+import { csrfToken } from '../shared/api.js';
+import { takesDrops } from '../shared/drops.js';
 
 /** Files in the folders of segments with nothing that is read. */
 const COMPANION =
@@ -72,26 +74,19 @@ function send() {
     bar.setAttribute('aria-valuenow', String(share));
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${share}%`;
   };
+  const fail = (/** @type {string} */ why) => {
+    bar.hidden = true;
+    start.disabled = false;
+    refuse(why);
+  };
   request.onload = () => {
-    if (request.status === 201) {
-      location.href = request.response.url;
-      return;
-    }
-    bar.hidden = true;
-    start.disabled = false;
-    refuse(request.response?.error?.message ?? `The server answered ${request.status}.`);
+    if (request.status === 201) location.href = request.response.url;
+    else fail(request.response?.error?.message ?? `The server answered ${request.status}.`);
   };
-  request.onerror = () => {
-    bar.hidden = true;
-    start.disabled = false;
-    refuse('The server could not be reached; nothing was imported.');
-  };
+  request.onerror = () => fail('The server could not be reached; nothing was imported.');
   request.open('POST', '/api/imports');
   request.responseType = 'json';
-  request.setRequestHeader(
-    'X-CSRFToken',
-    document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '',
-  );
+  request.setRequestHeader('X-CSRFToken', csrfToken());
   request.send(body);
 }
 
@@ -110,15 +105,8 @@ form.addEventListener('submit', (event) => {
   if (chosen.length) send();
   else refuse('Choose files or a folder first, or drop them here.');
 });
-form.addEventListener('dragover', (event) => {
-  event.preventDefault();
-  form.classList.add('over');
-});
-form.addEventListener('dragleave', () => form.classList.remove('over'));
-form.addEventListener('drop', async (event) => {
-  event.preventDefault();
-  form.classList.remove('over');
-  const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+takesDrops(form, async ({ items }) => {
+  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
   choose((await Promise.all(entries.map((entry) => walk(entry)))).flat());
 });
 partitionField();

@@ -20,7 +20,7 @@ import { stages } from '../import/stages.js';
 import { ended } from '../import/states.js';
 import { loadNames, topicIds } from '../import/topic-ids.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
-import { toast } from '../shared/toast.js';
+import { orToast } from '../shared/toast.js';
 import { plural } from '../frame/words.js';
 
 /** The whole is fetched at most this often while it grows; counts come by themselves. */
@@ -35,11 +35,9 @@ const url = `/api/imports/${encodeURIComponent(detail.id)}`;
 const groups = importedGroups(JSON.parse(part('troubles-data').textContent ?? 'null'), detail);
 
 const analyse = seldom(async () => {
-  try {
+  await orToast('The groups could not be fetched.', async () => {
     groups.show(detail, await ask(`/api/groups?import=${encodeURIComponent(detail.id)}`));
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'The groups could not be fetched.');
-  }
+  });
 }, TABLE_EVERY_MS);
 
 let folded = false;
@@ -60,23 +58,19 @@ function draw() {
 }
 
 async function repeat() {
-  try {
+  await orToast('It could not be read again.', async () => {
     detail = await submit(`${url}/repeat`, 'POST', {});
     draw();
     listen();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be read again.');
-  }
+  });
 }
 
 const refresh = seldom(async () => {
-  try {
+  await orToast('The import could not be read.', async () => {
     detail = await ask(url);
     draw();
     analyse(ended(detail));
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'The import could not be read.');
-  }
+  });
 }, FETCH_EVERY_MS);
 
 function listen() {
@@ -110,31 +104,23 @@ wireReport(() => detail);
 part('rename').addEventListener('click', async () => {
   const wanted = prompt('Name of this import', detail.title)?.trim();
   if (!wanted || wanted === detail.title) return;
-  try {
+  await orToast('It could not be renamed.', async () => {
     await submit(url, 'PATCH', { title: wanted });
     location.reload();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be renamed.');
-  }
+  });
 });
 part('stop').addEventListener('click', async () => {
-  try {
-    await submit(`${url}/cancel`, 'POST', {});
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be cancelled.');
-  }
+  await orToast('It could not be cancelled.', () => submit(`${url}/cancel`, 'POST', {}));
   refresh();
 });
 part('delete').addEventListener('click', async () => {
   const number = detail.timelines_in_all;
   if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
     return;
-  try {
+  await orToast('It could not be deleted.', async () => {
     await submit(url, 'DELETE');
     location.href = '/import/';
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be deleted.');
-  }
+  });
 });
 part('names-file').addEventListener('change', (event) => {
   const file = /** @type {HTMLInputElement} */ (event.target).files?.[0];

@@ -21,11 +21,12 @@ import { OpenRecord } from '../bytes/record.js';
 import { asVersion, pairOf, Sheet } from '../bytes/sheet.js';
 import { titlePair, titleSheet } from '../bytes/title.js';
 import { wireTyping } from '../bytes/typing.js';
-import { choose, h, part } from '../shared/dom.js';
+import { choose, h, hit, part } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
 import { isWithin } from '../shared/text-size.js';
 import { toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
+import { messageOf } from '../shared/errors.js';
 
 /** The page's text before there are bytes. */
 const ONE = part('says').textContent ?? '';
@@ -134,7 +135,7 @@ async function onEdit(place, wanted) {
       edits: [{ path: place.path, value: made.value }],
     });
   } catch (error) {
-    return error instanceof Error ? error.message : 'This cannot be written.';
+    return messageOf(error, 'This cannot be written.');
   }
   sheet.take(answer, place.path);
   show({ select: place.path, open: pane.grid.open });
@@ -315,7 +316,7 @@ async function openRecord(timeline, entry, against) {
     arrange(nowOpen());
     await compare();
   } catch (error) {
-    asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
+    asking.refuse(messageOf(error, 'This record could not be read.'));
     text.removeAttribute('aria-invalid');
     arrange(nowOpen());
   }
@@ -354,7 +355,7 @@ function wire() {
     },
   });
   part('start').addEventListener('click', (event) => {
-    const example = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button.example'));
+    const example = hit(event, 'button.example');
     if (example)
       open({ text: example.dataset.hex, kind: example.dataset.kind }, 'Example').then(() =>
         part('fields').focus({ preventScroll: true }),
@@ -367,7 +368,7 @@ function wire() {
     setMode('compare');
   });
   part('says').addEventListener('click', (event) => {
-    const clause = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-path]'));
+    const clause = hit(event, '[data-path]');
     if (!clause) return;
     event.preventDefault();
     if (mode === 'compare') comparison.choose(clause.dataset.path ?? '');

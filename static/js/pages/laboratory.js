@@ -17,6 +17,7 @@ import { LaboratorySharing } from '../sharing/laboratory.js';
 import { isWithin, onWithin } from '../shared/text-size.js';
 import { toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
+import { messageOf } from '../shared/errors.js';
 
 /** An answer that takes longer is announced. */
 const PATIENCE_MS = 250;
@@ -77,7 +78,7 @@ function take(make) {
       card.show(sheet);
       follow();
     } catch (error) {
-      say(error instanceof Error ? error.message : 'The server did not answer.');
+      say(messageOf(error, 'The server did not answer.'));
       if (sheet) setup.show(sheet);
     } finally {
       clearTimeout(slow);
@@ -145,7 +146,7 @@ async function play() {
     const { url } = await submit('/api/laboratory/runs', 'POST', { query: sheet.query, board: view.open + 1 });
     location.assign(`${url}?play=1`);
   } catch (error) {
-    say(error instanceof Error ? error.message : 'The run could not be started.');
+    say(messageOf(error, 'The run could not be started.'));
   }
 }
 

@@ -8,17 +8,19 @@ import { beatAt, filledIn, membersAfter, questionAt, withBeat } from '../lesson/
 import { LessonPlayer } from '../lesson/player.js';
 import { isMereCommit } from '../shared/key-steps.js';
 import { explain } from '../shared/terms.js';
-import { textSize } from '../shared/text-size.js';
+import { messageOf } from '../shared/errors.js';
+import { keep, kept } from '../shared/kept.js';
+import { NumberedText } from '../shared/numbered-text.js';
+import { handOver } from '../sharing/saving.js';
 
 /** Who types is not asked at each letter. */
 const REST_MS = 350;
-const LINE_PX = 18;
 /** A list of more is not read; a lesson of so long a run would be cut. */
 const MOMENTS_MOST = 300;
 const DRAFT = 'lesson draft';
 
 const editor = /** @type {HTMLTextAreaElement} */ (part('text-of-lesson'));
-const gutter = part('gutter');
+const numbered = new NumberedText(editor, part('gutter'));
 const original = editor.value;
 /** @type {LessonPlayer | null} */
 let player = null;
@@ -26,27 +28,6 @@ let player = null;
 let done = { beat: 0, reached: 0, done: false, answers: {} };
 let asked = 0;
 let timer = /** @type {any} */ (null);
-/** @type {Set<number>} */
-let wrong = new Set();
-
-function number() {
-  const count = editor.value.split('\n').length;
-  gutter.replaceChildren(
-    ...Array.from({ length: count }, (_, index) =>
-      wrong.has(index + 1) ? h('b', `${index + 1}\n`) : `${index + 1}\n`,
-    ),
-  );
-  gutter.scrollTop = editor.scrollTop;
-}
-
-/** Puts the cursor on a line. @param {number} line */
-function go(line) {
-  const lines = editor.value.split('\n');
-  const before = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
-  editor.focus({ preventScroll: true });
-  editor.setSelectionRange(before, before + (lines[line - 1] ?? '').length);
-  editor.scrollTop = (line - 1) * LINE_PX * textSize() - editor.clientHeight / 2;
-}
 
 async function check() {
   asked += 1;
@@ -59,15 +40,14 @@ async function check() {
     showProblems(problems);
     if (sheet) preview(sheet);
   } catch (error) {
-    if (mine === asked)
-      part('checked').textContent = error instanceof Error ? error.message : 'It could not be played.';
+    if (mine === asked) part('checked').textContent = messageOf(error, 'It could not be played.');
   }
 }
 
 /** @param {{line: number, field: string, message: string}[]} problems */
 function showProblems(problems) {
-  wrong = new Set(problems.map((problem) => problem.line));
-  number();
+  numbered.wrong = new Set(problems.map((problem) => problem.line));
+  numbered.number();
   part('checked').textContent = problems.length
     ? `${problems.length} mistake${problems.length > 1 ? 's' : ''}`
     : 'No mistakes: the run bears out every fact.';
@@ -75,7 +55,7 @@ function showProblems(problems) {
     ...problems.map((problem) =>
       h(
         'li',
-        h('button.btn.sm.bare', { type: 'button', onclick: () => go(problem.line) }, `line ${problem.line}`),
+        h('button.btn.sm.bare', { onclick: () => numbered.go(problem.line) }, `line ${problem.line}`),
         ` ${problem.field ? `${problem.field}: ` : ''}${problem.message}`,
       ),
     ),
@@ -105,7 +85,7 @@ function list(sheet) {
   const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];
   const start = moments[0]?.at_ms ?? 0;
   const press = (/** @type {string} */ text, /** @type {() => void} */ onclick) =>
-    h('button.btn.sm', { type: 'button', onclick }, text);
+    h('button.btn.sm', { onclick }, text);
   part('moments').replaceChildren(
     ...moments.slice(0, MOMENTS_MOST).map((moment, at) =>
       h(
@@ -129,7 +109,7 @@ function write(beat, sequence, sheet) {
   editor.value = withBeat(editor.value, beat, sequence, sequences);
   editor.dispatchEvent(new Event('input'));
   const at = editor.value.indexOf(beat.trimEnd());
-  go(editor.value.slice(0, Math.max(0, at)).split('\n').length + 1);
+  numbered.go(editor.value.slice(0, Math.max(0, at)).split('\n').length + 1);
 }
 
 /** @param {import('../lesson/types').Sheet} sheet */
@@ -157,37 +137,20 @@ function preview(sheet) {
 }
 
 editor.addEventListener('input', () => {
-  number();
-  try {
-    localStorage.setItem(DRAFT, editor.value);
-  } catch {
-    // Nothing is kept; the text is still here.
-  }
+  keep(DRAFT, editor.value);
   clearTimeout(timer);
   timer = setTimeout(check, REST_MS);
 });
-editor.addEventListener(
-  'scroll',
-  () => {
-    gutter.scrollTop = editor.scrollTop;
-  },
-  { passive: true },
-);
 part('save').addEventListener('click', () => {
-  const url = URL.createObjectURL(new Blob([editor.value], { type: 'application/yaml' }));
-  const link = h('a', { href: url, download: 'lesson.yaml' });
-  link.click();
-  URL.revokeObjectURL(url);
+  handOver({ name: 'lesson.yaml', blob: new Blob([editor.value], { type: 'application/yaml' }) });
 });
 part('draft').addEventListener('click', () => {
-  const kept = localStorage.getItem(DRAFT);
-  if (kept === null) return;
-  editor.value = kept;
-  number();
+  editor.value = kept(DRAFT) ?? editor.value;
+  numbered.number();
   check();
 });
-part('draft').hidden = localStorage.getItem(DRAFT) === null || localStorage.getItem(DRAFT) === original;
+part('draft').hidden = [null, original].includes(kept(DRAFT));
 explain();
-number();
+numbered.number();
 check();
 document.documentElement.dataset.alive = 'true';

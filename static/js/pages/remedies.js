@@ -3,6 +3,7 @@
 import { leadOf, restsOn, seconds, tableOf } from '../remedies/rows.js';
 import { ask, submit } from '../shared/api.js';
 import { part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 /** @typedef {{id: string, status: string, stage: string, problem: string, done: number, runs: number, seeds: number, answer: import('../remedies/rows.js').Answer | null}} Search */
 
@@ -10,7 +11,7 @@ const EVERY_MS = 1000;
 /** @type {Search} */
 let search = JSON.parse(part('remedies-data').textContent ?? '{}');
 const url = `/api/remedies/${search.id}`;
-const message = (/** @type {unknown} */ error) => (error instanceof Error ? error.message : 'It could not be done.');
+const message = (/** @type {unknown} */ error) => messageOf(error, 'It could not be done.');
 const runs = () => ['waiting', 'running'].includes(search.status);
 
 /** @param {string} key @param {HTMLButtonElement} button */

@@ -9,7 +9,7 @@
  */
 
 import { ask, submit } from '../shared/api.js';
-import { choose, h, part } from '../shared/dom.js';
+import { banner, choose, h, part, press } from '../shared/dom.js';
 import { listen as listenKeys } from '../shared/keys.js';
 import { grouped } from '../shared/numbers.js';
 import { loadPlotly } from '../shared/plotly.js';
@@ -19,8 +19,9 @@ import { CellPanel } from '../sweep/cell.js';
 import { Maps } from '../sweep/maps.js';
 import { rampOf } from '../sweep/plots.js';
 import { isWithin, onTextSize, onWithin } from '../shared/text-size.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
+import { messageOf } from '../shared/errors.js';
 import { duration, plural } from '../frame/words.js';
 
 /** Maps are fetched at most this often while they fill. */
@@ -118,30 +119,23 @@ function banners() {
   const kept = `${grouped(detail.done)} of ${grouped(detail.cases)} cases are kept.`;
   const goOn = () =>
     detail.same_engine
-      ? h('button.btn.sm', { type: 'button', 'data-needs': 'change', onclick: resume }, 'Go on with the rest')
+      ? h('button.btn.sm', { 'data-needs': 'change', onclick: resume }, 'Go on with the rest')
       : h('span', 'The assignors have changed since, so that it cannot go on.');
   if (detail.status === 'failed') {
     shownNow.push(
-      h(
-        'div.banner.bad',
-        { role: 'alert' },
-        h('b', 'The sweep failed. '),
-        h('span', detail.problem),
-        detail.done ? h('span', kept) : null,
-        goOn(),
-      ),
+      banner('bad', 'The sweep failed.', h('span', detail.problem), detail.done ? h('span', kept) : null, goOn()),
     );
   } else if (detail.status === 'interrupted') {
-    shownNow.push(h('div.banner.warn', h('b', 'Cut short. '), h('span', `${detail.problem} ${kept}`), goOn()));
+    shownNow.push(banner('warn', 'Cut short.', h('span', `${detail.problem} ${kept}`), goOn()));
   } else if (detail.status === 'cancelled') {
-    shownNow.push(h('div.banner', h('b', 'Stopped. '), h('span', kept), goOn()));
+    shownNow.push(banner('', 'Stopped.', h('span', kept), goOn()));
   } else if (detail.waits) {
     shownNow.push(h('div.banner.warn', { role: 'status' }, h('b', 'Waiting. '), detail.waits));
   } else if (detail.spark && !detail.spark.ready) {
     shownNow.push(
-      h(
-        'div.banner',
-        h('b', 'Getting Spark ready. '),
+      banner(
+        '',
+        'Getting Spark ready.',
         'Its packages are being fetched, once; this sweep begins as soon as they are there.',
       ),
     );
@@ -205,11 +199,10 @@ function facts() {
 function controls() {
   part('measure').replaceChildren(
     ...detail.measures.map(({ key, label }) =>
-      h('button', { type: 'button', 'data-value': key, 'aria-pressed': String(key === shown.measure) }, label),
+      h('button', { 'data-value': key, 'aria-pressed': String(key === shown.measure) }, label),
     ),
   );
-  for (const button of part('aggregate').querySelectorAll('button'))
-    button.setAttribute('aria-pressed', String(button.dataset.value === shown.aggregate));
+  press(part('aggregate'), shown.aggregate);
   scale();
 }
 
@@ -242,7 +235,7 @@ async function showCell() {
     try {
       found = /** @type {Cell} */ (await ask(`${url}/cells/${cell}?${query()}`));
     } catch (error) {
-      toast(error instanceof Error ? error.message : 'The cell could not be read.');
+      toast(messageOf(error, 'The cell could not be read.'));
       return;
     }
     cells.set(key, found);
@@ -258,7 +251,7 @@ async function showCell() {
 }
 
 const refresh = seldom(async () => {
-  try {
+  await orToast('The sweep could not be read.', async () => {
     const asked = query();
     const found = /** @type {Detail} */ (await ask(`${url}?${asked}`));
     if (asked === query()) {
@@ -268,9 +261,7 @@ const refresh = seldom(async () => {
       maps.update(detail);
       await showCell();
     }
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'The sweep could not be read.');
-  }
+  });
 }, FETCH_EVERY_MS);
 
 function listen() {
@@ -301,15 +292,13 @@ function address() {
 }
 
 async function resume() {
-  try {
+  await orToast('It could not go on.', async () => {
     await submit(`${url}/resume`, 'POST', {});
     await refresh(true);
     began.at = Date.now();
     began.done = detail.done;
     listen();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not go on.');
-  }
+  });
 }
 
 async function copyLink() {
@@ -329,7 +318,7 @@ async function paint() {
     part('maps').setAttribute('data-ready', 'true');
   } catch (error) {
     // The buttons have the numbers and the colours; only the dots of the seeds are missing.
-    toast(error instanceof Error ? error.message : 'The figures could not be drawn.');
+    toast(messageOf(error, 'The figures could not be drawn.'));
   }
 }
 
@@ -346,21 +335,15 @@ choose('measure', (measure) => change({ measure }));
 choose('aggregate', (aggregate) => change({ aggregate }));
 part('copy-link').addEventListener('click', copyLink);
 part('stop').addEventListener('click', async () => {
-  try {
-    await submit(`${url}/cancel`, 'POST', {});
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be stopped.');
-  }
+  await orToast('It could not be stopped.', () => submit(`${url}/cancel`, 'POST', {}));
   refresh(true);
 });
 part('delete').addEventListener('click', async () => {
   if (!confirm('Delete this sweep and its answers? Links to it end.')) return;
-  try {
+  await orToast('It could not be deleted.', async () => {
     await submit(url, 'DELETE');
     location.href = '/sweeps';
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be deleted.');
-  }
+  });
 });
 listenKeys({ c: copyLink });
 

@@ -15,7 +15,9 @@ import { ask, submit, requestInit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
 import { onZone, showSwitch } from '../shared/times.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
+import { messageOf } from '../shared/errors.js';
+import { nameForm } from '../shared/naming.js';
 
 /** Between the last key press and the question. */
 const TYPED_MS = 200;
@@ -86,7 +88,7 @@ function draw() {
   part('kept-none').hidden = rows.length > 0;
   part('kept-none').replaceChildren(
     ...(filtered
-      ? ['Nothing matches. ', h('button.btn.sm', { type: 'button', onclick: clear }, 'Clear filters')]
+      ? ['Nothing matches. ', h('button.btn.sm', { onclick: clear }, 'Clear filters')]
       : ['No timelines yet. ', h('a', { href: '/import/' }, 'Import a log'), ', or run a scenario: it appears here.']),
   );
   part('kept-count').textContent = filtered ? `${left} match` : `${plural(left, 'row')}; an import is one row`;
@@ -115,7 +117,6 @@ function drawChosen() {
     h(
       'button.btn.sm',
       {
-        type: 'button',
         onclick: compare,
         'aria-disabled': compared ? null : 'true',
         title: compared ? null : `Select 2 or ${COMPARED_MOST} timelines; an import is opened first`,
@@ -123,10 +124,10 @@ function drawChosen() {
       'Compare',
     ),
     ...(rows.length === 1 && only
-      ? [h('button.btn.sm', { type: 'button', 'data-needs': 'change', onclick: () => rename(only) }, 'Rename')]
+      ? [h('button.btn.sm', { 'data-needs': 'change', onclick: () => rename(only) }, 'Rename')]
       : []),
-    h('button.btn.sm', { type: 'button', 'data-needs': 'delete', onclick: remove }, 'Delete'),
-    h('button.btn.sm.bare', { type: 'button', onclick: unpick }, 'Clear selection'),
+    h('button.btn.sm', { 'data-needs': 'delete', onclick: remove }, 'Delete'),
+    h('button.btn.sm.bare', { onclick: unpick }, 'Clear selection'),
   );
 }
 
@@ -160,51 +161,28 @@ async function open(row) {
   const asked = new URLSearchParams();
   // A search that the import's own name answers is about all its groups.
   if (row.matching) asked.set('q', field('q').value.trim());
-  try {
+  await orToast('The import could not be read.', async () => {
     const found = await ask(`/api/imports/${encodeURIComponent(row.id)}/groups?${asked}`);
     opened.set(key, { groups: found.timelines.slice(0, INNER_MOST), matching: found.matching });
     draw();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'The import could not be read.');
-  }
+  });
 }
 
 /** @param {Kept} row */
 function rename(row) {
-  const name = h('input.field', {
+  const { form: renaming, input } = nameForm({
+    label: `New name of ${row.title}`,
     value: row.title,
-    maxlength: 200,
-    required: true,
-    'aria-label': `New name of ${row.title}`,
+    save: async (title) => {
+      const what = row.kind === 'import' ? 'imports' : 'timelines';
+      row.title = (await submit(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title })).title;
+      unpick();
+    },
+    onCancel: drawChosen,
+    kind: 'kbar',
   });
-  const problem = h('span.problem', { role: 'alert' });
-  part('kept-chosen').replaceChildren(
-    h(
-      'form.kbar',
-      {
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key === 'Escape') drawChosen();
-        },
-        onsubmit: async (/** @type {Event} */ event) => {
-          event.preventDefault();
-          try {
-            const what = row.kind === 'import' ? 'imports' : 'timelines';
-            const title = /** @type {HTMLInputElement} */ (name).value;
-            const known = await submit(`/api/${what}/${encodeURIComponent(row.id)}`, 'PATCH', { title });
-            row.title = known.title;
-            unpick();
-          } catch (error) {
-            problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-          }
-        },
-      },
-      name,
-      h('button.btn.sm', 'Save'),
-      h('button.btn.sm.bare', { type: 'button', onclick: drawChosen }, 'Cancel'),
-      problem,
-    ),
-  );
-  /** @type {HTMLInputElement} */ (name).select();
+  part('kept-chosen').replaceChildren(renaming);
+  input.select();
 }
 
 /** The selected rows, or the one at the cursor, go; they are deleted when nobody takes it back. */
@@ -238,7 +216,7 @@ const ids = (rows) => ({
 
 /** @param {{rows: Kept[], timer: any}} one */
 async function send(one) {
-  try {
+  await orToast('It could not be deleted.', async () => {
     const { refused } = await submit('/api/kept/delete', 'POST', ids(one.rows));
     if (refused.length) toast(refused[0].why);
     const left = new Set(refused.map((/** @type {{id: string}} */ { id }) => id));
@@ -247,9 +225,7 @@ async function send(one) {
     const keys = new Set(one.rows.map(keyOf));
     page.rows = page.rows.filter((row) => !keys.has(keyOf(row)) || left.has(row.id));
     page.matching -= before - page.rows.length;
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be deleted.');
-  }
+  });
   doomed.splice(doomed.indexOf(one), 1);
   draw();
 }
@@ -292,7 +268,7 @@ async function refresh(more = false) {
   } catch (error) {
     if (number !== asking) return;
     draw();
-    toast(error instanceof Error ? error.message : 'The list could not be read.');
+    toast(messageOf(error, 'The list could not be read.'));
   } finally {
     if (slow !== null) clearTimeout(slow);
   }

@@ -7,15 +7,12 @@
  */
 
 import { h, part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 import { cameWords, choiceOf, choices, differsWords, movedWords, nextWords } from '../frame/next-assignment.js';
-
-const REST_MS = 180;
+import { RestingPanel } from '../figures/resting-panel.js';
 
 export class AssignmentPanel {
   #sequence = 0;
-  #shown = '';
-  #waiting = /** @type {any} */ (null);
-  #asked = 0;
   #members = /** @type {string[]} */ ([]);
 
   /**
@@ -27,23 +24,26 @@ export class AssignmentPanel {
   constructor({ panel, cast, fetchAssignment }) {
     this.panel = panel;
     this.cast = cast;
-    this.fetchAssignment = fetchAssignment;
     this.list = /** @type {HTMLSelectElement} */ (part('foretold-if'));
-    panel.addEventListener('toggle', () => this.#soon(0));
-    this.list.addEventListener('change', () => this.#soon(0));
+    this.resting = new RestingPanel(panel, {
+      what: () => {
+        this.#offer();
+        return `${this.#sequence} ${this.list.value}`;
+      },
+      fetch: () => fetchAssignment(this.#sequence, choiceOf(this.list.value)),
+      draw: (answer) => this.#draw(answer),
+      fail: (error) => {
+        part('foretold-next').textContent = messageOf(error, 'Nothing could be predicted.');
+      },
+    });
+    this.list.addEventListener('change', () => this.resting.soon(0));
   }
 
   /** @param {number} sequence @param {string[]} members */
   move(sequence, members) {
     this.#sequence = sequence;
     this.#members = members;
-    this.#soon(REST_MS);
-  }
-
-  /** @param {number} after */
-  #soon(after) {
-    clearTimeout(this.#waiting);
-    if (this.panel.open) this.#waiting = setTimeout(() => this.#ask(), after);
+    this.resting.soon();
   }
 
   #offer() {
@@ -52,23 +52,6 @@ export class AssignmentPanel {
     const rows = choices(this.#members, (id) => this.cast.name(id));
     this.list.replaceChildren(first, ...rows.map(([value, text]) => h('option', { value }, text)));
     this.list.value = rows.some(([value]) => value === chosen) ? chosen : '';
-  }
-
-  async #ask() {
-    this.#offer();
-    const wanted = `${this.#sequence} ${this.list.value}`;
-    if (wanted === this.#shown) return;
-    this.#asked += 1;
-    const asked = this.#asked;
-    try {
-      const answer = await this.fetchAssignment(this.#sequence, choiceOf(this.list.value));
-      if (asked !== this.#asked) return;
-      this.#shown = wanted;
-      this.#draw(answer);
-    } catch (error) {
-      if (asked === this.#asked)
-        part('foretold-next').textContent = error instanceof Error ? error.message : 'Nothing could be predicted.';
-    }
   }
 
   /** @param {Answer} answer */

@@ -4,7 +4,7 @@
  * @typedef {import('../stage/tracks.js').TrackStage | import('../stage/crowd.js').CrowdStage} Stage
  */
 
-import { choose, h, part } from '../shared/dom.js';
+import { choose, h, hit, part, press } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
 import { PACES, SPEEDS, stepMs } from '../timeline/player.js';
 import { toast } from '../shared/toast.js';
@@ -46,7 +46,7 @@ export function wireControls(controls) {
     }
   }
   part('zoom').addEventListener('click', async (event) => {
-    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-key]'));
+    const button = hit(event, '[data-key]');
     if (button) (await tracks()).key(String(button.dataset.key));
   });
   part('select-range').addEventListener('click', async () => (await tracks()).toggle());
@@ -57,7 +57,12 @@ export function wireControls(controls) {
   part('continue').addEventListener('click', togglePlay);
   part('event-on').addEventListener('click', () => seeking.step(1));
   part('epoch-on').addEventListener('click', () => seeking.stepEpoch(1));
-  makeSpeeds((speed) => player.setSpeed(speed));
+  part('speeds').replaceChildren(
+    ...SPEEDS.map((speed) =>
+      h('button', { 'data-value': speed, 'aria-pressed': String(speed === 1) }, speed === 0.5 ? '½×' : `${speed}×`),
+    ),
+  );
+  choose('speeds', (value) => player.setSpeed(Number(value)));
   choose('axis', (value) => {
     stage.axis = /** @type {'events' | 'time'} */ (value);
   });
@@ -163,25 +168,5 @@ export function showPlaying(playing, speed) {
   part('play-word').textContent = playing ? 'Pause' : 'Play';
   part('play-shape').setAttribute('d', playing ? 'M2 1h3v10H2zM7 1h3v10H7z' : 'M2 1l9 5-9 5z');
   part('play').title = playing ? 'Pause (Space)' : 'Play (Space)';
-  for (const button of part('speeds').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
-  }
-}
-
-/** @param {(speed: number) => void} onSpeed */
-function makeSpeeds(onSpeed) {
-  part('speeds').replaceChildren(
-    ...SPEEDS.map((speed) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'data-speed': speed,
-          'aria-pressed': speed === 1 ? 'true' : 'false',
-          onclick: () => onSpeed(speed),
-        },
-        speed === 0.5 ? '½×' : `${speed}×`,
-      ),
-    ),
-  );
+  press(part('speeds'), String(speed));
 }

@@ -10,6 +10,7 @@
 import { h } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
 import { VirtualList } from '../shared/virtual-list.js';
+import { countWhile } from '../shared/sorted.js';
 import { duration, shortened, when } from '../frame/words.js';
 
 const LINE = 44;
@@ -83,18 +84,7 @@ export class EventGroups {
 
   /** The line in which the playhead is: the last one that began. */
   #current() {
-    let low = 0;
-    let high = this.#lines.length;
-    let found = -1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const line = this.#lines[middle];
-      if ((line.moment?.sequence ?? line.group.first) <= this.#sequence) {
-        found = middle;
-        low = middle + 1;
-      } else high = middle;
-    }
-    return found;
+    return countWhile(this.#lines, ({ moment, group }) => (moment?.sequence ?? group.first) <= this.#sequence) - 1;
   }
 
   #lay() {
@@ -160,7 +150,6 @@ export class EventGroups {
           ? h(
               'button.opens',
               {
-                type: 'button',
                 'aria-expanded': String(open),
                 'data-at': `open-${group.first}`,
                 title: open ? 'Close the list' : 'Open the list',
@@ -175,7 +164,7 @@ export class EventGroups {
       h('span'),
       h(
         'button.tx',
-        { type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: text },
+        { 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: text },
         more ? null : h('span.sr', `${when(at_ms, this.#start)}: `),
         shortened(text),
       ),

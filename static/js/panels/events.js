@@ -6,7 +6,7 @@
  * @typedef {import('../frame/cast.js').Cast} Cast
  */
 
-import { h, s, sized } from '../shared/dom.js';
+import { h, hit, s, sized } from '../shared/dom.js';
 import { placeWords } from '../timeline/playhead-words.js';
 import { rem } from '../shared/text-size.js';
 import { countUpTo } from '../timeline/timeline.js';
@@ -103,7 +103,7 @@ export class Events {
       draw: (from, to) => this.#draw(from, to),
     });
     root.addEventListener('click', (event) => {
-      const line = /** @type {Element} */ (event.target).closest('.ev');
+      const line = hit(event, '.ev');
       if (line) onSeek(Number(/** @type {HTMLElement} */ (line).dataset.sequence));
     });
     filter.addEventListener('change', () => {
@@ -225,7 +225,6 @@ export class Events {
       'button',
       {
         class: name,
-        type: 'button',
         'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null,
         title: step.says,

@@ -10,6 +10,7 @@
 
 import { bytesInPlace } from '../bytes/in-place.js';
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 import { fieldsOf, recordName } from './fields.js';
 import { placeWords } from '../timeline/playhead-words.js';
 import { duration, plural } from '../frame/words.js';
@@ -114,8 +115,8 @@ export class Inspector {
       this.root.replaceChildren(
         h(
           'p.why',
-          `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
-          h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again'),
+          `These entries could not be fetched. ${messageOf(error, '')} `,
+          h('button', { onclick: () => this.#fetch(rest, moment) }, 'Try again'),
         ),
       );
     }
@@ -165,7 +166,6 @@ export class Inspector {
           h(
             'button.btn.sm',
             {
-              type: 'button',
               onclick: () => {
                 this.#head += SHOWN_MOST;
                 this.#fetch(rest, moment);

@@ -50,7 +50,7 @@ export function showPartition(root, { spans, key, cast, labels, rounded = false,
     h(
       'div.xh',
       `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
-      h('button.btn.sm.bare.num', { type: 'button', onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
+      h('button.btn.sm.bare.num', { onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
     ),
     h('p.why.num', { 'data-part': 'consumed', hidden: true }),
     h(

@@ -7,8 +7,9 @@
  * @typedef {'reader' | 'investigator'} View
  */
 
-import { part } from '../shared/dom.js';
+import { part, press } from '../shared/dom.js';
 import { replaceAddress } from '../shared/url.js';
+import { keep, kept } from '../shared/kept.js';
 import { explained } from './explained.js';
 
 const NAMES = ['reader', 'investigator'];
@@ -49,39 +50,25 @@ export class Reading {
    */
   constructor(source, { fixed = null, shared = null } = {}) {
     this.source = source;
-    this.kept = `view of ${isStory(source) ? 'stories' : 'timelines'}`;
-    this.view = fixed ?? viewOf(location.search, source, this.#left(), shared);
+    const name = `view of ${isStory(source) ? 'stories' : 'timelines'}`;
+    this.view = fixed ?? viewOf(location.search, source, kept(name), shared);
     this.#show();
     if (fixed) return;
     part('view').addEventListener('click', (event) => {
       const chosen = view(/** @type {HTMLElement} */ (event.target).dataset.value);
       if (!chosen) return;
       this.view = chosen;
-      try {
-        localStorage.setItem(this.kept, chosen);
-      } catch {
-        // A browser that keeps nothing shows the choice until the page is left.
-      }
+      keep(name, chosen);
       replaceAddress(withView(location.href, chosen));
       this.#show();
     });
-  }
-
-  #left() {
-    try {
-      return localStorage.getItem(this.kept);
-    } catch {
-      return null;
-    }
   }
 
   #show() {
     document.body.dataset.view = this.view;
     // Who investigates knows the grammar, and needs the room for events and details.
     /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && isStory(this.source);
-    for (const button of part('view').querySelectorAll('button')) {
-      button.setAttribute('aria-pressed', String(button.dataset.value === this.view));
-    }
+    press(part('view'), this.view);
   }
 
   /**

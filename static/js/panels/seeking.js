@@ -7,6 +7,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 /** Scrubbing over chunks that are not here fetches the one at which the pointer rests for so long. */
 const REST_MS = 60;
@@ -109,7 +110,7 @@ export class Seeking {
       banners.hide('loading');
       return result;
     } catch (error) {
-      const why = error instanceof Error ? error.message : '';
+      const why = messageOf(error, '');
       banners.show('loading', 'bad', h('b', 'This part could not be loaded.'), why);
       return null;
     } finally {

@@ -31,7 +31,7 @@ export class SidePanels {
     this.figure = panels && figureOf({ panels, served: server !== null, cast, onSeek, isIdle });
     this.#opens('metrics-panel', panels, async (panel, { metrics }) => {
       const { MetricsPanel } = await import('../figures/metrics-panel.js');
-      this.#metrics = new MetricsPanel({ panel, table: part('metrics'), cast, fetchMetrics: metrics });
+      this.#metrics = new MetricsPanel({ panel, root: part('metrics'), cast, fetchMetrics: metrics });
       return rest();
     });
     this.#opens('assignment-panel', server, async (panel, { assignment }) => {

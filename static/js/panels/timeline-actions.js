@@ -7,7 +7,7 @@
 
 import { part } from '../shared/dom.js';
 import { withView } from './reading.js';
-import { toast } from '../shared/toast.js';
+import { orToast, toast } from '../shared/toast.js';
 import { copy, withMoment } from '../shared/url.js';
 
 /** @param {import('../timeline/timeline.js').Timeline} timeline @param {import('./reading.js').View} view */
@@ -20,12 +20,10 @@ export async function copyLink(timeline, view) {
 export async function rename(meta, server) {
   const wanted = prompt('Name of this timeline', meta.title)?.trim();
   if (!wanted || wanted === meta.title) return;
-  try {
+  await orToast('It could not be renamed.', async () => {
     await server?.rename(wanted);
     location.reload();
-  } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be renamed.');
-  }
+  });
 }
 
 /** @param {Served} server @param {{[id: string]: string | null}} names */

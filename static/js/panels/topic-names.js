@@ -6,6 +6,7 @@
  */
 
 import { h } from '../shared/dom.js';
+import { nameForm, TOPIC_FIELD } from '../shared/naming.js';
 
 const ID = /^[A-Za-z0-9_-]{22}$/;
 
@@ -33,43 +34,17 @@ export function showTopicNames(root, meta, save) {
   const topics = nameable(meta);
   root.hidden = !topics.length;
   root.replaceChildren(
-    ...topics.map(({ id, name }) => {
-      const field = /** @type {HTMLInputElement} */ (
-        h('input.field.num', {
-          name: 'name',
+    ...topics.map(
+      ({ id, name }) =>
+        nameForm({
+          label: `Name of topic ${id}`,
           value: name ?? '',
-          placeholder: 'topic name',
-          maxlength: 249,
-          required: true,
-          'aria-label': `Name of topic ${id}`,
-          autocomplete: 'off',
-          spellcheck: 'false',
-        })
-      );
-      const problem = h('span.problem', { role: 'alert' });
-      const keep = async (/** @type {string | null} */ wanted) => {
-        problem.textContent = '';
-        try {
-          await save({ [id]: wanted });
-        } catch (error) {
-          problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-        }
-      };
-      return h(
-        'form',
-        {
-          'data-needs': 'change',
-          onsubmit: (/** @type {Event} */ event) => {
-            event.preventDefault();
-            keep(field.value.trim());
-          },
-        },
-        h('span', name ? 'You named ' : 'No name in the log for ', h('code', id)),
-        field,
-        h('button.btn.sm', { type: 'submit' }, 'Use this name'),
-        name ? h('button.btn.sm.bare', { type: 'button', onclick: () => keep(null) }, 'Take it back') : null,
-        problem,
-      );
-    }),
+          save: (wanted) => save({ [id]: wanted }),
+          button: 'Use this name',
+          takesBack: name ? 'Take it back' : undefined,
+          field: { ...TOPIC_FIELD, class: 'field num', name: 'name' },
+          before: [h('span', name ? 'You named ' : 'No name in the log for ', h('code', id))],
+        }).form,
+    ),
   );
 }

@@ -22,6 +22,7 @@ import { h, part } from '../shared/dom.js';
 import { partitionSeconds, REASONS, twiceText } from '../figures/lag-words.js';
 import { toast } from '../shared/toast.js';
 import { keep, pinsOf, rangeOf, secondsOf } from '../shared/url.js';
+import { messageOf } from '../shared/errors.js';
 import { when } from '../frame/words.js';
 import { Zooming } from '../timeline/zoom.js';
 
@@ -127,8 +128,8 @@ export class TracksControl {
         h('h2', 'Range'),
         h('span.quiet', { role: 'status' }, text),
         h('span.grow'),
-        h('button.btn.sm', { type: 'button', onclick: () => this.key('f') }, 'Fit'),
-        h('button.btn.sm', { type: 'button', onclick: () => this.select(null) }, 'Clear'),
+        h('button.btn.sm', { onclick: () => this.key('f') }, 'Fit'),
+        h('button.btn.sm', { onclick: () => this.select(null) }, 'Clear'),
       );
     const entries = `entries ${range.from.toLocaleString('en')} to ${range.to.toLocaleString('en')}`;
     this.panel.replaceChildren(head(entries));
@@ -140,7 +141,7 @@ export class TracksControl {
       const times = `${when(cost.from_ms, start_ms())} to ${when(cost.to_ms, start_ms())}`;
       this.panel.replaceChildren(head(`${times}, ${entries}`), this.#figures(cost));
     } catch (error) {
-      const why = error instanceof Error ? error.message : 'What it cost could not be asked.';
+      const why = messageOf(error, 'What it cost could not be asked.');
       if (asked === this.#asked) this.panel.replaceChildren(head(entries), h('p.problem', why));
     }
   }

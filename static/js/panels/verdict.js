@@ -8,7 +8,7 @@
  */
 
 import { duration } from '../frame/words.js';
-import { h, unbroken } from '../shared/dom.js';
+import { h, hit, unbroken } from '../shared/dom.js';
 
 /** A time from here on (March 1973) is a clock's; one below is a simulation's. */
 const CLOCK_FROM_MS = 1e11;
@@ -36,9 +36,7 @@ export function showVerdict(part, { verdict }, release = '') {
       const piece = (/** @type {string} */ text) => [shown({ ...clause, text })].flat();
       return [...(now ? piece(now) : []), later && h('span.rest', piece(later))];
     }),
-    clauses.some(({ text }, at) => brief.get(at) !== text.length)
-      ? h('button.btn.sm', { type: 'button', onclick: more }, 'more')
-      : '',
+    clauses.some(({ text }, at) => brief.get(at) !== text.length) ? h('button.btn.sm', { onclick: more }, 'more') : '',
   );
 }
 
@@ -142,7 +140,7 @@ export function nextStep(steps, own, last) {
  */
 export function followLinks(root, onSeek) {
   root.addEventListener('click', (event) => {
-    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-at]'));
+    const link = hit(event, '[data-at]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     onSeek(link.dataset.steps === undefined ? Number(link.dataset.at) : stepped(link, link.dataset.steps));

@@ -8,7 +8,7 @@
  * @typedef {{column: number, down: boolean}} Order
  */
 
-import { h } from '../shared/dom.js';
+import { h, table } from '../shared/dom.js';
 
 const seconds = (/** @type {number | null | undefined} */ ms) =>
   ms === null || ms === undefined ? '' : (ms / 1000).toFixed(1);
@@ -42,11 +42,11 @@ export const COLUMNS = [
 ];
 
 /** The rows that contain each word, in this order. @param {Table} table @param {string} words @param {Order} order */
-export function shownRows(table, words, order) {
-  const first = table.first_ms ?? 0;
+export function shownRows({ first_ms, rebalances }, words, order) {
+  const first = first_ms ?? 0;
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const key = COLUMNS[order.column]?.[1] ?? ((/** @type {Rebalance} */ row) => row.at_ms);
-  const rows = table.rebalances.filter((row) => {
+  const rows = rebalances.filter((row) => {
     const text = COLUMNS.map(([, , show]) => show(row, first))
       .join(' ')
       .toLowerCase();
@@ -59,58 +59,47 @@ export function shownRows(table, words, order) {
   return rows.sort((one, other) => (order.down ? compare(other, one) : compare(one, other)));
 }
 
-/** @param {Table} table @param {Rebalance[]} rows @param {Order} order @param {(column: number) => void} sort */
-export function tableOf(table, rows, order, sort) {
-  const first = table.first_ms ?? 0;
-  return h(
-    'table.rtable',
+/** @param {Table} of @param {Rebalance[]} rows @param {Order} order @param {(column: number) => void} sort */
+export function tableOf(of, rows, order, sort) {
+  const first = of.first_ms ?? 0;
+  const heads = COLUMNS.map(([name], column) =>
     h(
-      'thead',
+      'th',
+      { scope: 'col', 'aria-sort': order.column === column ? (order.down ? 'descending' : 'ascending') : 'none' },
+      h('button', { onclick: () => sort(column) }, name),
+    ),
+  );
+  const cell = (/** @type {Rebalance} */ row, /** @type {number} */ column) => {
+    const [name, , show] = COLUMNS[column];
+    if (column) return h('td', { 'data-label': name }, show(row, first));
+    return h('th', { scope: 'row' }, h('a', { href: `/t/${of.timeline}?at=${row.sequence}` }, `${show(row, first)} s`));
+  };
+  return table(
+    'table.rtable',
+    heads,
+    rows.map((row) =>
       h(
         'tr',
-        COLUMNS.map(([name], column) =>
-          h(
-            'th',
-            { scope: 'col', 'aria-sort': order.column === column ? (order.down ? 'descending' : 'ascending') : 'none' },
-            h('button', { type: 'button', onclick: () => sort(column) }, name),
-          ),
-        ),
-      ),
-    ),
-    h(
-      'tbody',
-      rows.map((row) =>
-        h(
-          'tr',
-          COLUMNS.map(([name, , show], column) =>
-            column
-              ? h('td', { 'data-label': name }, show(row, first))
-              : h(
-                  'th',
-                  { scope: 'row' },
-                  h('a', { href: `/t/${table.timeline}?at=${row.sequence}` }, `${show(row, first)} s`),
-                ),
-          ),
-        ),
+        COLUMNS.map((_, column) => cell(row, column)),
       ),
     ),
   );
 }
 
 /** When rebalances cost most: darker where more was not read. @param {Table} table */
-export function heatOf(table) {
-  const first = table.first_ms ?? 0;
-  const length = Math.max(1, (table.last_ms ?? first) - first);
-  const most = Math.max(1, ...table.rebalances.map((row) => row.cost?.unread_partition_ms ?? 0));
-  const bars = table.rebalances.map((row) => {
+export function heatOf({ first_ms, last_ms, rebalances }) {
+  const first = first_ms ?? 0;
+  const length = Math.max(1, (last_ms ?? first) - first);
+  const most = Math.max(1, ...rebalances.map((row) => row.cost?.unread_partition_ms ?? 0));
+  const bars = rebalances.map((row) => {
     const x = (1000 * (row.at_ms - first)) / length;
     const width = Math.max(3, (1000 * ((row.cost?.settled_ms ?? row.at_ms) - row.at_ms)) / length);
     const share = (row.cost?.unread_partition_ms ?? 0) / most;
     return `<rect x="${x.toFixed(1)}" y="0" width="${width.toFixed(1)}" height="18" fill="currentColor" opacity="${(0.15 + 0.85 * share).toFixed(2)}"/>`;
   });
-  const worst = table.rebalances.reduce(
+  const worst = rebalances.reduce(
     (best, row) => ((row.cost?.unread_partition_ms ?? 0) > (best?.cost?.unread_partition_ms ?? 0) ? row : best),
-    table.rebalances[0],
+    rebalances[0],
   );
   const name = worst ? `Most was not read in the rebalance to epoch ${worst.epoch}` : 'No rebalance';
   const holder = h('div', { role: 'img', 'aria-label': name });

@@ -10,13 +10,24 @@
  * @typedef {{why: string | null, seeds: number, recorded: Recorded, rows: Row[], assumptions: Assumption[]}} Answer
  */
 
-import { h } from '../shared/dom.js';
+import { h, table } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
 
 const GROUPS = [
   ['less', 'Less time not read', ''],
   ['no difference', 'No difference', 'most seeds within 3 % of the replay with the same seed'],
   ['more', 'More time not read', 'these make the incident worse'],
+];
+
+const COLUMNS = [
+  'Remedy',
+  'Not read, one dot a seed',
+  'Not read, partition-s',
+  'Unassigned, partition-s',
+  'Members interrupted',
+  'Records read twice',
+  'The answer depends most on',
+  'Branch',
 ];
 
 /** Partition-seconds of milliseconds. @param {number} ms */
@@ -106,7 +117,6 @@ export function tableOf(answer, ended, open) {
           : h(
               'button.btn.sm',
               {
-                type: 'button',
                 'data-needs': 'run',
                 'aria-label': `Open next to the log: ${row.name}`,
                 onclick: (/** @type {Event} */ event) =>
@@ -127,26 +137,7 @@ export function tableOf(answer, ended, open) {
   }
   const failed = remedies.filter((row) => row.outcome === null);
   if (failed.length) parts.push(group('Cannot run', ''), ...failed.map(one));
-  return h(
-    'table.rtable',
-    h(
-      'thead',
-      h(
-        'tr',
-        [
-          'Remedy',
-          'Not read, one dot a seed',
-          'Not read, partition-s',
-          'Unassigned, partition-s',
-          'Members interrupted',
-          'Records read twice',
-          'The answer depends most on',
-          'Branch',
-        ].map((name) => h('th', { scope: 'col' }, name)),
-      ),
-    ),
-    h('tbody', parts),
-  );
+  return table('table.rtable', COLUMNS, parts);
 }
 
 const MARKS = /** @type {{[mark: string]: string}} */ ({ 'in the log': '●', assumed: '○', unknown: '◌' });

@@ -27,12 +27,21 @@ export class Refused extends Error {
  * @param {(text: string) => any} [parse]
  * @returns {Promise<any>} null for an answer without a body
  */
-export async function ask(url, options = {}, parse = parsed) {
-  const answer = await fetch(url, { headers: { Accept: 'application/json' }, ...options });
+export async function ask(url, options, parse = parsed) {
+  const answer = await answered(url, options);
   const text = await answer.text();
-  const body = text && answer.headers.get('content-type')?.includes('json') ? parse(text) : null;
-  if (!answer.ok) throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
-  return body;
+  return text && answer.headers.get('content-type')?.includes('json') ? parse(text) : null;
+}
+
+/** @param {string} url @param {RequestInit} [options] */
+async function answered(url, options) {
+  const answer = await fetch(url, { headers: { Accept: 'application/json' }, ...options });
+  if (answer.ok) return answer;
+  const body = await answer
+    .text()
+    .then(parsed)
+    .catch(() => null);
+  throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
 }
 
 /**
@@ -43,15 +52,7 @@ export async function ask(url, options = {}, parse = parsed) {
  * @returns {Promise<any>}
  */
 async function askLines(url) {
-  const answer = await fetch(url, { headers: { Accept: 'application/json' } });
-  if (!answer.ok) {
-    const body = await answer
-      .text()
-      .then(parsed)
-      .catch(() => null);
-    throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
-  }
-  const text = await answer.text();
+  const text = await (await answered(url)).text();
   const whole = {};
   for (const line of text.split('\n')) {
     await nextTask();
@@ -63,26 +64,21 @@ async function askLines(url) {
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
 export const submit = (url, method, body) => ask(url, requestInit(method, body));
 
+/** What a request that changes something has to carry. */
+export const csrfToken = () => document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
+
 /** The options of `fetch` for sending something to the server. @param {string} method @param {unknown} body @returns {RequestInit} */
 export function requestInit(method, body) {
-  const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
   return {
     method,
-    headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'X-CSRFToken': token },
+    headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'X-CSRFToken': csrfToken() },
     body: body === undefined ? undefined : JSON.stringify(body),
   };
 }
 
 /** A file that is made for what is asked: its name, and itself. @param {string} url @param {unknown} body */
 export async function file(url, body) {
-  const answer = await fetch(url, requestInit('POST', body));
-  if (!answer.ok) {
-    const why = await answer
-      .text()
-      .then(parsed)
-      .catch(() => null);
-    throw new Refused(answer.status, why?.error?.message ?? `The server answered ${answer.status}.`);
-  }
+  const answer = await answered(url, requestInit('POST', body));
   const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? 'incident';
   return { name, blob: await answer.blob() };
 }

@@ -37,13 +37,16 @@ function filled(node, classes, parts) {
 
 /**
  * An HTML element: `h('button.btn', { onclick }, 'Play')`. Classes that do not change follow the name; attributes may be missing.
+ * A button submits only where its type is `submit`.
  *
  * @param {string} tag @param {Parts} parts
  * @returns {HTMLElement}
  */
 export function h(tag, ...parts) {
   const [name, ...classes] = tag.split('.');
-  return filled(document.createElement(/** @type {string} */ (name)), classes, parts);
+  const node = document.createElement(/** @type {string} */ (name));
+  if (name === 'button') node.setAttribute('type', 'button');
+  return filled(node, classes, parts);
 }
 
 /**
@@ -83,16 +86,65 @@ export function calm() {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
 
-/** A row of buttons of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */
+/** What an event hit, or what is around that. @param {Event} event @param {string} selector */
+export const hit = (event, selector) =>
+  /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(selector));
+
+/** Of a row of buttons the one with this value is pressed. @param {ParentNode} root @param {string} value */
+export function press(root, value) {
+  for (const button of root.querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.value === value));
+}
+
+/** A row of buttons of the page, of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */
 export function choose(id, onChoose) {
   const root = part(id);
   root.addEventListener('click', (event) => {
-    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
-    if (!button) return;
-    for (const other of root.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
-    onChoose(button.dataset.value ?? '');
+    const value = hit(event, 'button')?.dataset.value;
+    if (value === undefined) return;
+    press(root, value);
+    onChoose(value);
   });
 }
+
+/**
+ * A row of buttons of which one is pressed; pressing another is the caller's.
+ *
+ * @param {string} label
+ * @param {(readonly [value: string, text: string])[]} choices
+ * @param {string | null} now
+ * @param {(value: string) => void} onChoose
+ * @param {string} [key] with the value: by what a button is known again after it was drawn again
+ */
+export const seg = (label, choices, now, onChoose, key) =>
+  h(
+    'div.seg',
+    { role: 'group', 'aria-label': label },
+    choices.map(([value, words]) =>
+      h(
+        'button',
+        {
+          'data-value': value,
+          'data-key': key && `${key}-${value}`,
+          'aria-pressed': String(value === now),
+          onclick: () => onChoose(value),
+        },
+        words,
+      ),
+    ),
+  );
+
+/** A line over a page: a bold sentence, and more. @param {'' | 'warn' | 'bad'} kind @param {string} head @param {Child[]} rest */
+export const banner = (kind, head, ...rest) =>
+  h('div', { class: `banner ${kind}`, role: kind === 'bad' ? 'alert' : null }, head && h('b', `${head} `), ...rest);
+
+/** @param {string} tag with its classes @param {(string | HTMLElement)[]} heads names of columns, or their cells @param {Child[]} rows */
+export const table = (tag, heads, rows) =>
+  h(
+    tag,
+    h('thead', h('tr', ...heads.map((head) => (typeof head === 'string' ? h('th', { scope: 'col' }, head) : head)))),
+    h('tbody', rows),
+  );
 
 /** Longer names may be wider than a line. */
 const NAME_WHOLE_MOST = 32;

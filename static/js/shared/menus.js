@@ -1,5 +1,7 @@
 /** Menus of the bar close with Escape, and with a press elsewhere. */
 
+import { hit } from './dom.js';
+
 const OPEN = '.menu[open], .links .pgroup[open]';
 
 /** @param {Node | null} kept what is pressed @param {boolean} back whether the focus goes back to what opened the menu */
@@ -13,5 +15,5 @@ function close(kept, back) {
 
 document.addEventListener('pointerdown', (event) => close(/** @type {Node} */ (event.target), false));
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && /** @type {Element} */ (event.target).closest(OPEN)) close(null, true);
+  if (event.key === 'Escape' && hit(event, OPEN)) close(null, true);
 });

@@ -9,22 +9,15 @@
  *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, if that is known
  */
 
+import { countWhile } from './sorted.js';
+
 /**
  * The number of items whose sequence is at most `sequence`.
  *
  * @param {{sequence: number}[]} items in the order of their sequences
  * @param {number} sequence
  */
-export function countUpTo(items, sequence) {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle].sequence <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const countUpTo = (items, sequence) => countWhile(items, (item) => item.sequence <= sequence);
 
 /** @param {number} first @param {number} last @param {number | null} [moments] @returns {Slot} */
 export const slotOf = (first, last, moments = null) => ({
@@ -39,16 +32,8 @@ export const slotOf = (first, last, moments = null) => ({
 });
 
 /** The slot in which an entry is, or the nearest one; -1 where there is none. @param {Slot[]} slots @param {number} sequence */
-export function indexOf(slots, sequence) {
-  let low = 0;
-  let high = slots.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (slots[middle].first <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return slots.length ? Math.max(0, low - 1) : -1;
-}
+export const indexOf = (slots, sequence) =>
+  slots.length ? Math.max(0, countWhile(slots, (slot) => slot.first <= sequence) - 1) : -1;
 
 /** Where the board stops in a slot. @param {Slot} slot @param {(moment: Moment) => boolean} rests @returns {Moment[]} */
 export function stepsIn(slot, rests) {

@@ -10,7 +10,7 @@ const GAP = 6;
 const EDGE = 8;
 
 /** A word in a sentence that is made here. @param {string} word @param {string} [shown] */
-export const term = (word, shown = word) => h('button.term', { type: 'button', 'data-term': word }, shown);
+export const term = (word, shown = word) => h('button.term', { 'data-term': word }, shown);
 
 /** @param {Document} page */
 export function explain(page = document) {

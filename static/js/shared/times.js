@@ -8,30 +8,13 @@
  */
 
 import { h } from './dom.js';
+import { keep, kept } from './kept.js';
 
 /** Clock times begin here: a simulation counts from 0, a log from 1970. */
 export const CLOCK_FROM_MS = 86_400_000 * 365;
 
 const KEPT = 'zone';
 const KEPT_LOG = 'zone-of-logs';
-
-/** What a browser that keeps nothing answers. @param {string} name */
-function kept(name) {
-  try {
-    return globalThis.localStorage?.getItem(name) ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} name @param {string} value */
-function keep(name, value) {
-  try {
-    globalThis.localStorage?.setItem(name, value);
-  } catch {
-    // A browser that keeps nothing shows the choice until the page is left.
-  }
-}
 
 /** Whether the browser knows a zone of this name. @param {string} name */
 export function isZone(name) {

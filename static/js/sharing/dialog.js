@@ -6,9 +6,10 @@
  * @typedef {import('./types').Asked} Asked
  */
 
-import { h, part } from '../shared/dom.js';
-import { linkLine, linksList } from './lines.js';
-import { fileFirst, handOver } from './saving.js';
+import { h, part, table } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
+import { linkLine } from './lines.js';
+import { Sharer } from './share-dialog.js';
 import { asStretch, isOrigin } from './words.js';
 
 /** A name that is typed, or a moment that moves, is asked about when it rests. */
@@ -18,10 +19,10 @@ const SHOWN_NAMES = 200;
 const NEXT = 'The next link gets new pseudonyms:';
 
 export class ShareDialog {
-  #dialog = /** @type {HTMLDialogElement} */ (part('share'));
   /** @type {Preview | null} */
   #preview = null;
   #asking = 0;
+  #sharer;
 
   /**
    * @param {object} parts
@@ -33,36 +34,29 @@ export class ShareDialog {
     this.sharing = sharing;
     this.now = now;
     this.moments = moments;
-    fileFirst(location.hostname);
+    this.#sharer = new Sharer(sharing);
     part('share-hide').addEventListener('change', () => this.#showNames());
     part('share-what').addEventListener('change', () => this.#showNames());
-    part('share-make').addEventListener('click', () => this.#work(() => this.#make()));
-    part('share-html').addEventListener('click', () => this.#work(() => this.#save('html')));
-    part('share-data').addEventListener('click', () => this.#work(() => this.#save('data')));
+    this.#sharer.makes('share-make', () => this.#make());
+    this.#sharer.makes('share-html', () => this.#save('html'));
+    this.#sharer.makes('share-data', () => this.#save('data'));
   }
 
   open() {
-    part('share-moment').textContent = this.now().moment;
-    part('share-says').replaceChildren();
     const around = /** @type {HTMLOptionElement | null} */ (part('share-what').querySelector('[value=around]'));
     if (around) around.hidden = this.moments() === null;
-    this.#dialog.showModal();
+    this.#sharer.open(this.now().moment);
     this.#showNames();
-    this.#list();
-  }
-
-  get #hides() {
-    return /** @type {HTMLInputElement} */ (part('share-hide')).checked;
   }
 
   /** @returns {Asked} */
   #asked() {
     const what = /** @type {HTMLSelectElement} */ (part('share-what')).value;
-    const view = /** @type {HTMLInputElement} */ (this.#dialog.querySelector('[name=share-view]:checked')).value;
+    const view = /** @type {HTMLInputElement} */ (this.#sharer.dialog.querySelector('[name=share-view]:checked')).value;
     return {
       view: /** @type {'reader' | 'investigator'} */ (view),
-      hide_names: this.#hides,
-      ...(this.#hides && this.#preview ? { key: this.#preview.key } : {}),
+      hide_names: this.#sharer.hides,
+      ...(this.#sharer.hides && this.#preview ? { key: this.#preview.key } : {}),
       ...asStretch(what, this.now().sequence, this.moments()),
     };
   }
@@ -73,7 +67,7 @@ export class ShareDialog {
     const asking = this.#asking;
     const place = part('share-names');
     this.#preview = null;
-    if (!this.#hides) {
+    if (!this.#sharer.hides) {
       place.replaceChildren();
       return;
     }
@@ -87,28 +81,17 @@ export class ShareDialog {
       const more = preview.pseudonyms.length - shown.length + preview.more;
       place.replaceChildren(
         text ? h('p.quiet.next-names', text) : '',
-        h(
+        table(
           'table.t',
-          h(
-            'thead',
-            h(
-              'tr',
-              h('th', { scope: 'col' }, 'What'),
-              h('th', { scope: 'col' }, 'Here'),
-              h('th', { scope: 'col' }, 'There'),
-            ),
-          ),
-          h(
-            'tbody',
-            shown.map(({ kind, here, there }) =>
-              h('tr', h('td.quiet', kind), h('td', h('s', here)), h('td', h('b', there))),
-            ),
+          ['What', 'Here', 'There'],
+          shown.map(({ kind, here, there }) =>
+            h('tr', h('td.quiet', kind), h('td', h('s', here)), h('td', h('b', there))),
           ),
         ),
         h('p.quiet', more ? `and ${more} more. ` : '', 'Times, offsets, epochs and counts stay.'),
       );
     } catch (error) {
-      if (asking === this.#asking) place.replaceChildren(h('p.quiet', said(error)));
+      if (asking === this.#asking) place.replaceChildren(h('p.quiet', messageOf(error, 'This could not be done.')));
     }
   }
 
@@ -116,11 +99,11 @@ export class ShareDialog {
     const origin = /** @type {HTMLInputElement} */ (part('share-origin')).value.trim();
     if (origin && !isOrigin(origin))
       throw new Error('The origin of a page is its address up to the first path: https://wiki.example');
-    const days = Number(/** @type {HTMLSelectElement} */ (part('share-days')).value);
+    const { days } = this.#sharer;
     const made = await this.sharing.make({ ...this.#asked(), days, embed_origins: origin ? [origin] : [] });
     const at = `?at=${this.now().sequence}`;
     const url = `${location.origin}${made.url}${at}`;
-    part('share-says').replaceChildren(
+    this.#sharer.say(
       linkLine('link', url),
       ...(made.embed_url
         ? [
@@ -133,44 +116,12 @@ export class ShareDialog {
       h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
     );
     this.#showNames(NEXT);
-    await this.#list();
+    await this.#sharer.list();
   }
 
   /** @param {'html' | 'data'} format */
   async #save(format) {
-    const { name, blob } = await this.sharing.file({ ...this.#asked(), format, at: this.now().sequence });
-    handOver({ name, blob });
-    part('share-says').replaceChildren(h('p', `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
+    this.#sharer.hand(await this.sharing.file({ ...this.#asked(), format, at: this.now().sequence }));
     this.#showNames(NEXT);
   }
-
-  async #list() {
-    const links = await this.sharing.links().catch(() => []);
-    linksList(part('share-links'), links, (link) =>
-      this.#work(async () => {
-        await this.sharing.withdraw(link.id);
-        await this.#list();
-      }),
-    );
-  }
-
-  /** Buttons rest while something is made. @param {() => Promise<void>} run */
-  async #work(run) {
-    const buttons = [...this.#dialog.querySelectorAll('.acts2 button')];
-    for (const button of buttons) button.setAttribute('disabled', '');
-    part('share-says').replaceChildren(h('p.quiet', 'In a moment…'));
-    try {
-      part('share-says').dataset.busy = 'true';
-      await run();
-    } catch (error) {
-      part('share-says').replaceChildren(h('p.bad', said(error)));
-    } finally {
-      delete part('share-says').dataset.busy;
-      if (part('share-says').textContent === 'In a moment…') part('share-says').replaceChildren();
-      for (const button of buttons) button.removeAttribute('disabled');
-    }
-  }
 }
-
-/** @param {unknown} error */
-const said = (error) => (error instanceof Error ? error.message : 'This could not be done.');

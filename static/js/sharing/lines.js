@@ -17,7 +17,6 @@ export const linkLine = (name, text) =>
       'button',
       {
         class: 'btn',
-        type: 'button',
         'aria-label': `Copy the ${name}`,
         onclick: async (/** @type {Event} */ event) => {
           const done = await copy(text);
@@ -42,7 +41,6 @@ export function linksList(root, links, onWithdraw) {
         h(
           'button.btn.sm',
           {
-            type: 'button',
             'data-needs': 'withdraw',
             'aria-label': `Withdraw the link that ends with ${link.token_end}`,
             onclick: () => onWithdraw(link),

@@ -3,6 +3,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 import { isLoopback, ONLY_HERE } from './words.js';
 
 /** Where a link opens on this machine alone, the file comes first, and the dialog shows why. @param {string} host */
@@ -17,13 +18,12 @@ export function fileFirst(host) {
 
 /** Hands a file to its reader. @param {{name: string, blob: Blob}} file */
 export function handOver({ name, blob }) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  const href = URL.createObjectURL(blob);
+  const link = h('a', { href, download: name });
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
 /**
@@ -42,7 +42,7 @@ export function wireSaving(asked, make) {
       handOver(made);
       text.textContent = `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`;
     } catch (error) {
-      text.textContent = error instanceof Error ? error.message : 'The file could not be made.';
+      text.textContent = messageOf(error, 'The file could not be made.');
     } finally {
       button.disabled = false;
     }

@@ -7,15 +7,11 @@
  * @typedef {{epochs: () => Promise<any>, metrics: (at: number) => Promise<Metrics>, bytes: ((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null}} Panels
  */
 
+import { countWhile } from '../shared/sorted.js';
+
 /** The value that holds at a sequence; `undefined` before the first. @param {Measure} measure @param {number} sequence */
 export function valueAt({ at, values }, sequence) {
-  let [low, high] = [0, at.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (at[middle] <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low ? values[low - 1] : undefined;
+  return values[countWhile(at, (one) => one <= sequence) - 1];
 }
 
 /** The answer of the API, out of what was measured at each moment. @param {Measured} measured @param {number} sequence @returns {Metrics} */

@@ -6,8 +6,9 @@
  */
 
 import { ask, submit } from '../shared/api.js';
-import { h } from '../shared/dom.js';
-import { toast } from '../shared/toast.js';
+import { h, hit } from '../shared/dom.js';
+import { orToast } from '../shared/toast.js';
+import { messageOf } from '../shared/errors.js';
 import { plural } from '../frame/words.js';
 import { drawStrip } from './plots.js';
 
@@ -90,19 +91,14 @@ export class CellPanel {
       cell.seeds.map(({ seed, text }) =>
         h(
           'button',
-          {
-            type: 'button',
-            'data-seed': seed,
-            'aria-pressed': String(seed === this.#seed),
-            title: `Choose seed ${seed}`,
-          },
+          { 'data-seed': seed, 'aria-pressed': String(seed === this.#seed), title: `Choose seed ${seed}` },
           text,
           h('span', `seed ${seed}`),
         ),
       ),
     );
     rows.addEventListener('click', (event) => {
-      const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
+      const button = hit(event, 'button');
       if (!button) return;
       this.#seed = Number(button.dataset.seed);
       for (const other of rows.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
@@ -140,8 +136,7 @@ export class CellPanel {
     try {
       found = await ask(`${this.url}/cells/${cell.cell}/seeds/${seed}`);
     } catch (error) {
-      if (asked === this.#asked)
-        acts.replaceChildren(h('p.throws', error instanceof Error ? error.message : 'It cannot be opened.'));
+      if (asked === this.#asked) acts.replaceChildren(h('p.throws', messageOf(error, 'It cannot be opened.')));
       return;
     }
     if (asked !== this.#asked || !found) return;
@@ -151,12 +146,12 @@ export class CellPanel {
     }
     open.setAttribute('href', found.url);
     open.removeAttribute('aria-disabled');
-    acts.append(h('button.btn', { type: 'button', onclick: () => this.onShare(cell, seed) }, 'Share this seed'));
+    acts.append(h('button.btn', { onclick: () => this.onShare(cell, seed) }, 'Share this seed'));
     if (!found.reason)
       acts.append(
         h(
           'button',
-          { class: 'btn', type: 'button', 'data-needs': 'run', onclick: () => this.#play(/** @type {Seed} */ (found)) },
+          { class: 'btn', 'data-needs': 'run', onclick: () => this.#play(/** @type {Seed} */ (found)) },
           'Play it',
         ),
       );
@@ -164,11 +159,9 @@ export class CellPanel {
 
   /** @param {Seed} seed */
   async #play({ query, board }) {
-    try {
+    await orToast('It could not be played.', async () => {
       const { url } = await submit('/api/laboratory/runs', 'POST', { query, board });
       location.href = url;
-    } catch (error) {
-      toast(error instanceof Error ? error.message : 'It could not be played.');
-    }
+    });
   }
 }

@@ -6,7 +6,7 @@
  * @typedef {import('./types').Place} Place
  */
 
-import { h } from '../shared/dom.js';
+import { h, hit } from '../shared/dom.js';
 import { drawMap } from './plots.js';
 
 /** The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark. */
@@ -64,7 +64,6 @@ export class Maps {
           events.map((event, column) => {
             const button = /** @type {HTMLButtonElement} */ (
               h('button', {
-                type: 'button',
                 role: 'gridcell',
                 tabindex: -1,
                 'data-cell': (board * this.#rows + row) * this.#columns + column,
@@ -186,9 +185,7 @@ export class Maps {
 
   /** @param {Event} event @param {(cell: number) => void} act */
   #at(event, act) {
-    const button = /** @type {HTMLElement | null} */ (
-      /** @type {Element} */ (event.target).closest('button[data-cell]')
-    );
+    const button = hit(event, 'button[data-cell]');
     if (button) act(Number(button.dataset.cell));
   }
 

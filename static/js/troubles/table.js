@@ -78,7 +78,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
     part('troubles-none').hidden = shown.length > 0;
     part('troubles-none').replaceChildren(
       ...(table.rows.length
-        ? ['No group matches. ', h('button.btn.sm', { type: 'button', onclick: clear }, 'Clear the filters')]
+        ? ['No group matches. ', h('button.btn.sm', { onclick: clear }, 'Clear the filters')]
         : none),
     );
     part('troubles-grid').hidden = shown.length === 0;
@@ -90,7 +90,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
           h('span.quiet', 'Not counted in order, worst or rate. '),
           h(
             'button.btn.sm',
-            { type: 'button', 'aria-pressed': String(asked.cause === at), onclick: () => ofCause(at) },
+            { 'aria-pressed': String(asked.cause === at), onclick: () => ofCause(at) },
             `Show the ${cause.groups.length}`,
           ),
         ),
