@@ -27,7 +27,7 @@ from groups.archiving.fetching import look, pieces
 from groups.archiving.segments import PartitionArchive, Piece, write_whole
 from groups.clusters.settings import ClusterSettings
 from groups.history.following.topics import TopicFacts
-from groups.pipeline.reading.datasource import arrow_schema
+from groups.pipeline.reading.rows import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from groups.pipeline import transformations
 from groups.pipeline.folding.context import Context
-from groups.pipeline.reading.datasource import OffsetsLog
 from groups.pipeline.reading.rows import Wanted
 from groups.pipeline.reading.tasks import Task
 from groups.pipeline.spark.session import folding_tasks
@@ -35,7 +34,6 @@ class SparkEngine:
         return int(self._ended.value)
 
     def read(self, tasks: Sequence[Task], wanted: Wanted) -> Iterator[tuple[str, int, bytes]]:
-        self._session.dataSource.register(OffsetsLog)
         self._rows = self._persist(transformations.rows(self._session, tasks, wanted))
         for row in transformations.facts(self._rows).collect():
             yield row.kind, row.source, bytes(row.payload)

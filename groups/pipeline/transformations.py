@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
-from groups.pipeline.reading.datasource import FORMAT, arrow_schema, tasks_text, wanted_text
 from groups.pipeline.reading.group_blocks import GroupBlock
-from groups.pipeline.reading.rows import EVERYTHING, Wanted
-from groups.pipeline.reading.tasks import Task
+from groups.pipeline.reading.rows import EVERYTHING, ROW, Wanted, arrow_batches, arrow_schema
+from groups.pipeline.reading.tasks import Task, read_task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,13 +27,14 @@ LINES_A_BATCH: Final = 256
 
 
 def rows(spark: SparkSession, tasks: Sequence[Task], wanted: Wanted = EVERYTHING) -> DataFrame:
-    """The rows of all splits (``rows.ROW``), through the data source."""
-    return (
-        spark.read.format(FORMAT)
-        .option("tasks", tasks_text(tasks))
-        .option("wanted", wanted_text(wanted))
-        .load()
-    )
+    """The rows of all splits (``rows.ROW``); each task of reading is one of Spark's."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from arrow_batches(read_task(tasks[number], wanted))
+
+    return spark.range(0, len(tasks), 1, max(1, len(tasks))).mapInArrow(read, ROW)
 
 
 def facts(rows: DataFrame) -> DataFrame:

@@ -10,12 +10,20 @@ times  how long a task read and decoded (``times``), as JSON
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROW: Final = "kind string, group string, partition int, source int, split int, first long, records long, payload binary"
 """The rows' schema in Spark's words."""
+
+ROWS_A_BATCH: Final = 64
+"""Rows that go to Spark at once: each holds up to half a megabyte of records."""
+
+BYTES_A_BATCH: Final = 2 * 1024 * 1024
 
 
 class Row(NamedTuple):
@@ -45,7 +53,30 @@ class Wanted:
 EVERYTHING: Final = Wanted()
 
 
-def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Rows turned into columns, which is the form Arrow takes."""
-    turned = list(zip(*rows, strict=True)) if rows else [()] * len(Row._fields)
-    return {name: list(values) for name, values in zip(Row._fields, turned, strict=True)}
+def arrow_schema(text: str) -> pa.Schema:
+    """Spark's words for a schema, in Arrow's."""
+    import pyarrow as pa
+
+    types = {"string": pa.string(), "int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
+    return pa.schema([(name, types[kind]) for name, kind in (field.split() for field in text.split(", "))])
+
+
+def arrow_batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
+    """The rows as Spark takes them, some at once."""
+    held: list[Row] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += len(row.payload)
+        if len(held) >= ROWS_A_BATCH or size >= BYTES_A_BATCH:
+            yield _batch(held)
+            held, size = [], 0
+    if held:
+        yield _batch(held)
+
+
+def _batch(rows: Sequence[Row]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns: list[Any] = list(map(list, zip(*rows, strict=True)))
+    return pa.RecordBatch.from_pydict(dict(zip(Row._fields, columns, strict=True)), schema=arrow_schema(ROW))
