@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
@@ -122,16 +123,8 @@ def _described(scenario: Scenario, state: State, records: list[Record]) -> dict[
 def summary(entries: Iterable[Entry], group: str, semantics: Semantics) -> Summary:
     """The run as lists and heads of pages show it: cast, epochs, findings, verdict, and what it cost its records."""
     recorder = Recorder(group=group, semantics=semantics, digests=False)
-    known: Summary | None = None
-    for entry in entries:
-        recorder.add(entry)
-        if recorder.full and (batch := recorder.flush()) is not None:
-            known = batch.summary
-    if (batch := recorder.flush(final=True)) is not None:
-        known = batch.summary
     # A run contains at least its topics.
-    assert known is not None
-    return known
+    return deque(recorder.batches(entries), maxlen=1).pop().summary
 
 
 def segment(entries: Iterable[Entry]) -> Iterator[bytes]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
 from groups import storage
 from groups.history.entries import FIRST_SEQUENCE, Entry
-from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
 from groups.incidents.data import BadData, unpacked
 from groups.models import ID_LENGTH_MOST, Timeline
@@ -32,7 +32,7 @@ def add(lines: Iterable[bytes], *, title: str, semantics: Semantics) -> Timeline
         raise BadExport("no entry tells the group: neither a record nor a request is among them")
     return storage.replace_timeline(
         storage.new_id(),
-        _batches(entries, group, semantics),
+        Recorder(group=group, semantics=semantics).batches(entries),
         title=title,
         source=Timeline.Source.IMPORT,
         semantics=semantics,
@@ -73,7 +73,7 @@ def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -
         raise BadExport(f"its first line tells something that this version does not know: {error}") from None
     timeline = storage.replace_timeline(
         storage.new_id() if new_id else facts["id"],
-        _batches(entries, facts["group"], semantics, facts["protocol"]),
+        Recorder(group=facts["group"], semantics=semantics, protocol=facts["protocol"]).batches(entries),
         title=title or facts["title"],
         # Case studies are the program's own, and are made again with every version.
         source=Timeline.Source.SIMULATION if source == Timeline.Source.CASE_STUDY else source,
@@ -109,15 +109,3 @@ def _group(payload: Any) -> str | None:
             if isinstance(group, str):
                 return group
     return None
-
-
-def _batches(
-    entries: Iterable[Entry], group: str, semantics: Semantics, protocol: str | None = None
-) -> Iterator[RecordedBatch]:
-    recorder = Recorder(group=group, semantics=semantics, protocol=protocol)
-    for entry in entries:
-        recorder.add(entry)
-        if recorder.full and (batch := recorder.flush()):
-            yield batch
-    if batch := recorder.flush(final=True):
-        yield batch

@@ -198,13 +198,7 @@ def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incid
         semantics=timeline.semantics or Semantics.KAFKA,
         protocol=protocol_at_start(timeline),
     )
-    batches: list[RecordedBatch] = []
-    for entry in entries_of(timeline, stretch.last, redactor):
-        recorder.add(Entry.from_json(entry))
-        if recorder.full and (batch := recorder.flush()) is not None:
-            batches.append(batch)
-    if (batch := recorder.flush(final=True)) is not None:
-        batches.append(batch)
+    batches = list(recorder.batches(map(Entry.from_json, entries_of(timeline, stretch.last, redactor))))
     pieces = list(pieces_of(batches))
     for piece in pieces:
         for moment in piece.moments:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from groups.history.entries import Entry
 from groups.history.frames.changes import apply
+from groups.history.passes import checkpoints
 from groups.history.passes.recorder import Recorder
 from groups.packs.opening import open_chunk
 from groups.pipeline.folding import merging
@@ -30,7 +31,10 @@ ONE_SPLIT = 1 << 30
 @pytest.fixture(autouse=True)
 def _small_chunks() -> Iterator[None]:
     """So that a log of a few records has several."""
-    with mock.patch.multiple(timeline_folding, CHUNK_BYTES_LEAST=800, CHUNK_BYTES_GREATEST=1600):
+    with (
+        mock.patch.object(timeline_folding, "CHUNK_BYTES_LEAST", 800),
+        mock.patch.object(checkpoints, "CHUNK_BYTES_GREATEST", 1600),
+    ):
         yield
 
 

@@ -19,6 +19,7 @@ from groups.history.entries import Entry
 from groups.history.frames.changes import apply
 from groups.history.frames.frame import frame
 from groups.history.metrics import Metrics
+from groups.history.passes import checkpoints
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
@@ -60,7 +61,10 @@ def kept(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kept
 
     def run(segment: Segment) -> Timeline:
         found = lifecycle.create(title="log", paths=["log"])
-        with mock.patch.multiple(timeline_folding, CHUNK_BYTES_LEAST=800, CHUNK_BYTES_GREATEST=1600):
+        with (
+            mock.patch.object(timeline_folding, "CHUNK_BYTES_LEAST", 800),
+            mock.patch.object(checkpoints, "CHUNK_BYTES_GREATEST", 1600),
+        ):
             folds = fold_paths(
                 str(segment.write(tmp_path / found.id)),
                 files=Folder(tmp_path / "store"),

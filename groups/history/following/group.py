@@ -13,6 +13,7 @@ from typing import Final
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
 from groups.history.findings.log_notes import ABORTED_MOST
 from groups.history.following.commits import Commits, is_commit_unit, is_readable_commit, records_of
+from groups.history.following.life import COMPACTED, ends_life, gap_note
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
 from groups.history.following.transactions import (
@@ -29,14 +30,9 @@ from groups.history.passes.units import COORDINATOR, LogRecord, units
 from groups.history.polls.description import GroupDescription
 from groups.history.polls.phases import Phases
 from groups.history.polls.settings import changed_settings, settings_note
-from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, OFFSET_TYPES, meaning
-
-LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
-"""Records (by meaning) whose tombstones end a group's life: of a classic group, of one that has epochs."""
+from groups.history.replay.record_types import CLASSIC_GROUP, OFFSET_TYPES
 
 WATCHER: Final = "watcher"
-
-COMPACTED: Final = "compacted"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -256,16 +252,11 @@ class FollowedGroup:
         self.next, self.topics, self.settings, self.aborted = FIRST_SEQUENCE, {}, {}, 0
         if not kept:
             return []
-        hole = {
-            "note": "gap",
-            "partition": self.partition,
-            "from_offset": kept[0].offset,
-            "to_offset": self.reached - 1,
-            "reason": COMPACTED,
-            "compacted": True,
-            "continued": True,
-            "says": "The timeline before this one was long enough: this one begins with the newest record of each key",
-        }
+        says = (
+            "The timeline before this one was long enough: this one begins with the newest record of each key"
+        )
+        first, last = kept[0].offset or 0, self.reached - 1
+        hole = gap_note(self.partition, first, last, COMPACTED, compacted=True, continued=True, says=says)
         entries = [*self._note(kept[0].at_ms, hole), *self.name(known, kept[0].at_ms)]
         records: list[Entry] = []
         commits: list[Entry] = []
@@ -284,14 +275,10 @@ class FollowedGroup:
 
     def _hole(self, hole: Hole, log: PartitionLog, at_ms: int) -> list[Entry]:
         self.covered = hole.last + 1
-        payload = {
-            "note": "gap",
-            "partition": self.partition,
-            "from_offset": hole.first,
-            "to_offset": hole.last,
-            "reason": hole.reason or COMPACTED,
-        }
-        return self._note(at_ms, payload if hole.reason else {**payload, "compacted": True})
+        more = {} if hole.reason else {"compacted": True}
+        return self._note(
+            at_ms, gap_note(self.partition, hole.first, hole.last, hole.reason or COMPACTED, **more)
+        )
 
     def _mention(self, records: Iterable[LogRecord]) -> None:
         ids, names = mentioned(records)
@@ -300,20 +287,11 @@ class FollowedGroup:
 
     def _live(self, unit: Iterable[LogRecord]) -> None:
         """Follows what keeps a group in being: its epoch record or its classic record."""
-        removed = False
-        for record in unit:
-            number = record.payload.get("type")
-            if number is None or "key" not in record.payload or meaning(number) not in LIFE_TYPES:
-                continue
-            if meaning(number) == CLASSIC_GROUP:
-                self.phases.end()
-            if record.payload["value"] is not None:
-                if number not in self.alive:
-                    self.alive.append(number)
-            elif number in self.alive:
-                self.alive.remove(number)
-                removed = True
-        self.ended = self.ended or (removed and not self.alive)
+        if any(each.payload.get("type") == CLASSIC_GROUP and "key" in each.payload for each in unit):
+            self.phases.end()
+        # A tombstone of a group that the log did not show ends nothing.
+        was_alive = bool(self.alive)
+        self.ended = (ends_life(self.alive, unit) and was_alive) or self.ended
 
     def _unit(self, unit: list[LogRecord]) -> list[Entry]:
         first = self.next

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 import orjson
 
@@ -23,6 +23,14 @@ from groups.history.state.group import Anomaly, Protocol, Semantics, State, init
 from groups.history.state.plain import from_plain, to_plain
 from groups.history.story.cause import Cause
 from groups.history.story.entry_groups import Causes, EntryGroup
+
+CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
+"""A seek makes or fetches one chunk; more than this would be felt."""
+
+
+def chunk_limit(checkpoint: int, least: int) -> int:
+    """Bytes of entries with which a chunk is full: as many as its checkpoint has, which then doubles what is stored at most."""
+    return min(max(checkpoint, least), CHUNK_BYTES_GREATEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ already JSON text, so that a process that only stores it never parses it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
@@ -21,7 +21,7 @@ from groups.history.findings.finding import Finding
 from groups.history.frames.changes import Change, diff, to_json
 from groups.history.frames.frame import FrameMaker, whole
 from groups.history.frames.shapes import Frame
-from groups.history.passes.checkpoints import Checkpoint, Pass
+from groups.history.passes.checkpoints import Checkpoint, Pass, chunk_limit
 from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
 from groups.history.state.declared import document
@@ -31,9 +31,6 @@ from groups.history.story.entry_groups import EntryGroup
 
 CHUNK_BYTES_LEAST: Final = 128 * 1024
 """A chunk of a small group still holds some hundreds of entries: fewer requests for a browser that plays on."""
-
-CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
-"""A seek fetches one chunk; more than this would be felt."""
 
 BATCH_BYTES_FULL: Final = 1024 * 1024
 """``Recorder.full`` asks for a flush from here on, so that a batch fits in memory and in one row many times over."""
@@ -184,7 +181,7 @@ class Recorder(Pass):
         starts_chunk = self._chunk_bytes >= self._chunk_limit
         if starts_chunk:
             self._chunk_bytes = 0
-            self._chunk_limit = min(max(len(self._checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
+            self._chunk_limit = chunk_limit(len(self._checkpoint), CHUNK_BYTES_LEAST)
         self._chunk_bytes += self._ready_bytes
         summary = summary_of(self._cut_frame, self.finder, first_ms=self._first_ms)
         self.findings = summary["findings"]
@@ -206,6 +203,15 @@ class Recorder(Pass):
             if self._digester is not None:
                 self._digester.begin()
         return batch
+
+    def batches(self, entries: Iterable[Entry]) -> Iterator[RecordedBatch]:
+        """Fold entries to the last one: the batches, each as soon as it is full."""
+        for entry in entries:
+            self.add(entry)
+            if self.full and (batch := self.flush()) is not None:
+                yield batch
+        if (batch := self.flush(final=True)) is not None:
+            yield batch
 
     def _settle(self) -> None:
         if not self._unit:

@@ -37,6 +37,11 @@ _MEANINGS: Final[Mapping[int, int]] = {
     22: CURRENT_ASSIGNMENT,
 }
 
+EPOCH_TYPES: Final = frozenset(
+    {GROUP_EPOCH, *(one for one, same in _MEANINGS.items() if same == GROUP_EPOCH)}
+)
+"""The group epochs of all protocols."""
+
 
 def meaning(record_type: int) -> int:
     """The consumer protocol's number of a record that means the same; the type itself where there is none."""

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from groups.history.entries import Entry
-from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, SHARE_TYPES, STREAMS_TYPES, meaning
-
-LIFE_TYPES: Final = frozenset(
-    {CLASSIC_GROUP, GROUP_EPOCH}
-    | {number for number in SHARE_TYPES | STREAMS_TYPES if meaning(number) == GROUP_EPOCH}
-)
-"""Records whose tombstones end a group's life: of a classic group, of one that has epochs."""
 
 
 class GroupRecord(NamedTuple):

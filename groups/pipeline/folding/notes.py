@@ -5,31 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from groups.history.following.life import COMPACTED, gap_note
 from groups.pipeline.folding.context import Compaction, LostOffsets
 from groups.pipeline.topics.naming import Note
 
 
-def gap_note(lost: LostOffsets, partition: int | None) -> dict[str, Any]:
-    return {
-        "note": "gap",
-        "partition": partition,
-        "from_offset": lost.from_offset,
-        "to_offset": lost.to_offset,
-        "reason": lost.reason,
-    }
-
-
 def compaction_note(some: Compaction, partition: int | None) -> dict[str, Any]:
     """From here on records may be missing that compaction took."""
-    return {
-        "note": "gap",
-        "partition": partition,
-        "from_offset": some.first,
-        "to_offset": some.last,
-        "reason": "compacted",
-        "compacted": True,
-        **({"missing": some.missing, "offsets": some.offsets} if some.missing else {}),
-    }
+    counts = {"missing": some.missing, "offsets": some.offsets} if some.missing else {}
+    return gap_note(partition, some.first, some.last, COMPACTED, compacted=True, **counts)
 
 
 def leader_note(led: Iterable[tuple[int, int]], reached: int | None, offset: int) -> dict[str, Any] | None:

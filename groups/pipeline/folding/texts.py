@@ -6,14 +6,12 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from groups.history.entries import Kind
-from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, SHARE_TYPES, STREAMS_TYPES, meaning
+from groups.history.replay.record_types import CLASSIC_GROUP, EPOCH_TYPES
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.reading.entry_lines import entry_of
 from groups.texts.found import LogEvent, TextEntry
 from groups.texts.inferred import inferred_entries
 from groups.texts.one_axis import Recorded
-
-_EPOCHS = {GROUP_EPOCH} | {number for number in SHARE_TYPES | STREAMS_TYPES if meaning(number) == GROUP_EPOCH}
 
 
 @dataclass(slots=True)
@@ -33,7 +31,7 @@ class GroupTexts:
             return
         if record.type == CLASSIC_GROUP:
             self.recorded.generations.setdefault(value.get("generation"), record.at_ms)
-        elif record.type in _EPOCHS:
+        elif record.type in EPOCH_TYPES:
             self.recorded.epochs.setdefault(value.get("epoch"), record.at_ms)
 
     def last_ms(self) -> int | None:

@@ -11,6 +11,8 @@ from typing import Any, Final
 import orjson
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
+from groups.history.following.life import ends_life, gap_note
+from groups.history.passes.checkpoints import chunk_limit
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
 from groups.packs.chained import CheckpointWriter
@@ -20,8 +22,8 @@ from groups.packs.packs import SMALL_BYTES, PackWriter
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.folding.context import Context, LostOffsets
-from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord, entry_text
-from groups.pipeline.folding.notes import compaction_note, gap_note, leader_note, lost_between, split_due
+from groups.pipeline.folding.group_records import GroupRecord, entry_text
+from groups.pipeline.folding.notes import compaction_note, leader_note, lost_between, split_due
 from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
 from groups.pipeline.topics.naming import Plan
 from groups.texts.found import TextEntry
@@ -32,9 +34,6 @@ _RECORDED: Final = Provenance.RECORDED
 CHUNK_BYTES_LEAST: Final = 512 * 1024
 """A chunk of a small group holds about two thousand entries: they are made into frames in a tenth of a second. What a chunk costs by
 itself (a checkpoint of a hundred kilobytes, its digest, its columns) is then a tenth of the first pass."""
-
-CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
-"""A seek makes one chunk; more than this would be felt."""
 
 COMMIT_BYTES: Final = 250
 """What a commit weighs in a chunk: about what it is as an entry in JSON."""
@@ -70,7 +69,7 @@ class TimelineFolding:
         self.continues: str | None = None
         self.sequence = FIRST_SEQUENCE
         self.records = 0
-        self.alive: set[int] = set()
+        self.alive: list[int] = []
         self.ended = False
         self.reached: dict[int | None, int] = {}
         self.begun: dict[int | None, int] = {}
@@ -130,7 +129,7 @@ class TimelineFolding:
         self.reached[last.partition] = last.offset
         if commits is not None and tables is not None:
             self._count(commits, 0, len(commits), tables)
-        self._count_life(unit)
+        self.ended = ends_life(self.alive, unit) or self.ended
         self._rest()
 
     def commits(self, columns: RunColumns, start: int, end: int) -> None:
@@ -281,7 +280,7 @@ class TimelineFolding:
         self._counted: list[tuple[CommitRows, int, int]] = []
         """Rows that are not in the digest and the sums yet, each with where they begin and end."""
         self._weight = 0
-        self._limit = min(max(len(checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
+        self._limit = chunk_limit(len(checkpoint), CHUNK_BYTES_LEAST)
 
     def _count(self, rows: CommitRows, start: int, end: int, tables: Tables) -> None:
         if start == end:
@@ -387,7 +386,7 @@ class TimelineFolding:
             self._add_note({"note": "settings", "settings": dict(self.context.settings)}, at_ms)
 
     def _add_gap(self, lost: LostOffsets, partition: int | None, at_ms: int) -> None:
-        self._add_note(gap_note(lost, partition), at_ms)
+        self._add_note(gap_note(partition, lost.from_offset, lost.to_offset, lost.reason), at_ms)
 
     def _gaps_before(self, partition: int | None, offset: int, at_ms: int) -> None:
         """What is missing between the last record of this timeline and the next one, and who leads from there on."""
@@ -428,17 +427,3 @@ class TimelineFolding:
         for part in ("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"):
             for topic in (value or {}).get(part) or ():
                 self.mentioned.add(topic["topicId"])
-
-    def _count_life(self, unit: list[GroupRecord]) -> None:
-        """Follows what keeps a group in being: its epoch record or its classic record."""
-        removed = False
-        for record in unit:
-            if record.type not in LIFE_TYPES or "key" not in record.payload:
-                continue
-            if record.tombstone:
-                self.alive.discard(record.type)
-                removed = True
-            else:
-                self.alive.add(record.type)
-        if removed and not self.alive:
-            self.ended = True
