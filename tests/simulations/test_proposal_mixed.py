@@ -159,3 +159,7 @@ def test_a_member_that_no_longer_subscribes_to_what_it_has_is_synced_with_the_re
 def test_mixed_groups_of_thirty_seeds_break_no_rule_of_the_proposal() -> None:
     found = {seed: judged(seed, "kip", groups=Groups.MIXED).broken for seed in range(30)}
     assert {seed: broken for seed, broken in found.items() if broken is not None} == {}
+
+
+def test_a_classic_group_whose_members_left_amid_a_rebalance_is_converted() -> None:
+    assert judged(16224, "kip", groups=Groups.MIXED).broken is None

@@ -191,9 +191,13 @@ def _checked(context: Context, group: Group) -> list[ConsumerMember]:
     if group.protocol_name is None:
         raise refused("the group has not chosen an assignor yet")
     try:
+        # A rebalance may be under way from which every member has left by now.
         oldest = min(
-            decode_subscription(member.metadata(group.protocol_name))["version"]
-            for member in group.in_order()
+            (
+                decode_subscription(member.metadata(group.protocol_name))["version"]
+                for member in group.in_order()
+            ),
+            default=EMBEDDED_VERSION_LEAST,
         )
         found = [converted_member(group, member, context) for member in group.in_order()]
     except RecordError as problem:
