@@ -78,7 +78,7 @@ TABLE: Final = {
     ),
     Action.RUN: Permission(
         "start runs, forks, upgrades, lessons, sweeps and searches for remedies that are kept", EDITOR, EDITOR,
-        "POST simulate rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-branches",
+        "POST simulate compare rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-branches",
     ),
     Action.IMPORT: Permission("import a log", EDITOR, EDITOR, "POST api-imports import-new"),
     Action.CHANGE: Permission(

@@ -115,3 +115,42 @@ def test_logs_play_each_from_its_start_or_all_by_the_clock(open_page: Open, two_
 def test_runs_of_the_simulator_have_no_clock_to_choose(open_page: Open) -> None:
     page = opened(open_page, THREE)
     expect(page.locator("#align")).to_be_hidden()
+
+
+def test_the_first_difference_is_where_locked_boards_part_and_is_marked_on_them(open_page: Open) -> None:
+    page = opened(open_page, "/compare?runs=kip792-stale-owner,kip792-generation&lock=event")
+    expect(page.get_by_role("button", name="By event")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("d")
+    differs = page.locator("[data-part='differs']")
+    expect(differs.nth(1)).to_contain_text("Not as 1: ")
+    expect(differs.first).to_be_empty()
+    at = int(page.locator("#time").input_value())
+    assert page.locator(".run").nth(1).locator(".differs:not(p)").count() > 0
+    page.locator("#back").click()
+    expect(differs.nth(1)).to_have_text("As 1")
+    assert f"at={at - 1}" in page.url
+    page.get_by_role("button", name="By epoch").click()
+    page.wait_for_url("**lock=epoch**")
+    page.wait_for_selector("html[data-alive]")
+    expect(page.locator("#at")).to_contain_text("epoch")
+
+
+def test_timelines_to_compare_are_found_by_a_search_and_taken_out_by_a_button(open_page: Open) -> None:
+    page = opened(open_page, THREE)
+    page.get_by_role("button", name="Take out", exact=False).first.click()
+    page.get_by_role("searchbox", name="Add a timeline").fill("bounce")
+    expect(page.locator("#found button").first).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen li")).to_have_count(3)
+    page.locator("#compare").click()
+    page.wait_for_selector("html[data-alive]")
+    expect(page.locator(".run")).to_have_count(3)
+    assert "kip429-eager" not in page.url
+
+
+def test_a_case_study_is_played_next_to_the_other_semantics_in_one_click(open_page: Open) -> None:
+    page = opened(open_page, "/t/kip848-basic")
+    page.get_by_role("button", name="Next to Kafka").click()
+    page.wait_for_selector(".run:nth-child(2)", timeout=60_000)
+    page.wait_for_selector("html[data-alive]")
+    expect(page.locator("#card tr", has_text="Partition-seconds not read")).to_be_visible()

@@ -42,7 +42,7 @@ KNOWS = {
     "troubles": "frame live shared",
     "import": "frame shared troubles",
     "stage": "board frame live map panels shared source timeline",
-    "pages": "board bytes clusters compare frame import kept laboratory lesson live panels rebalances remedies shared sharing source stage sweep timeline troubles",
+    "pages": "board bytes clusters compare figures frame import kept laboratory lesson live panels rebalances remedies shared sharing source stage sweep timeline troubles",
 }
 """Room → the rooms that it imports; a new arrow is a decision, and one that is gone leaves the table."""
 

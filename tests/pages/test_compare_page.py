@@ -28,6 +28,7 @@ def stored_studies(*names: str) -> None:
             source=Timeline.Source.CASE_STUDY,
             semantics=study.semantics,
             scenario=study.text,
+            seed=study.seed,
         )
 
 
@@ -45,9 +46,9 @@ def test_without_an_address_eager_cooperative_and_consumer_stand_side_by_side(cl
 @pytest.mark.parametrize(
     ("runs", "status", "says"),
     [
-        ("one", 400, "expected 2 or 3 timelines with commas between, found &#x27;one&#x27;"),
-        ("a,b,c,d", 400, "expected 2 or 3 timelines"),
-        ("a,,b", 400, "expected 2 or 3 timelines"),
+        ("one", 400, "expected 2 to 4 timelines with commas between, found &#x27;one&#x27;"),
+        ("a,b,c,d,e", 400, "expected 2 to 4 timelines"),
+        ("a,,b", 400, "expected 2 to 4 timelines"),
         ("a,b", 404, "there is no timeline a"),
         ("%3Cscript%3E,b", 404, "there is no timeline &lt;script&gt;"),
     ],
@@ -75,3 +76,17 @@ def test_a_group_of_many_members_is_not_compared(
 def test_every_preset_names_case_studies_that_there_are() -> None:
     for runs, *_ in views.PRESETS:
         assert set(runs.split(",")) <= set(studies.names())
+
+
+def test_a_case_study_is_next_to_its_run_by_the_other_semantics_and_the_run_is_made_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulations.jobs.run_tasks.run.delay", lambda _: None)
+    stored_studies("kip848-basic")
+    first = client.post("/compare", {"study": "kip848-basic"})
+    runs = first.headers["Location"].removeprefix("/compare?runs=").split(",")
+    made = Timeline.objects.get(pk=runs[1])
+    assert (runs[0], made.semantics, made.scenario) == ("kip848-basic", "kafka", studies.text("kip848-basic"))
+    assert client.post("/compare", {"study": "kip848-basic"}).headers["Location"] == first.headers["Location"]
+    refused = client.post("/compare", {"study": "no-such"})
+    assert (refused.status_code, "There is no such case study" in refused.content.decode()) == (404, True)

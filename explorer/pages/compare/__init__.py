@@ -1,1 +1,1 @@
-"""Two or three timelines side by side, with one playhead."""
+"""Two to four timelines side by side, with one playhead."""

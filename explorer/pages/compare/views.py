@@ -10,16 +10,20 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
+from explorer.pages.runs.starting import start_run
 from explorer.pages.timelines.timeline_api import detail_of
+from explorer.web.endpoint import BadRequest
 from explorer.web.inlined import inlined
 from groups import storage
-from groups.models import Timeline
+from groups.history.state.group import Semantics
+from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage.handing_on import ROWS_PARTITIONS_MOST, partitions_most
+from simulations.jobs.run_tasks import engine_digest
 
 RUNS_LEAST: Final = 2
-RUNS_MOST: Final = 3
+RUNS_MOST: Final = 4
 """Boards that fit next to each other; more cannot be looked at at once."""
 
 CHUNKS_MOST: Final = 40
@@ -45,6 +49,9 @@ PRESETS: Final = (
 """What the page offers: timelines, title, and from when on they are compared, once the group has formed."""
 
 
+NO_STUDY: Final = "There is no such case study; the first page lists all."
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """Why these cannot be compared: one sentence, and the status of the answer."""
@@ -53,18 +60,28 @@ class Refused:
     status: int = 400
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """``?runs=a,b`` or ``a,b,c``: ids of timelines, of the same or of different groups.
+    """``?runs=a,b`` to ``a,b,c,d``: ids of timelines, of the same or of different groups.
 
-    ``from_ms`` and ``at_ms`` are times since their beginnings, which the browser reads.
+    ``from_ms`` and ``at_ms`` are times since their beginnings, which the browser reads, as ``lock`` and ``at``. ``POST`` with a
+    ``study``: that case study next to a run of it by the other semantics.
     """
+    if request.method == "POST":
+        return _by_both_semantics(request)
     asked = request.GET.get("runs", "")
     if not asked:
         runs, _, from_ms = PRESETS[0]
         return redirect(f"{reverse('compare')}?runs={runs}&from_ms={from_ms}")
-    found = timelines_of([each.strip() for each in asked.split(",")])
-    context = {"presets": PRESETS, "asked": asked}
+    ids = [each.strip() for each in asked.split(",")]
+    found = timelines_of(ids)
+    titles = dict(Timeline.objects.filter(pk__in=ids[:RUNS_MOST]).values_list("pk", "title"))
+    chosen = [{"id": each, "title": titles[each]} for each in ids[:RUNS_MOST] if each in titles]
+    context = {
+        "presets": PRESETS,
+        "asked": asked,
+        "chosen": inlined("chosen-data", orjson.dumps(chosen)),
+    }
     if isinstance(found, Refused):
         return render(
             request, "compare/compare.html", {**context, "refused": found.text}, status=found.status
@@ -91,12 +108,38 @@ def page(request: HttpRequest) -> HttpResponse:
     )
 
 
+def _by_both_semantics(request: HttpRequest) -> HttpResponse:
+    """Redirects to the comparison; the same scenario, seed and simulator make the same run, which is made once."""
+    study = Timeline.objects.filter(
+        pk=request.POST.get("study", ""), source=Timeline.Source.CASE_STUDY
+    ).first()
+    context = {"presets": PRESETS, "chosen": inlined("chosen-data", b"[]")}
+    if study is None:
+        return render(request, "compare/compare.html", {**context, "refused": NO_STUDY}, status=404)
+    other = Semantics.KAFKA if study.semantics == Semantics.KIP else Semantics.KIP
+    run = Timeline.objects.filter(
+        source=Timeline.Source.SIMULATION,
+        status__in=(Timeline.Status.RUNNING, Timeline.Status.COMPLETE),
+        scenario=study.scenario,
+        semantics=other,
+        seed=study.seed,
+        engine=engine_digest(),
+    ).first()
+    try:
+        run = run or start_run(study.pk, str(other), title=f"{study.title} ({other})"[:TITLE_LENGTH_MOST])
+    except BadRequest as error:
+        return render(
+            request, "compare/compare.html", {**context, "refused": error.message}, status=error.status
+        )
+    return redirect(f"{reverse('compare')}?runs={study.pk},{run.pk}")
+
+
 def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
     """The timelines that are to be compared."""
     if not RUNS_LEAST <= len(ids) <= RUNS_MOST or "" in ids:
         asked = ",".join(ids)
         return Refused(
-            f"runs: expected {RUNS_LEAST} or {RUNS_MOST} timelines with commas between, found {asked[:80]!r}"
+            f"runs: expected {RUNS_LEAST} to {RUNS_MOST} timelines with commas between, found {asked[:80]!r}"
         )
     stored = {timeline.id: timeline for timeline in Timeline.objects.filter(pk__in=ids)}
     for each in ids:

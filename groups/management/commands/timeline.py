@@ -89,7 +89,7 @@ class Command(TerminalCommand):
             "ids",
             nargs="+",
             metavar="ID",
-            help="as `timeline list` tells it; two or three are one page that plays them side by side",
+            help="as `timeline list` tells it; two to four are one page that plays them side by side",
         )
         export.add_argument(
             "--format",

@@ -8,9 +8,11 @@
  * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('../frame/cast.js').Cast} Cast
  * @typedef {import('../frame/labels.js').Labels} Labels
+ * @typedef {{members: string[], keys: string[]}} Marked
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView> | import('../frame/ownership.js').Ownership, free: ReadonlySet<string>,
  *   since: (key: string) => number | null, forward: boolean, violation?: import('../frame/hardships.js').Violation | null,
  *   unread?: Map<string, 'killed' | 'paused' | 'silent'>, silent?: Map<string, number>,
+ *   differs?: Marked,
  *   marked?: Map<string, import('../frame/offset-marks.js').Mark>, seats?: ReadonlySet<string>}} Scene `silent`: ms since a member's
  *   last commit; `seats`: the members that have a lane, where not all have
  */
@@ -98,7 +100,7 @@ export class Lanes {
     const from = animate ? measure(this.#chips.values()) : null;
     const members = this.#seat(frame, animate, scene.seats);
     for (const node of this.root.querySelectorAll('.slot, .foot, .cap, .reader')) node.remove();
-    for (const node of this.root.querySelectorAll('.broken')) node.classList.remove('broken');
+    for (const node of this.root.querySelectorAll('.broken, .differs')) node.classList.remove('broken', 'differs');
     this.#pool(scene);
     // The world stops for a partition, not for a screen: its column is struck through while nobody reads it.
     const stops = Boolean(frame.barrier) && members.size > 0;
@@ -125,7 +127,8 @@ export class Lanes {
     for (const member of outsiders(frame)) this.#outsider(frame, member, members);
     this.#pairs = outlines(frame, views, this.#grid);
     const moved = this.#place(scene, animate);
-    if (scene.violation) this.#broken(scene.violation);
+    if (scene.violation) this.#mark(scene.violation, 'broken');
+    if (scene.differs) this.#mark(scene.differs, 'differs');
     this.#tether();
     if (from) travel(from, moved, () => this.#tether());
   }
@@ -208,15 +211,15 @@ export class Lanes {
     for (const key of stillReads(frame, member)) stillRead(key, member, this.#grid);
   }
 
-  /** The members and partitions of a broken invariant, in red. @param {import('../frame/hardships.js').Violation} violation */
-  #broken({ members, keys }) {
+  /** The members and partitions of a broken invariant, or those that another board shows otherwise. @param {Marked} some @param {'broken' | 'differs'} mark */
+  #mark({ members, keys }, mark) {
     for (const member of members)
-      if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add('broken');
+      if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add(mark);
     for (const key of keys) {
       for (const node of this.root.querySelectorAll(
         `.ch[data-col="${CSS.escape(key)}"], .chip[data-key="${CSS.escape(key)}"]`,
       ))
-        node.classList.add('broken');
+        node.classList.add(mark);
     }
   }
 

@@ -33,10 +33,13 @@ export function tracks(runs, { from_ms, to_ms }) {
   let y = 0;
   /** @type {Node[]} */
   const titles = [];
+  /** @type {SVGElement[]} the playhead, a piece for each run: locked by event or epoch each has its own time */
+  const heads = [];
   runs.forEach((run, number) => {
     const title = s('text.title', { x: 0, y: y + 11 });
     title.append(`${number + 1} ${run.meta.title}`);
     titles.push(title);
+    const top = y;
     y += ROW;
     for (const key of run.cost?.keys ?? []) {
       const name = s('text', { x: 4, y: y + 10 });
@@ -63,13 +66,13 @@ export function tracks(runs, { from_ms, to_ms }) {
       y += ROW;
     }
     y += BETWEEN;
+    heads.push(s('line.head', { y1: top, y2: y }));
   });
-  const line = s('line.head', { y1: 0, y2: height });
   // The playhead goes behind what is to be read.
-  svg.append(line, ...titles);
+  svg.append(...heads, ...titles);
   part('tracks').replaceChildren(svg);
-  return (/** @type {number} */ now_ms) => {
-    line.setAttribute('x1', String(x(now_ms)));
-    line.setAttribute('x2', String(x(now_ms)));
-  };
+  return (/** @type {number[]} */ times_ms) =>
+    heads.forEach((head, number) => {
+      for (const end of ['x1', 'x2']) head.setAttribute(end, String(x(times_ms[number])));
+    });
 }

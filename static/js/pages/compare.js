@@ -1,5 +1,6 @@
 /**
- * Timelines side by side: one board each, one playhead, locked by the time since each began.
+ * Timelines side by side: one board each, one playhead, locked by the time since each began, by event or by epoch. What a board shows
+ * otherwise than the first one is marked.
  *
  * @typedef {import('../compare/compare.js').Seen} Seen
  * @typedef {import('../compare/compare.js').Cost} Cost
@@ -10,9 +11,13 @@ import { Banners } from '../live/banners.js';
 import { Lanes } from '../board/lanes.js';
 import { Cast } from '../frame/cast.js';
 import { tracks } from '../compare/compare-tracks.js';
-import { bareSince, begun, consumedIn, costOf, lagAt, lostUntil, seenAt, seenFrom } from '../compare/compare.js';
+import { bareSince, begun, consumedIn, costOf, lagAt, lostUntil, seenFrom } from '../compare/compare.js';
 import { readTwiceSince } from '../frame/consumption.js';
+import { choose } from '../compare/choosing.js';
+import { differences, differenceWords, firstDifference, LOCKS, stopAt, stopsOf } from '../compare/positions.js';
 import { calm, h, part } from '../shared/dom.js';
+import { toast } from '../shared/toast.js';
+import { partitionSeconds, twiceText } from '../figures/lag-words.js';
 import { grouped } from '../shared/numbers.js';
 import { Labels } from '../frame/labels.js';
 import { wireSaving } from '../sharing/saving.js';
@@ -29,6 +34,8 @@ import { duration } from '../frame/words.js';
 /** How much of the runs' time passes in a second of playing, and how often the boards are drawn meanwhile. */
 const PACE = 2;
 const TICK_MS = 100;
+/** Ticks of playing between two events, or two epochs. */
+const TICKS_A_STEP = 6;
 /** Runs that last longer are played faster. */
 const PLAYED_MOST_MS = 300_000;
 
@@ -157,16 +164,27 @@ class Run {
     this.part('strokes').style.setProperty('--all', String((this.cost?.lost_ms ?? 0) / this.scale_ms));
   }
 
-  /** @param {number} since_ms @param {boolean} animate */
-  show(since_ms, animate) {
+  /** @param {string} member */
+  name = (member) => this.cast.name(member);
+
+  /**
+   * @param {number} place in what was seen @param {number} at_ms its time, or later
+   * @param {boolean} animate
+   * @param {import('../compare/positions.js').Shown | null} first what the first board shows, where this is another one
+   */
+  show(place, at_ms, animate, first) {
     const cost = /** @type {Cost} */ (this.cost);
-    const at_ms = this.begin_ms + since_ms;
     const lost_ms = lostUntil(cost, at_ms);
     this.part('lost').textContent = seconds(lost_ms);
     this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
-    const seen = seenAt(this.seen, at_ms);
+    const seen = this.seen[place];
     this.part('lag').textContent = grouped(lagAt(this.consumed, at_ms) ?? 0);
-    if (!seen || seen === this.shown) return;
+    if (!seen) return null;
+    const shown = { frame: seen.frame, name: this.name };
+    const differs = first && differences(shown, first);
+    const words = differs ? differenceWords(differs, 1) : '';
+    if (seen === this.shown && words === this.part('differs').textContent) return shown;
+    this.part('differs').textContent = words;
     const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
     this.shown = seen;
     const frame = { ...seen.frame, at_ms };
@@ -175,13 +193,22 @@ class Run {
     const bare = bareSince(cost, at_ms);
     const since = (/** @type {string} */ key) => bare.get(key) ?? null;
     this.lanes?.render(
-      { frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward },
+      {
+        frame,
+        moment: seen.moment,
+        views,
+        free: unowned(frame, this.columns, views),
+        since,
+        forward,
+        ...(differs && { differs }),
+      },
       animate,
     );
     const state = frame.state ?? 'unknown';
     this.part('state').dataset.s = state;
     this.part('state').replaceChildren(h('i'), state);
     this.part('now').textContent = seen.moment?.narration ?? seen.moment?.says ?? '';
+    return shown;
   }
 }
 
@@ -201,21 +228,37 @@ async function compare() {
   for (const run of runs) run.compareWith(most_ms);
   const head = tracks(runs, { from_ms, to_ms: length_ms });
   scorecard(runs);
+  if (!document.getElementById('incident')) costs(runs).catch(() => {});
   const slider = /** @type {HTMLInputElement} */ (part('time'));
-  slider.min = String(from_ms);
-  slider.max = String(length_ms);
-  const times = [
-    ...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms))),
-  ].sort((a, b) => a - b);
-  let now_ms = Math.min(length_ms, Math.max(from_ms, numberIn('at_ms') || from.at_ms));
+  const { searchParams } = new URL(location.href);
+  const lock = LOCKS.find((one) => one === searchParams.get('lock')) ?? 'time';
+  const stops = stopsOf(lock, runs);
+  const least = lock === 'time' ? from_ms : stops[0].at;
+  const most = lock === 'time' ? length_ms : stops[stops.length - 1].at;
+  slider.min = String(least);
+  slider.max = String(most);
+  const within = (/** @type {number} */ at) => Math.min(most, Math.max(least, at));
+  const param = lock === 'time' ? 'at_ms' : 'at';
+  let now = within(numberIn(param) || (lock === 'time' ? from.at_ms : 0));
   let timer = 0;
+  let ticks = 0;
   const pace = Math.max(PACE, length_ms / PLAYED_MOST_MS);
+  const placeText = () => {
+    if (lock !== 'time') return `${lock} ${now} of ${most}`;
+    return clock_ms === null ? `${seconds(now)} s` : `${clock(clock_ms + now)} ${zoneName(clock_ms + now)}`;
+  };
   const draw = (/** @type {boolean} */ animate) => {
-    slider.value = String(now_ms);
-    part('at').textContent =
-      clock_ms === null ? `${seconds(now_ms)} s` : `${clock(clock_ms + now_ms)} ${zoneName(clock_ms + now_ms)}`;
-    head(now_ms);
-    for (const run of runs) run.show(now_ms, animate && !calm());
+    slider.value = String(now);
+    part('at').textContent = placeText();
+    const { places } = stopAt(stops, now);
+    const times = runs.map((run, number) => (lock === 'time' ? run.begin_ms + now : run.seen[places[number]].at_ms));
+    head(times.map((at_ms, number) => at_ms - runs[number].begin_ms));
+    /** @type {import('../compare/positions.js').Shown | null} */
+    let first = null;
+    runs.forEach((run, number) => {
+      const shown = run.show(places[number], times[number], animate && !calm(), first);
+      first ??= shown;
+    });
   };
   const shows = (/** @type {string} */ word, /** @type {string} */ shape) => {
     part('play-word').textContent = word;
@@ -226,31 +269,41 @@ async function compare() {
     timer = 0;
     shows('Play all', 'M2 1l9 5-9 5z');
     const url = new URL(location.href);
-    url.searchParams.set('at_ms', String(Math.round(now_ms)));
+    url.searchParams.set(param, String(Math.round(now)));
     replaceAddress(url.href);
   };
+  const stepped = (/** @type {1 | -1} */ way) =>
+    (way > 0 ? stops.find(({ at }) => at > now) : stops.findLast(({ at }) => at < now))?.at;
   const toggle = () => {
     if (timer) return stop();
-    if (now_ms >= length_ms) now_ms = from_ms;
+    if (now >= most) now = least;
     shows('Pause', 'M2 1h3v10H2zM7 1h3v10H7z');
     timer = window.setInterval(() => {
-      now_ms = Math.min(length_ms, now_ms + TICK_MS * pace);
+      ticks += 1;
+      if (lock !== 'time' && ticks % TICKS_A_STEP) return;
+      now = within(lock === 'time' ? now + TICK_MS * pace : (stepped(1) ?? most));
       draw(true);
-      if (now_ms >= length_ms) stop();
+      if (now >= most) stop();
     }, TICK_MS);
   };
-  const step = (/** @type {1 | -1} */ way) => {
-    if (timer) stop();
-    const next = way > 0 ? times.find((time) => time > now_ms) : times.filter((time) => time < now_ms).pop();
-    now_ms = next ?? now_ms;
+  const go = (/** @type {number | undefined} */ at) => {
+    if (at !== undefined) now = within(at);
     draw(true);
     stop();
   };
+  const step = (/** @type {1 | -1} */ way) => go(stepped(way));
+  const partWays = () => {
+    const found = firstDifference(stops, runs);
+    if (!found) return toast('The boards are equal at every position of the playhead.');
+    go(found.at);
+  };
+  choices('lock', lock, (value) => ({ lock: value, at: null, at_ms: null }));
+  part('part-ways').addEventListener('click', partWays);
   part('play').addEventListener('click', toggle);
   part('on').addEventListener('click', () => step(1));
   part('back').addEventListener('click', () => step(-1));
   slider.addEventListener('input', () => {
-    now_ms = Number(slider.value);
+    now = Number(slider.value);
     draw(false);
   });
   slider.addEventListener('change', stop);
@@ -262,13 +315,18 @@ async function compare() {
     if (event.key === ' ') toggle();
     else if (event.key === 'ArrowRight') step(1);
     else if (event.key === 'ArrowLeft') step(-1);
+    else if (event.key === 'd' && !event.ctrlKey && !event.metaKey) partWays();
     else return;
     event.preventDefault();
   });
   draw(false);
   const save = document.getElementById('save-file');
   if (save) {
-    const asked = () => ({ runs: runs.map(({ meta }) => meta.id), from_ms, at_ms: Math.round(now_ms) });
+    const asked = () => ({
+      runs: runs.map(({ meta }) => meta.id),
+      from_ms,
+      at_ms: Math.round(lock === 'time' ? now : runs[0].seen[stopAt(stops, now).places[0]].at_ms - runs[0].begin_ms),
+    });
     wireSaving(asked, (body) => file('/api/comparisons/exports', body));
   }
   watchLink({ page: document, onEnd: stop });
@@ -285,19 +343,28 @@ function alignedAt(runs) {
   const begins = runs.map(({ start_ms }) => start_ms);
   const real = runs.length > 1 && begins.every((ms) => ms >= CLOCK_FROM_MS);
   const chosen = real && new URL(location.href).searchParams.get('align') === 'clock' ? 'clock' : 'start';
-  const choice = part('align');
-  choice.hidden = !real;
-  for (const button of choice.querySelectorAll('button')) {
-    const { value } = button.dataset;
+  part('align').hidden = !real;
+  choices('align', chosen, (value) => ({ align: value, at_ms: null }));
+  return chosen === 'clock' ? Math.min(...begins) : null;
+}
+
+/**
+ * Buttons of which one is chosen; another one opens the page with another address.
+ *
+ * @param {string} id @param {string} chosen @param {(value: string) => {[name: string]: string | null}} asked
+ */
+function choices(id, chosen, asked) {
+  for (const button of part(id).querySelectorAll('button')) {
+    const value = button.dataset.value ?? '';
     button.setAttribute('aria-pressed', String(value === chosen));
     button.addEventListener('click', () => {
       const url = new URL(location.href);
-      url.searchParams.set('align', value ?? 'start');
-      url.searchParams.delete('at_ms');
+      for (const [name, text] of Object.entries(asked(value)))
+        if (text === null) url.searchParams.delete(name);
+        else url.searchParams.set(name, text);
       location.replace(url);
     });
   }
-  return chosen === 'clock' ? Math.min(...begins) : null;
 }
 
 /** @param {Run[]} runs */
@@ -336,19 +403,54 @@ function scorecard(runs) {
           (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.start_ms : 0),
         );
         // Two that read the same are equally good.
-        const best = text(Math.min(...values));
-        const differ = new Set(values.map(text)).size > 1;
-        return h(
-          'tr',
-          h('th', { scope: 'row' }, title),
-          values.map((value) => h('td', differ && text(value) === best ? h('b', text(value)) : text(value))),
-        );
+        const read = new Map(values.map((value) => [text(value), value]));
+        return measureRow(title, values.map(text), (one) => read.get(one) ?? 0);
       }),
     ),
   );
 }
 
-/** A time of the address, in milliseconds. @param {string} name */
+/**
+ * What the time from where the runs are compared cost, as the product counts it everywhere: asked of the server, so that a file has it not.
+ *
+ * @param {Run[]} runs
+ */
+async function costs(runs) {
+  const found = await Promise.all(
+    runs.map(({ meta, seen }) => {
+      const from = Math.max(1, seen.find(({ moment }) => moment)?.moment?.sequence ?? 1);
+      return ask(`/api/timelines/${encodeURIComponent(meta.id)}/range?from=${from}&to=${meta.last}`);
+    }),
+  );
+  if (!found.every(({ is_known }) => is_known)) return;
+  /** @type {[string, (cost: import('../panels/tracks-control.js').RangeCost) => string][]} */
+  const measures = [
+    ['Partition-seconds unassigned', (cost) => partitionSeconds(cost.unassigned_partition_ms)],
+    ['Partition-seconds not read', (cost) => partitionSeconds(cost.unread_partition_ms)],
+    ['Rebalances', (cost) => grouped(cost.rebalances)],
+    ['Partitions moved, by rebalance', (cost) => grouped(cost.moved)],
+    ['Members interrupted', (cost) => grouped(cost.interrupted.length)],
+    ['Records read twice', (cost) => twiceText(cost) ?? 'not known'],
+  ];
+  const body = part('card').querySelector('tbody');
+  const shown = new Set([...part('card').querySelectorAll('th[scope=row]')].map(({ textContent }) => textContent));
+  for (const [title, text] of measures)
+    if (!shown.has(title))
+      body?.append(measureRow(title, found.map(text), (one) => Number.parseFloat(one.replaceAll(',', ''))));
+}
+
+/** @param {string} title @param {string[]} texts @param {(text: string) => number} value the least is the best, unless all read the same */
+function measureRow(title, texts, value) {
+  const best = texts.reduce((one, other) => (value(other) < value(one) ? other : one));
+  const differ = new Set(texts).size > 1 && Number.isFinite(value(best));
+  return h(
+    'tr',
+    h('th', { scope: 'row' }, title),
+    texts.map((text) => h('td', differ && text === best ? h('b', text) : text)),
+  );
+}
+
+/** A time of the address, in milliseconds, or a position. @param {string} name */
 function numberIn(name) {
   return Math.max(0, Number(new URL(location.href).searchParams.get(name)) || 0);
 }
@@ -358,6 +460,7 @@ function seconds(length_ms) {
   return (length_ms / 1000).toFixed(1);
 }
 
+choose();
 compare().catch((error) => {
   part('boards').replaceChildren(
     h('p.banner.bad', { role: 'alert' }, messageOf(error, 'These timelines could not be loaded.')),

@@ -28,7 +28,7 @@ const UNDO_MS = 10_000;
 /** Groups of an import that are shown here; its page has the others. */
 const INNER_MOST = 5;
 
-const COMPARED_MOST = 3;
+const COMPARED_MOST = 4;
 
 const form = /** @type {HTMLFormElement} */ (part('kept-filters'));
 const body = part('kept-rows');
@@ -119,7 +119,7 @@ function drawChosen() {
       {
         onclick: compare,
         'aria-disabled': compared ? null : 'true',
-        title: compared ? null : `Select 2 or ${COMPARED_MOST} timelines; an import is opened first`,
+        title: compared ? null : `Select 2 to ${COMPARED_MOST} timelines; an import is opened first`,
       },
       'Compare',
     ),
@@ -135,7 +135,7 @@ const comparable = () =>
   picked.size >= 2 && picked.size <= COMPARED_MOST && [...picked.values()].every((row) => row.kind === 'timeline');
 
 function compare() {
-  if (!comparable()) return toast(`Select 2 or ${COMPARED_MOST} timelines to compare.`);
+  if (!comparable()) return toast(`Select 2 to ${COMPARED_MOST} timelines to compare.`);
   const runs = [...picked.values()].map((row) => encodeURIComponent(row.id)).join(',');
   location.assign(`/compare?runs=${runs}`);
 }
