@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from groups.history.lag.samples import OffsetColumns
-from groups.wire.logs.line_time import MOST_MS, line_time
+from groups.texts.line_time import MOST_MS, line_time
 
 LINES_MOST: Final = 2_000_000
 OFFSETS_MOST: Final = 10_000_000

@@ -23,9 +23,9 @@ from groups.history.polls.description import (
 from groups.history.polls.recording import PolledGroup
 from groups.history.words import counted
 from groups.texts.found import PASSED_OVER, Found, LineProblem, Remark, TextEntry, TextFormat
+from groups.texts.line_time import line_time
 from groups.texts.one_axis import note
 from groups.wire.embedded.consumer_protocol import encode_assignment
-from groups.wire.logs.line_time import line_time
 
 NEXT_TABLE_MS: Final = 1_000
 """Tables without a time between them are placed so far apart."""

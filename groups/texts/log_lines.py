@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, Remark, TextFormat
-from groups.wire.logs.line_time import line_time
+from groups.texts.line_time import line_time
 
 BROKER: Final = "broker"
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, TextFormat
+from groups.texts.line_time import MOST_MS
+from groups.texts.request_log import MARK, LoggedRequest, read_request
 from groups.wire.codecs.values import Value
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from groups.wire.errors import WireError
-from groups.wire.logs.line_time import MOST_MS
-from groups.wire.logs.request_log import MARK, LoggedRequest, read_request_log
 
 MEMBER_ID_REQUIRED: Final = 79
 """The response to the first join of a member: it has the id with which the member joins again."""
@@ -36,29 +36,27 @@ class RequestReader:
     def take(self, number: int, line: str) -> Iterable[Found] | None:
         if MARK not in line and not _JSON_LINE.match(line):
             return None
-        for logged in read_request_log([line], apis=frozenset(_EVENTS)):
-            if not isinstance(logged, LoggedRequest):
-                return [LineProblem(number, None, logged.reason)]
-            group = logged.request.get("groupId")
-            if not 0 < logged.done_ms < MOST_MS:
-                return [LineProblem(number, None, f"done_ms is {logged.done_ms!s:.30}, no time")]
-            error = logged.response.get("errorCode")
-            if not isinstance(group, str) or (
-                error and (logged.api, error) != ("JOIN_GROUP", MEMBER_ID_REQUIRED)
-            ):
-                return PASSED_OVER
-            try:
-                return [
-                    LogEvent(group, logged.done_ms, logged.client or "a client", what, fields)
-                    for what, fields in _events(logged)
-                ]
-            except (WireError, LookupError, TypeError, ValueError, AttributeError) as error:
-                return [
-                    LineProblem(
-                        number, None, f"a field of the request is not as Kafka writes it: {error!s:.80}"
-                    )
-                ]
-        return PASSED_OVER
+        logged = read_request(number, line)
+        if logged is None or isinstance(logged, LineProblem):
+            return PASSED_OVER if logged is None else [logged]
+        if logged.api not in _EVENTS:
+            return PASSED_OVER
+        group = logged.request.get("groupId")
+        if not 0 < logged.done_ms < MOST_MS:
+            return [LineProblem(number, None, f"done_ms is {logged.done_ms!s:.30}, no time")]
+        error = logged.response.get("errorCode")
+        if not isinstance(group, str) or (
+            error and (logged.api, error) != ("JOIN_GROUP", MEMBER_ID_REQUIRED)
+        ):
+            return PASSED_OVER
+        try:
+            return [
+                LogEvent(group, logged.done_ms, logged.client or "a client", what, fields)
+                for what, fields in _events(logged)
+            ]
+        except (WireError, LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = f"a field of the request is not as Kafka writes it: {error!s:.80}"
+            return [LineProblem(number, None, reason)]
 
     def end(self) -> Iterable[Found]:
         return ()

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from groups.wire.logs.request_log import LoggedRequest, read_request_log
+from groups.texts.request_log import LoggedRequest, read_request_log
 from simulations.proof.conformance import GROUP_APIS
 
 REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments"

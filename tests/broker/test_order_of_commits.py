@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from groups.history.entries import Kind
-from groups.wire.logs.request_log import LoggedRequest, read_request_log
+from groups.texts.request_log import LoggedRequest, read_request_log
 from simulations.world.engine import run
 from simulations.world.scenario import load
 

@@ -216,7 +216,6 @@ ROOMS: Final = {
             "batches",
             "hostile_batches",
             "fused_readers",
-            "request_log",
             "rpc",
             "inspection",
             "inspection_edits",

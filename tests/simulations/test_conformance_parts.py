@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from groups.texts.request_log import LoggedRequest
 from groups.wire.embedded.consumer_protocol import encode_subscription
-from groups.wire.logs.request_log import LoggedRequest
 from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.comparing import ABSENT, aligned, differing, same_place, same_record
 from simulations.proof.conformance.configs import group_settings

@@ -18,7 +18,7 @@ from groups.releases.evidence import (
     TRANSACTION_FIELD,
     TRANSACTION_OLD_FIELD,
 )
-from groups.wire.logs.request_log import LoggedRequest
+from groups.texts.request_log import LoggedRequest
 from simulations.proof.conformance import bounds_of
 from simulations.proof.conformance.comparing import removed_in_order
 from simulations.protocol.coordinator.consumer.records import group_epoch, removal

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log
+from groups.texts.found import LineProblem
+from groups.texts.request_log import LoggedRequest, read_request_log
 from tests.broker.recording import json_line
 
 TOLD: dict[str, Any] = {
@@ -83,6 +84,7 @@ def test_other_lines_are_passed_over_and_other_requests_left_out() -> None:
         (line(""), "no time in front of the request"),
         ("1795297828796 Completed request:RequestHeader(apiKey=FETCH)", "expected the request as JSON"),
         ('{"done_ms": 1', "no JSON at column"),
+        ('{"done_ms": 1} and more', "Extra data"),
         ('{"done_ms": "now"}', "done_ms is 'now'"),
         ('{"done_ms": 1, "total_ms": 2, "api": "HEARTBEAT"}', "version is nothing"),
         ('{"done_ms": true}', "done_ms is True"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from groups.releases import Bounds, RecordEvidence
 from groups.releases.evidence import NEW_VERSION, TRANSACTION_FIELD, TRANSACTION_OLD_FIELD
-from groups.wire.logs.request_log import LoggedRequest
+from groups.texts.request_log import LoggedRequest
 from simulations.proof.conformance.recording import Written
 
 NEW_VERSIONS: Mapping[str, int] = {"TXN_OFFSET_COMMIT": 6, "DELETE_GROUPS": 3}

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypedDict
 
+from groups.texts.request_log import LoggedRequest
 from groups.wire.generated.consumer import CONSUMER_RECORD_TYPES
 from groups.wire.generated.share import SHARE_RECORD_TYPES
 from groups.wire.generated.streams import STREAMS_RECORD_TYPES
-from groups.wire.logs.request_log import LoggedRequest
 from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
 from simulations.proof.conformance.requests import (

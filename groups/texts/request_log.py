@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta, timezone
 from typing import Final
 
+from groups.texts.found import LineProblem
+from groups.texts.line_time import line_time
 from groups.wire.codecs.values import Value
-from groups.wire.logs.line_time import line_time
-
-__all__ = ["LineProblem", "LoggedRequest", "read_request_log"]
 
 MARK: Final = "Completed request:"
 
@@ -59,14 +58,6 @@ class LoggedRequest:
         return self.done_ms - self.total_ms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineProblem:
-    """A line that should hold a request and does not."""
-
-    line: int
-    reason: str
-
-
 def read_request_log(
     lines: Iterable[str], *, apis: frozenset[str] | None = None, utc_offset: timedelta = timedelta()
 ) -> Iterator[LoggedRequest | LineProblem]:
@@ -76,16 +67,20 @@ def read_request_log(
     """
     zone = timezone(utc_offset) if utc_offset else UTC
     for number, line in enumerate(lines, 1):
-        at = line.find(MARK)
-        if at < 0 and not line.lstrip().startswith("{"):
-            continue
-        try:
-            read = _logged(number, line, at, zone) if at >= 0 else _given(number, line)
-        except _BadLine as problem:
-            yield LineProblem(line=number, reason=str(problem))
-            continue
-        if apis is None or read.api in apis:
+        read = read_request(number, line, zone)
+        if isinstance(read, LineProblem) or (read is not None and (apis is None or read.api in apis)):
             yield read
+
+
+def read_request(number: int, line: str, zone: timezone = UTC) -> LoggedRequest | LineProblem | None:
+    """The request of a line; null for one of another logger."""
+    at = line.find(MARK)
+    if at < 0 and not line.lstrip().startswith("{"):
+        return None
+    try:
+        return _logged(number, line, at, zone) if at >= 0 else _given(number, line)
+    except _BadLine as problem:
+        return LineProblem(number, None, str(problem))
 
 
 class _BadLine(Exception):
@@ -97,12 +92,7 @@ def _logged(number: int, line: str, at: int, zone: timezone) -> LoggedRequest:
     if not line[begin:].lstrip().startswith("{"):
         raise _BadLine("expected the request as JSON, as brokers since 2.8 write it")
     begin += len(line[begin:]) - len(line[begin:].lstrip())
-    try:
-        given, _ = json.JSONDecoder().raw_decode(line, begin)
-    except json.JSONDecodeError as error:
-        raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}; is the line cut short?") from None
-    except (ValueError, RecursionError) as error:
-        raise _BadLine(f"no JSON of a request: {error!s:.80}") from None
+    given = _parsed(line, begin, "; is the line cut short?")
     done_ms = _time_of(line[:at], zone)
     header = _of(given, "requestHeader", Mapping)
     connection = given.get("connection")
@@ -121,12 +111,7 @@ def _logged(number: int, line: str, at: int, zone: timezone) -> LoggedRequest:
 
 
 def _given(number: int, line: str) -> LoggedRequest:
-    try:
-        given = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise _BadLine(f"no JSON of a request: {error!s:.80}") from None
+    given = _parsed(line, len(line) - len(line.lstrip()))
     host = given.get("host")
     return LoggedRequest(
         line=number,
@@ -139,6 +124,20 @@ def _given(number: int, line: str) -> LoggedRequest:
         request=_of(given, "request", Mapping),
         response=_of(given, "response", Mapping),
     )
+
+
+def _parsed(line: str, begin: int, hint: str = "") -> Mapping[str, Value]:
+    """The object that begins there; a logged one has words of the layout behind it."""
+    given: Mapping[str, Value]
+    try:
+        given, end = json.JSONDecoder().raw_decode(line, begin)
+    except json.JSONDecodeError as error:
+        raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}{hint}") from None
+    except (ValueError, RecursionError) as error:
+        raise _BadLine(f"no JSON of a request: {error!s:.80}") from None
+    if not hint and line[end:].strip():
+        raise _BadLine(f"no JSON at column {end + 1}: Extra data")
+    return given
 
 
 def _of(given: Mapping[str, Value], name: str, kind: type | tuple[type, ...]) -> Value:
