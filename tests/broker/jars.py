@@ -50,7 +50,7 @@ def released(release: str) -> str:
         if not (jars / f"kafka_2.13-{release}.jar").exists():
             if shutil.which("mvn") is None:
                 raise BrokerUnavailableError(f"no jars of Kafka {release} in {jars} and no mvn to fetch them")
-            _fetch(release, jars)
+            fetch(release, jars)
     return f"{jars}/*"
 
 
@@ -64,8 +64,8 @@ def class_path(sources: Path = HERE / "clients", classes: Path = CLASSES) -> str
     with (HOME / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _complete():
-            _fetch(RELEASE, JARS)
-        _compile(sources, classes)
+            fetch(RELEASE, JARS)
+        compile_sources(sources, classes, f"{JARS}/*")
     return f"{JARS}/*:{classes}"
 
 
@@ -75,10 +75,11 @@ def _complete() -> bool:
     )
 
 
-def _fetch(release: str, jars: Path) -> None:
+def fetch(release: str, jars: Path, pom: Path = HERE / "pom.xml") -> None:
+    """Has Maven copy what the pom lists, of this release, into a folder."""
     arriving = jars.with_name("jars.arriving")
     shutil.rmtree(arriving, ignore_errors=True)
-    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
+    command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
     command += [f"-DoutputDirectory={arriving}", f"-Dkafka.version={release}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_LIMIT_S)
@@ -91,7 +92,7 @@ def _fetch(release: str, jars: Path) -> None:
     arriving.rename(jars)
 
 
-def _compile(folder: Path, classes: Path) -> None:
+def compile_sources(folder: Path, classes: Path, class_path: str) -> None:
     """Compiles the programs once: launching a source file compiles it again in every process."""
     sources = sorted(folder.glob("*.java"))
     compiled = [classes / f"{source.stem}.class" for source in sources]
@@ -103,7 +104,11 @@ def _compile(folder: Path, classes: Path) -> None:
     classes.mkdir(exist_ok=True)
     # Debian's headless runtime holds the compiler's module without its command, so the module is called.
     command = ["java", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(classes)]
-    command += ["-cp", ":".join(map(str, sorted(JARS.glob("*.jar")))), *map(str, sources)]
+    listed = (
+        sorted(Path(each).parent.glob("*.jar")) if each.endswith("/*") else [each]
+        for each in class_path.split(":")
+    )
+    command += ["-cp", ":".join(str(each) for several in listed for each in several), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise BrokerUnavailableError(
