@@ -6,6 +6,7 @@ until when, which partitions stayed assigned to it. Cannot know: whether its pro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row
@@ -14,9 +15,8 @@ from groups.history.findings.finding import Finding, finding
 from groups.history.words import lasting, listed_partitions
 
 
-def found_away(facts: Facts) -> list[Finding]:
+def found_away(facts: Facts) -> Iterator[Finding]:
     """``away``: each; ``open`` where it lasts to the log's end."""
-    found = []
     for one in facts.lives.aways:
         name, places = facts.process(one.member), facts.partitions(one.places)
         to_ms = one.to_ms if one.to_ms is not None else facts.last_ms
@@ -25,23 +25,20 @@ def found_away(facts: Facts) -> list[Finding]:
         if places:
             stay = ("stays" if len(places) == 1 else "stay") if is_open else "stayed"
             text += f"; {listed_partitions(places)} {stay} assigned to it"
-        found.append(
-            finding(
-                "away",
-                text,
-                [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
-                member=one.member,
-                name=name,
-                lane=facts.cast.lane(one.member),
-                partitions=places,
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=to_ms - one.from_ms,
-                open=is_open,
-                count=len(facts.lives.aways),
-            )
+        yield finding(
+            "away",
+            text,
+            [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
+            member=one.member,
+            name=name,
+            lane=facts.cast.lane(one.member),
+            partitions=places,
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=to_ms - one.from_ms,
+            open=is_open,
+            count=len(facts.lives.aways),
         )
-    return found
 
 
 FINDER: Final = Declared(

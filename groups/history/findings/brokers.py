@@ -6,6 +6,7 @@ for it. Cannot know: anything of a log of records, which holds neither.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -68,8 +69,7 @@ def found_changes(facts: Facts) -> list[Finding]:
     return [*_features(facts, changes.levels), *_rolls(changes.starts)]
 
 
-def _features(facts: Facts, levels: list[Level]) -> list[Finding]:
-    found = []
+def _features(facts: Facts, levels: list[Level]) -> Iterator[Finding]:
     for place, (sequence, at_ms, feature, level, before) in enumerate(levels):
         until = levels[place + 1][0] if place + 1 < len(levels) else None
         refused = [
@@ -89,51 +89,44 @@ def _features(facts: Facts, levels: list[Level]) -> list[Finding]:
         if names and not level:
             sentence += f", and {listed(names, NAMED_MAX)} {was_or_were(names)} refused"
         steps = [sequence, *(one["sequence"] for one in refused)]
-        found.append(
-            finding(
-                "feature",
-                sentence,
-                steps,
-                needs=["notes", *(["requests"] if refused else [])],
-                at_ms=at_ms,
-                feature=feature,
-                level=level,
-                before=before,
-                refused=[one["member"] for one in refused],
-                count=len(levels),
-                steps=[one[0] for one in levels],
-            )
+        yield finding(
+            "feature",
+            sentence,
+            steps,
+            needs=["notes", *(["requests"] if refused else [])],
+            at_ms=at_ms,
+            feature=feature,
+            level=level,
+            before=before,
+            refused=[one["member"] for one in refused],
+            count=len(levels),
+            steps=[one[0] for one in levels],
         )
-    return found
 
 
-def _rolls(starts: list[Start]) -> list[Finding]:
+def _rolls(starts: list[Start]) -> Iterator[Finding]:
     rounds: list[list[Start]] = []
     for one in starts:
         if rounds and rounds[-1][-1][3:] == one[3:] and one[2] not in {each[2] for each in rounds[-1]}:
             rounds[-1].append(one)
         else:
             rounds.append([one])
-    found = []
     for some in rounds:
         names, (_, at_ms, _, release, before) = [one[2] for one in some], some[0]
         to = f"from {before} to {release}" if before != release else f"and came back with {release}"
         steps = [one[0] for one in some]
-        found.append(
-            finding(
-                "rolled",
-                f"{listed(names)} {was_or_were(names)} rolled {to}",
-                steps,
-                needs=["notes"],
-                at_ms=at_ms,
-                brokers=names,
-                release=release,
-                before=before,
-                count=len(rounds),
-                steps=steps,
-            )
+        yield finding(
+            "rolled",
+            f"{listed(names)} {was_or_were(names)} rolled {to}",
+            steps,
+            needs=["notes"],
+            at_ms=at_ms,
+            brokers=names,
+            release=release,
+            before=before,
+            count=len(rounds),
+            steps=steps,
         )
-    return found
 
 
 FINDER: Final = Declared(

@@ -7,7 +7,7 @@ Cannot know: which other assignors the members name. A coordinator chooses one t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -108,63 +108,54 @@ def found_classic(facts: Facts) -> list[Finding]:
     return [*_types(facts, watch), *_strategies(facts, watch)]
 
 
-def _types(facts: Facts, watch: ClassicChanges) -> list[Finding]:
+def _types(facts: Facts, watch: ClassicChanges) -> Iterator[Finding]:
     if watch.protocol_type == CONSUMER_PROTOCOL_TYPE or not watch.leaders:
-        return []
+        return
     first = watch.leaders[0]
     known = KNOWN_TYPES.get(watch.protocol_type)
     what = (
         f"{known} (protocol type {watch.protocol_type})" if known else f"protocol type {watch.protocol_type}"
     )
-    found = [
-        finding(
-            "group_type",
-            f"A group of {what}; {facts.process(first.member)} led it in generation {first.generation:,}",
-            [watch.first],
-            at_ms=first.at_ms,
-            member=first.member,
-            name=facts.process(first.member),
-            more={"protocol_type": watch.protocol_type, "generation": first.generation},
-        )
-    ]
+    yield finding(
+        "group_type",
+        f"A group of {what}; {facts.process(first.member)} led it in generation {first.generation:,}",
+        [watch.first],
+        at_ms=first.at_ms,
+        member=first.member,
+        name=facts.process(first.member),
+        more={"protocol_type": watch.protocol_type, "generation": first.generation},
+    )
     for one in watch.leaders[1:]:
         name = facts.process(one.member)
-        found.append(
-            finding(
-                "leader_changed",
-                f"{name} became the leader (generation {one.generation:,})",
-                [one.sequence],
-                at_ms=one.at_ms,
-                member=one.member,
-                name=name,
-                count=len(watch.leaders) - 1,
-                steps=[each.sequence for each in watch.leaders[1:]],
-            )
+        yield finding(
+            "leader_changed",
+            f"{name} became the leader (generation {one.generation:,})",
+            [one.sequence],
+            at_ms=one.at_ms,
+            member=one.member,
+            name=name,
+            count=len(watch.leaders) - 1,
+            steps=[each.sequence for each in watch.leaders[1:]],
         )
-    return found
 
 
-def _strategies(facts: Facts, watch: ClassicChanges) -> list[Finding]:
+def _strategies(facts: Facts, watch: ClassicChanges) -> Iterator[Finding]:
     word = "assignor" if watch.protocol_type == CONSUMER_PROTOCOL_TYPE else "protocol"
-    found = []
     for one in watch.changes:
         names = list(dict.fromkeys(facts.process(member) for member in one.members))
         when = f", when {listed(names)} joined" if names and not one.emptied else ""
         when = ", while the group was empty" if one.emptied else when
-        found.append(
-            finding(
-                "strategy_changed",
-                f"The group's {word} changed from {one.before} to {one.after} (generation {one.generation:,}){when}",
-                [one.sequence],
-                at_ms=one.at_ms,
-                names=names,
-                members=one.members,
-                count=len(watch.changes),
-                steps=[each.sequence for each in watch.changes],
-                more={"before": one.before, "after": one.after, "generation": one.generation},
-            )
+        yield finding(
+            "strategy_changed",
+            f"The group's {word} changed from {one.before} to {one.after} (generation {one.generation:,}){when}",
+            [one.sequence],
+            at_ms=one.at_ms,
+            names=names,
+            members=one.members,
+            count=len(watch.changes),
+            steps=[each.sequence for each in watch.changes],
+            more={"before": one.before, "after": one.after, "generation": one.generation},
         )
-    return found
 
 
 FINDER: Final = Declared(

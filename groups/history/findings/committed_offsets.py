@@ -8,7 +8,7 @@ Cannot know: who sent a commit (records do not contain it), whether the records 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from groups.history.evidence.positions import Back, Burst, Moved, Series
@@ -277,7 +277,7 @@ def found_two_writers(facts: Facts) -> list[Finding]:
     ]
 
 
-def found_unowned(facts: Facts) -> list[Finding]:
+def found_unowned(facts: Facts) -> Iterator[Finding]:
     """``unowned_commits``: a partition is committed that no member of the group holds."""
     shown = [
         one
@@ -285,28 +285,26 @@ def found_unowned(facts: Facts) -> list[Finding]:
         if one.count >= UNOWNED_LEAST and one.last_ms - one.first_ms >= UNOWNED_LEAST_MS
     ]
     if not shown:
-        return []
+        return
     places = facts.partitions((one.topic, one.partition) for one in shown)
     first = min(shown, key=lambda one: (one.first_sequence, one.first_ms))
     last = max(shown, key=lambda one: (one.last_sequence, one.last_ms))
-    return [
-        finding(
-            "unowned_commits",
-            f"{listed_partitions(places)} {was_or_were(places)} committed {several(sum(one.count for one in shown))} "
-            f"for {duration(last.last_ms - first.first_ms)} though no member held {'it' if len(places) == 1 else 'them'}: somebody else commits to this group",
-            [first.first_sequence, last.last_sequence],
-            needs=NEEDS,
-            certain=False,
-            partitions=places,
-            from_ms=first.first_ms,
-            to_ms=last.last_ms,
-            length_ms=last.last_ms - first.first_ms,
-            causes=["a program without membership (assign in place of subscribe) with the same group.id"],
-            look_at=[WHO_COMMITS],
-            cannot_know="who commits: a member, or a producer's transaction",
-            count=sum(one.count for one in shown),
-        )
-    ]
+    yield finding(
+        "unowned_commits",
+        f"{listed_partitions(places)} {was_or_were(places)} committed {several(sum(one.count for one in shown))} "
+        f"for {duration(last.last_ms - first.first_ms)} though no member held {'it' if len(places) == 1 else 'them'}: somebody else commits to this group",
+        [first.first_sequence, last.last_sequence],
+        needs=NEEDS,
+        certain=False,
+        partitions=places,
+        from_ms=first.first_ms,
+        to_ms=last.last_ms,
+        length_ms=last.last_ms - first.first_ms,
+        causes=["a program without membership (assign in place of subscribe) with the same group.id"],
+        look_at=[WHO_COMMITS],
+        cannot_know="who commits: a member, or a producer's transaction",
+        count=sum(one.count for one in shown),
+    )
 
 
 def _place(one: Series, facts: Facts) -> str:

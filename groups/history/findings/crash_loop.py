@@ -10,6 +10,7 @@ Cannot know: why the process ended.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import Going
@@ -30,9 +31,8 @@ APART_MOST_MS: Final = 15 * 60_000
 """Restarts farther apart than this are no loop."""
 
 
-def found_crash_loops(facts: Facts) -> list[Finding]:
+def found_crash_loops(facts: Facts) -> Iterator[Finding]:
     """``crash_loop`` and ``left_and_back``, of each process; ``steps`` are its removals."""
-    found = []
     for lane, goings in by_process(facts).items():
         times = [going.at_ms for going in goings]
         if len(goings) < TIMES_LEAST or usual_ms(times) > APART_MOST_MS:
@@ -44,8 +44,7 @@ def found_crash_loops(facts: Facts) -> list[Finding]:
             continue
         overruns = sum(_overran(facts, going) for going in goings)
         make = _left_and_back if overruns * 2 > len(goings) else _loop
-        found.append(make(facts, lane, goings))
-    return found
+        yield make(facts, lane, goings)
 
 
 def _overran(facts: Facts, going: Going) -> bool:

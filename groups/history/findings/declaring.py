@@ -7,9 +7,10 @@ finding is another file, and nothing else.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import ClassVar
 
 from groups.history.entries import Kind
@@ -56,11 +57,19 @@ class Watch(ABC):
         """Fold one step."""
 
 
+Find = Callable[[Facts], Iterable[Finding]]
+
+
+def each_of(*finds: Find) -> Find:
+    """The findings of each, one after the other."""
+    return lambda facts: chain.from_iterable(find(facts) for find in finds)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
     """``place``: findings stand in this order; who reads them by kind need not care."""
 
     place: int
-    find: Callable[[Facts], list[Finding]]
+    find: Find
     rows: tuple[Row, ...]
     watch: type[Watch] | None = None

@@ -7,35 +7,34 @@ Cannot know: for whom the coordinator waited, since joining leaves no record.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.group_stops import GroupStop
-from groups.history.findings.declaring import Declared, Row
+from groups.history.findings.declaring import Declared, Row, each_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted, duration, listed, listed_partitions
 
 
-def found_eager(facts: Facts) -> list[Finding]:
+def found_eager(facts: Facts) -> Iterator[Finding]:
     """``eager_rebalance``: all after the group's forming as one; ``steps`` are their generations."""
     rebalances = [one for one in facts.lives.eager if not facts.lives.is_forming(one.sequence)]
     if not rebalances:
-        return []
+        return
     assignors = sorted({one.assignor for one in rebalances})
     every = "each" if len(rebalances) > 1 else "it"
     text = f"{counted(len(rebalances), 'eager rebalance')} ({', '.join(assignors)}): every member stopped for {every}"
-    return [
-        finding(
-            "eager_rebalance",
-            text,
-            [one.sequence for one in rebalances],
-            certain=False,
-            at_ms=rebalances[0].at_ms,
-            count=len(rebalances),
-            assignors=assignors,
-            steps=[one.sequence for one in rebalances],
-        )
-    ]
+    yield finding(
+        "eager_rebalance",
+        text,
+        [one.sequence for one in rebalances],
+        certain=False,
+        at_ms=rebalances[0].at_ms,
+        count=len(rebalances),
+        assignors=assignors,
+        steps=[one.sequence for one in rebalances],
+    )
 
 
 def found_stops(facts: Facts) -> list[Finding]:
@@ -67,13 +66,9 @@ def _stop(stop: GroupStop, facts: Facts) -> Finding:
     )
 
 
-def found_both(facts: Facts) -> list[Finding]:
-    return [*found_eager(facts), *found_stops(facts)]
-
-
 FINDER: Final = Declared(
     place=170,
-    find=found_both,
+    find=each_of(found_eager, found_stops),
     rows=(
         Row(
             kinds=("group_stopped",),

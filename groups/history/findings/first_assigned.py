@@ -6,7 +6,7 @@ Cannot know: whether the topic grew or was created then, without the cluster's m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -99,10 +99,10 @@ class FirstOwners(Watch):
         self.calm_ms = state.at_ms
 
 
-def found_first(facts: Facts) -> list[Finding]:
+def found_first(facts: Facts) -> Iterator[Finding]:
     """``first_assigned``: each member's; what one step gave to it of several topics as one."""
     if facts.frame["protocol"] == Protocol.STREAMS:
-        return []
+        return
     gifts: Iterable[Gift] = facts.watch(FirstOwners).gifts
     if facts.midway is not None or facts.notes.gaps:
         # Somebody may have had them before what is missing: here only those of topics that grew are known to be new.
@@ -112,7 +112,6 @@ def found_first(facts: Facts) -> list[Finding]:
             for one in gifts
             if one.numbers[0] >= grown.get(facts.topic_names.get(one.topic, one.topic), NEVER)
         ]
-    found = []
     by_step: dict[tuple[int, str], list[Gift]] = {}
     for one in gifts:
         by_step.setdefault((one.sequence, one.member), []).append(one)
@@ -124,20 +123,17 @@ def found_first(facts: Facts) -> list[Finding]:
         new = sorted(
             topic for topic, one in zip(topics, some, strict=True) if one.is_new_topic and topic not in remade
         )
-        found.append(
-            finding(
-                "first_assigned",
-                f"{name} got the new {listed_partitions(places, facts.wording.noun)}",
-                [sequence],
-                member=member,
-                name=name,
-                partitions=places,
-                at_ms=some[0].at_ms,
-                more={"topics": sorted(topics), "new_topics": new},
-                count=len(by_step),
-            )
+        yield finding(
+            "first_assigned",
+            f"{name} got the new {listed_partitions(places, facts.wording.noun)}",
+            [sequence],
+            member=member,
+            name=name,
+            partitions=places,
+            at_ms=some[0].at_ms,
+            more={"topics": sorted(topics), "new_topics": new},
+            count=len(by_step),
         )
-    return found
 
 
 FINDER: Final = Declared(

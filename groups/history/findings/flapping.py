@@ -6,6 +6,7 @@ moves that are kept one by one (the first 200). Cannot know: what it cost beyond
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row, Section
@@ -18,7 +19,7 @@ BACK_LEAST: Final = 2
 """A→B→A is one deployment; A→B→A→B is flapping."""
 
 
-def found_flapping(facts: Facts) -> list[Finding]:
+def found_flapping(facts: Facts) -> Iterator[Finding]:
     """``flapping``: all such partitions as one; ``steps`` are their moves."""
     owners: dict[tuple[str, int], list[str]] = {}
     back: dict[tuple[str, int], int] = {}
@@ -39,24 +40,22 @@ def found_flapping(facts: Facts) -> list[Finding]:
         times.setdefault(key, []).append(at_ms)
     flapping = sorted(key for key, times in back.items() if times >= BACK_LEAST)
     if not flapping:
-        return []
+        return
     places = facts.partitions(flapping)
     moves = sum(len(steps[key]) for key in flapping)
     moved_at = spans(sequence for key in flapping for sequence in steps[key])
     text = f"{listed_partitions(places)} moved back and forth, {moves:,} moves"
-    return [
-        finding(
-            "flapping",
-            text,
-            moved_at,
-            partitions=places,
-            count=len(places),
-            moves=moves,
-            from_ms=min(times[key][0] for key in flapping),
-            to_ms=max(times[key][-1] for key in flapping),
-            steps=moved_at,
-        )
-    ]
+    yield finding(
+        "flapping",
+        text,
+        moved_at,
+        partitions=places,
+        count=len(places),
+        moves=moves,
+        from_ms=min(times[key][0] for key in flapping),
+        to_ms=max(times[key][-1] for key in flapping),
+        steps=moved_at,
+    )
 
 
 FINDER: Final = Declared(

@@ -5,36 +5,35 @@ Needs: the entries themselves. Claims nothing of why.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row, Section, each_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import overlap_words
 from groups.history.words import counted, lasting
 
 
-def found_epochs(facts: Facts) -> list[Finding]:
+def found_epochs(facts: Facts) -> Iterator[Finding]:
     """``epochs``: group epochs and generations, counted apart."""
     epochs, starts = facts.epochs, facts.epochs.starts
     if not starts:
-        return []
+        return
     groups = epochs.count - epochs.generations
     counts = [counted(groups, "group epoch")] if groups else []
     counts += [counted(epochs.generations, "generation")] if epochs.generations else []
     kind = [start for start in starts if bool(start.get("classic")) is (groups == 0)] or starts
-    return [
-        finding(
-            "epochs",
-            " and ".join(counts),
-            [starts[-1]["sequence"]],
-            count=epochs.count,
-            generations=epochs.generations,
-            first=kind[0]["epoch"],
-            last=kind[-1]["epoch"],
-            classic=groups == 0,
-        )
-    ]
+    yield finding(
+        "epochs",
+        " and ".join(counts),
+        [starts[-1]["sequence"]],
+        count=epochs.count,
+        generations=epochs.generations,
+        first=kind[0]["epoch"],
+        last=kind[-1]["epoch"],
+        classic=groups == 0,
+    )
 
 
 def found_commits(facts: Facts) -> list[Finding]:
@@ -42,51 +41,44 @@ def found_commits(facts: Facts) -> list[Finding]:
     return [finding("commits", counted(count, "commit"), [sequence], count=count)] if count else []
 
 
-def found_end(facts: Facts) -> list[Finding]:
+def found_end(facts: Facts) -> Iterator[Finding]:
     """``deleted``, or ``emptied`` with ``open`` where the group has no member at the end; each earlier ``emptied``."""
-    found = []
     for one in facts.lives.emptied:
         length = (facts.last_ms if one.to_ms is None else one.to_ms) - one.from_ms
         text = "The group is empty" if one.to_ms is None else f"The group was empty{lasting(length)}"
-        found.append(
-            finding(
-                "emptied",
-                text,
-                [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=length,
-                open=one.to_ms is None,
-            )
+        yield finding(
+            "emptied",
+            text,
+            [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence],
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=length,
+            open=one.to_ms is None,
         )
     if facts.deleted is not None:
-        found.append(finding("deleted", "The group is deleted", [facts.deleted]))
-    return found
+        yield finding("deleted", "The group is deleted", [facts.deleted])
 
 
-def found_overlaps(facts: Facts) -> list[Finding]:
+def found_overlaps(facts: Facts) -> Iterator[Finding]:
     """``two_clients``: a client began with partitions that another one still had."""
-    found, overlaps = [], facts.notes.overlaps
+    overlaps = facts.notes.overlaps
     for overlap in overlaps:
         had = [
             (facts.name(member_id), [(name, number) for name, number in owned])
             for member_id, owned in overlap["had"]
         ]
         who = facts.name(overlap["member"])
-        found.append(
-            finding(
-                "two_clients",
-                overlap_words(who, had, over=True),
-                [overlap["sequence"]],
-                needs=["callbacks"],
-                member=overlap["member"],
-                name=who,
-                at_ms=overlap["at_ms"],
-                count=len(overlaps),
-                steps=[one["sequence"] for one in overlaps],
-            )
+        yield finding(
+            "two_clients",
+            overlap_words(who, had, over=True),
+            [overlap["sequence"]],
+            needs=["callbacks"],
+            member=overlap["member"],
+            name=who,
+            at_ms=overlap["at_ms"],
+            count=len(overlaps),
+            steps=[one["sequence"] for one in overlaps],
         )
-    return found
 
 
 def found_anomalies(facts: Facts) -> list[Finding]:
@@ -125,14 +117,9 @@ def found_gaps(facts: Facts) -> list[Finding]:
     ]
 
 
-def found_log(facts: Facts) -> list[Finding]:
-    tellers = (found_epochs, found_commits, found_end, found_overlaps, found_anomalies, found_gaps)
-    return [one for teller in tellers for one in teller(facts)]
-
-
 FINDER: Final = Declared(
     place=900,
-    find=found_log,
+    find=each_of(found_epochs, found_commits, found_end, found_overlaps, found_anomalies, found_gaps),
     rows=(
         Row(
             kinds=("emptied", "deleted"), meaning="times without any member; the group's end", needs="records"

@@ -6,6 +6,7 @@ by whom.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row
@@ -13,25 +14,21 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 
 
-def found_migrations(facts: Facts) -> list[Finding]:
+def found_migrations(facts: Facts) -> Iterator[Finding]:
     """``migrated``: each; ``back`` where it returns to the protocol that it came from."""
-    found = []
     for number, one in enumerate(facts.lives.passages):
         how = "online" if one.online else "while it was empty"
         text = f"Moved to the {one.to} protocol, {how}"
-        found.append(
-            finding(
-                "migrated",
-                text,
-                [one.sequence],
-                at_ms=one.at_ms,
-                to=one.to,
-                online=one.online,
-                back=number % 2 == 1,
-                count=len(facts.lives.passages),
-            )
+        yield finding(
+            "migrated",
+            text,
+            [one.sequence],
+            at_ms=one.at_ms,
+            to=one.to,
+            online=one.online,
+            back=number % 2 == 1,
+            count=len(facts.lives.passages),
         )
-    return found
 
 
 FINDER: Final = Declared(

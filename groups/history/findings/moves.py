@@ -6,6 +6,7 @@ followed one process's coming and going. Cannot know: what the clients themselve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row
@@ -14,11 +15,11 @@ from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted
 
 
-def found_moves(facts: Facts) -> list[Finding]:
+def found_moves(facts: Facts) -> Iterator[Finding]:
     """``moves`` (all of them, with ``moved`` and ``distinct`` after forming, ``follows``), then each as ``moved``."""
     own = facts.ownership
     if not own.moves_count:
-        return []
+        return
     count = own.moves_count
     noun = facts.wording.noun
     text = f"{counted(count, noun)} moved"
@@ -32,7 +33,7 @@ def found_moves(facts: Facts) -> list[Finding]:
     # Where others came and went at the same time, too, nothing shows whose moves they were.
     follows = list(own.followed) if list(own.followed.values()) == [after] else []
     later_moves = [move for move in own.moves if not facts.lives.is_forming(move[5])]
-    total = finding(
+    yield finding(
         "moves",
         text,
         [own.moves_last_sequence],
@@ -44,23 +45,19 @@ def found_moves(facts: Facts) -> list[Finding]:
         follows=facts.process(follows[0]) if follows and after >= 3 else None,
         steps=sorted({move[5] for move in later_moves}),
     )
-    found = [total]
     for topic, partition, before, to, released, taken, at_ms in own.moves:
         name = facts.partition(topic, partition)
         text = f"{name} moved from {facts.name(before)} to {facts.name(to)}"
         sequences = [released, taken] if released != taken else [taken]
-        found.append(
-            finding(
-                "moved",
-                text,
-                sequences,
-                partition=name,
-                at_ms=at_ms,
-                forming=facts.lives.is_forming(taken),
-                more={"from": before, "to": to},
-            )
+        yield finding(
+            "moved",
+            text,
+            sequences,
+            partition=name,
+            at_ms=at_ms,
+            forming=facts.lives.is_forming(taken),
+            more={"from": before, "to": to},
         )
-    return found
 
 
 FINDER: Final = Declared(

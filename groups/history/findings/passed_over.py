@@ -6,6 +6,7 @@ had it meanwhile. Inferred. Cannot know: whether records come; whether one of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.paces import Pace
@@ -18,7 +19,7 @@ SHOWN_MAX: Final = 100
 """As many as of silences, the longest ones."""
 
 
-def found_passed_over(facts: Facts) -> list[Finding]:
+def found_passed_over(facts: Facts) -> Iterator[Finding]:
     """``passed_over``: each partition."""
     passed = [
         (pace, owners, names)
@@ -26,33 +27,29 @@ def found_passed_over(facts: Facts) -> list[Finding]:
         if len(names := list(dict.fromkeys(facts.process(member) for member in owners))) > 1
     ]
     passed.sort(key=lambda one: (one[0].moved_ms, one[0].topic, one[0].partition))
-    found = []
     for pace, owners, names in passed[:SHOWN_MAX]:
         name, length_ms = facts.partition(pace.topic, pace.partition), facts.last_ms - pace.moved_ms
-        found.append(
-            finding(
-                "passed_over",
-                f"The committed offset of {name} has not moved from {pace.last_offset:,} for {duration(length_ms)}, across "
-                f"{len(names)} owners ({listed(names)}), while others of its topic moved: no record came, or none of them got past one",
-                [pace.moved_sequence],
-                certain=False,
-                partition=name,
-                partitions=[name],
-                names=names,
-                members=owners,
-                causes=["no record came", "a record on which each owner fails"],
-                look_at=[
-                    f"the end of {name}'s log (kafka-get-offsets.sh): beyond {pace.last_offset:,} there are records to read",
-                    f"the record at offset {pace.last_offset:,}, and the owners' logs: what fails at it",
-                ],
-                from_ms=pace.moved_ms,
-                to_ms=None,
-                length_ms=length_ms,
-                open=True,
-                count=len(passed),
-            )
+        yield finding(
+            "passed_over",
+            f"The committed offset of {name} has not moved from {pace.last_offset:,} for {duration(length_ms)}, across "
+            f"{len(names)} owners ({listed(names)}), while others of its topic moved: no record came, or none of them got past one",
+            [pace.moved_sequence],
+            certain=False,
+            partition=name,
+            partitions=[name],
+            names=names,
+            members=owners,
+            causes=["no record came", "a record on which each owner fails"],
+            look_at=[
+                f"the end of {name}'s log (kafka-get-offsets.sh): beyond {pace.last_offset:,} there are records to read",
+                f"the record at offset {pace.last_offset:,}, and the owners' logs: what fails at it",
+            ],
+            from_ms=pace.moved_ms,
+            to_ms=None,
+            length_ms=length_ms,
+            open=True,
+            count=len(passed),
         )
-    return found
 
 
 def _standing(facts: Facts) -> list[tuple[Pace, list[str]]]:

@@ -7,7 +7,7 @@ anything. The proposal's records are of no release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -78,25 +78,21 @@ def _signs(step: Step) -> list[str]:
     return signs
 
 
-def found_release_changes(facts: Facts) -> list[Finding]:
+def found_release_changes(facts: Facts) -> Iterator[Finding]:
     """``release_changed``: each, from the first record that shows another release."""
     watch = facts.watch(ReleaseStretches)
-    found = []
     for last, stretch in zip(watch.stretches, watch.stretches[1:], strict=False):
         signs = [why for why in (stretch.bounds.since_why, stretch.bounds.before_why) if why]
-        found.append(
-            finding(
-                "release_changed",
-                f"Kafka's release changed ({last.bounds.named}, then {stretch.bounds.named}): {'; '.join(signs)}",
-                [stretch.sequence],
-                at_ms=stretch.at_ms,
-                before=last.bounds.named,
-                release=stretch.bounds.named,
-                steps=[each.sequence for each in watch.stretches[1:]],
-                count=watch.count - 1,
-            )
+        yield finding(
+            "release_changed",
+            f"Kafka's release changed ({last.bounds.named}, then {stretch.bounds.named}): {'; '.join(signs)}",
+            [stretch.sequence],
+            at_ms=stretch.at_ms,
+            before=last.bounds.named,
+            release=stretch.bounds.named,
+            steps=[each.sequence for each in watch.stretches[1:]],
+            count=watch.count - 1,
         )
-    return found
 
 
 def releases_shown(facts: Facts) -> list[str]:

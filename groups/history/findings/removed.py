@@ -19,6 +19,7 @@ Cannot know: an exit code, a reason string; anything of a member that never comm
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from groups.history.evidence.lives import Going
@@ -58,9 +59,9 @@ class Guess(NamedTuple):
     short: str = ""
 
 
-def found_removed(facts: Facts) -> list[Finding]:
+def found_removed(facts: Facts) -> Iterator[Finding]:
     """``removed``: who and when; ``why`` where it is known, ``looks_like`` with ``because`` where it is inferred."""
-    lives, found = facts.lives, []
+    lives = facts.lives
     for going in lives.goings:
         name = facts.process(going.member) if facts.name(going.member) else going.member
         timeout_ms = _timeout_ms(going)
@@ -71,39 +72,36 @@ def found_removed(facts: Facts) -> list[Finding]:
         if guess is not None:
             text = f"{name} was removed. Looks like {guess.text}: {guess.because}"
         silence = facts.silence_of(going)
-        found.append(
-            finding(
-                "removed",
-                text,
-                [going.sequence] if silence is None else [silence.from_sequence, going.sequence],
-                needs=going.needs,
-                certain=guess is None,
-                member=going.member,
-                name=name,
-                lane=going.lane,
-                why=going.why,
-                polled=facts.is_polled,
-                looks_like=guess.looks_like if guess is not None else None,
-                looks=guess.text if guess is not None else None,
-                because=guess.because if guess is not None else "",
-                short=f"{guess.text}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
-                timeout_ms=timeout_ms,
-                killed_ms=going.killed_ms,
-                killed_sequence=going.killed_sequence,
-                at_ms=going.at_ms,
-                back_ms=going.back_ms,
-                back_sequence=going.back_sequence,
-                quiet_ms=going.quiet_ms,
-                silent_from_ms=None if silence is None else silence.from_ms,
-                silent_sequence=None if silence is None else silence.from_sequence,
-                partitions=[]
-                if silence is None
-                else facts.partitions((s.topic, s.partition) for s in silence.stops),
-                count=lives.goings_count,
-                forming=lives.is_forming(going.sequence),
-            )
+        yield finding(
+            "removed",
+            text,
+            [going.sequence] if silence is None else [silence.from_sequence, going.sequence],
+            needs=going.needs,
+            certain=guess is None,
+            member=going.member,
+            name=name,
+            lane=going.lane,
+            why=going.why,
+            polled=facts.is_polled,
+            looks_like=guess.looks_like if guess is not None else None,
+            looks=guess.text if guess is not None else None,
+            because=guess.because if guess is not None else "",
+            short=f"{guess.text}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
+            timeout_ms=timeout_ms,
+            killed_ms=going.killed_ms,
+            killed_sequence=going.killed_sequence,
+            at_ms=going.at_ms,
+            back_ms=going.back_ms,
+            back_sequence=going.back_sequence,
+            quiet_ms=going.quiet_ms,
+            silent_from_ms=None if silence is None else silence.from_ms,
+            silent_sequence=None if silence is None else silence.from_sequence,
+            partitions=[]
+            if silence is None
+            else facts.partitions((s.topic, s.partition) for s in silence.stops),
+            count=lives.goings_count,
+            forming=lives.is_forming(going.sequence),
         )
-    return found
 
 
 def reason_words(why: str | None, *, several: bool = False, polled: bool = False) -> str:

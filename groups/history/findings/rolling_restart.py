@@ -6,7 +6,7 @@ by their replacements. Cannot know: that somebody meant it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from groups.history.findings.declaring import Declared, Row, Section
@@ -34,7 +34,7 @@ class Bounce(NamedTuple):
     back_ms: int
 
 
-def found_rolling_restarts(facts: Facts) -> list[Finding]:
+def found_rolling_restarts(facts: Facts) -> Iterator[Finding]:
     """``rolling_restart``: each chain; ``steps`` are where the processes went."""
     bounces = [
         Bounce(going.at_ms, going.sequence, going.lane, going.back_ms)
@@ -49,7 +49,6 @@ def found_rolling_restarts(facts: Facts) -> list[Finding]:
         if one.get("at_ms") is not None
     ]
     bounces.sort(key=lambda bounce: bounce[:2])
-    found = []
     for chain in _chains(bounces):
         rounds = _rounds(chain, facts)
         for number, bounced in enumerate(rounds, 1):
@@ -57,23 +56,20 @@ def found_rolling_restarts(facts: Facts) -> list[Finding]:
             names = [facts.process(lane) for lane in lanes]
             steps = spans(bounce.sequence for bounce in bounced)
             which = f" (round {number} of {len(rounds)})" if len(rounds) > 1 else ""
-            found.append(
-                finding(
-                    "rolling_restart",
-                    f"{listed(names)} were restarted one after the other{which}",
-                    steps,
-                    certain=False,
-                    names=names,
-                    lanes=lanes,
-                    from_ms=bounced[0].at_ms,
-                    to_ms=max(bounce.back_ms for bounce in bounced),
-                    count=len(bounced),
-                    steps=steps,
-                    round=number,
-                    rounds=len(rounds),
-                )
+            yield finding(
+                "rolling_restart",
+                f"{listed(names)} were restarted one after the other{which}",
+                steps,
+                certain=False,
+                names=names,
+                lanes=lanes,
+                from_ms=bounced[0].at_ms,
+                to_ms=max(bounce.back_ms for bounce in bounced),
+                count=len(bounced),
+                steps=steps,
+                round=number,
+                rounds=len(rounds),
             )
-    return found
 
 
 def _chains(bounces: Iterable[Bounce]) -> list[list[Bounce]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, TypedDict
 
 from groups.history.evidence.paces import SILENCE_LEAST_MS, Silence, Stop
-from groups.history.findings.declaring import Declared, Row
+from groups.history.findings.declaring import Declared, Row, each_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, lasting, listed_partitions
@@ -144,13 +144,9 @@ def _missed(stop: Stop) -> bool:
     return stop.expected > 0 and (stop.moved or 0) * 2 >= stop.expected
 
 
-def found_silence(facts: Facts) -> list[Finding]:
-    return [*found_silent(facts), *found_stopped(facts)]
-
-
 FINDER: Final = Declared(
     place=110,
-    find=found_silence,
+    find=each_of(found_silent, found_stopped),
     rows=(
         Row(
             kinds=("silent",),

@@ -6,6 +6,7 @@ Cannot know: anything of topics from the records of groups alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row
@@ -14,24 +15,20 @@ from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted
 
 
-def found_grown(facts: Facts) -> list[Finding]:
+def found_grown(facts: Facts) -> Iterator[Finding]:
     """``partitions_added``: each time."""
-    found = []
     for one in facts.notes.grown:
         text = f"{one['topic']} grew from {one['before']} to {counted(one['after'], 'partition')}"
-        found.append(
-            finding(
-                "partitions_added",
-                text,
-                [one["sequence"]],
-                needs=["notes"],
-                topic=one["topic"],
-                before=one["before"],
-                after=one["after"],
-                at_ms=one["at_ms"],
-            )
+        yield finding(
+            "partitions_added",
+            text,
+            [one["sequence"]],
+            needs=["notes"],
+            topic=one["topic"],
+            before=one["before"],
+            after=one["after"],
+            at_ms=one["at_ms"],
         )
-    return found
 
 
 FINDER: Final = Declared(

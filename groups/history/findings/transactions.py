@@ -7,9 +7,10 @@ Cannot know: whether the end is behind the end of the log; the transactional id 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row
+from groups.history.findings.declaring import Declared, Row, each_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.log_notes import ABORTED_MOST, OpenTransaction
@@ -88,9 +89,8 @@ def _ending(one: OpenTransaction) -> list[str]:
     ]
 
 
-def found_aborted(facts: Facts) -> list[Finding]:
+def found_aborted(facts: Facts) -> Iterator[Finding]:
     """``aborted_transactions``: those of each producer."""
-    found = []
     for one in facts.notes.aborted:
         names = facts.partitions(
             (topic, number) for topic, numbers in one["partitions"].items() for number in numbers
@@ -98,43 +98,36 @@ def found_aborted(facts: Facts) -> list[Finding]:
         many = one["count"] > 1
         least = "At least " if not facts.notes.aborted_of and _kept(facts) >= ABORTED_MOST else ""
         first = f", of {facts.notes.aborted_of:,} in all" if facts.notes.aborted_of > _kept(facts) else ""
-        found.append(
-            finding(
-                "aborted_transactions",
-                f"{least}{counted(one['count'], 'commit')} of {listed_partitions(names)} by producer {one['producer']} "
-                f"{'were' if many else 'was'} aborted with {'their transactions' if many else 'its transaction'}{first}: never in force",
-                one["sequences"],
-                needs=["records", "notes"],
-                severity="warning",
-                partitions=names,
-                from_ms=one["from_ms"],
-                to_ms=one["to_ms"],
-                length_ms=one["to_ms"] - one["from_ms"],
-                steps=one["sequences"],
-                causes=[
-                    "an application that failed and aborts",
-                    "a transaction that took longer than transaction.timeout.ms, or whose producer was replaced by one of the same transactional.id",
-                ],
-                look_at=["why the producer aborts: its application's log, transaction.timeout.ms"],
-                cannot_know="whether the application or the coordinator aborted it, and its transactional id",
-                count=one["count"],
-                more={"producer": one["producer"]},
-            )
+        yield finding(
+            "aborted_transactions",
+            f"{least}{counted(one['count'], 'commit')} of {listed_partitions(names)} by producer {one['producer']} "
+            f"{'were' if many else 'was'} aborted with {'their transactions' if many else 'its transaction'}{first}: never in force",
+            one["sequences"],
+            needs=["records", "notes"],
+            severity="warning",
+            partitions=names,
+            from_ms=one["from_ms"],
+            to_ms=one["to_ms"],
+            length_ms=one["to_ms"] - one["from_ms"],
+            steps=one["sequences"],
+            causes=[
+                "an application that failed and aborts",
+                "a transaction that took longer than transaction.timeout.ms, or whose producer was replaced by one of the same transactional.id",
+            ],
+            look_at=["why the producer aborts: its application's log, transaction.timeout.ms"],
+            cannot_know="whether the application or the coordinator aborted it, and its transactional id",
+            count=one["count"],
+            more={"producer": one["producer"]},
         )
-    return found
 
 
 def _kept(facts: Facts) -> int:
     return sum(one["count"] for one in facts.notes.aborted)
 
 
-def found_transactions(facts: Facts) -> list[Finding]:
-    return [*found_open(facts), *found_aborted(facts)]
-
-
 FINDER: Final = Declared(
     place=113,
-    find=found_transactions,
+    find=each_of(found_open, found_aborted),
     rows=(
         Row(
             kinds=("open_transaction",),

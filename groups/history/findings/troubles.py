@@ -6,7 +6,7 @@ requests and faults, so of those it cannot know anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,10 +31,9 @@ class TroubleText:
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
-def found_incidents(facts: Facts) -> list[Finding]:
+def found_incidents(facts: Facts) -> Iterator[Finding]:
     """Violations first: nothing else of such a run can be relied on."""
     troubles, cast = facts.troubles, facts.cast
-    found: list[Finding] = []
     for key, (kind, describe) in TELLERS.items():
         for one in troubles.kept[key]:
             worded = describe(one, cast)
@@ -42,16 +41,13 @@ def found_incidents(facts: Facts) -> list[Finding]:
             count = troubles.counts[key]
             steps = [each["sequence"] for each in troubles.kept[key]]
             when = {"at_ms": one["at_ms"]} if "at_ms" in one else {"at_ms": one.get("from_ms")}
-            found.append(
-                finding(
-                    kind,
-                    worded.text,
-                    sequences,
-                    needs=worded.needs,
-                    more={**worded.facts, **when, "count": count, "steps": steps},
-                )
+            yield finding(
+                kind,
+                worded.text,
+                sequences,
+                needs=worded.needs,
+                more={**worded.facts, **when, "count": count, "steps": steps},
             )
-    return found
 
 
 def _violation(one: Incident, cast: DisplayNames) -> TroubleText:

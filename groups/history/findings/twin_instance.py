@@ -7,6 +7,7 @@ another client id or host while its holder still committed. Cannot know: a twin 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.incidents import Incident
@@ -21,12 +22,11 @@ WITHIN_MS: Final = 5 * 60_000
 """An instance that is restarted is taken over once; three times within minutes is a quarrel, or a crash loop of two hosts."""
 
 
-def found_twins(facts: Facts) -> list[Finding]:
+def found_twins(facts: Facts) -> Iterator[Finding]:
     """``twin_instance``: each instance; ``steps`` are where it changed hands."""
     lanes: dict[str, list[Incident]] = {}
     for one in facts.troubles.kept["replaced"]:
         lanes.setdefault(facts.cast.lane(one["new"]), []).append(one)
-    found = []
     for lane, changes in lanes.items():
         times = [one["at_ms"] for one in changes]
         sequences = [one["sequence"] for one in changes]
@@ -39,21 +39,18 @@ def found_twins(facts: Facts) -> list[Finding]:
         name = facts.process(lane)
         length = times[-1] - times[0]
         how_often = f"{several(len(times))}{lasting(length, ' in ')}" if len(times) > 1 else "once"
-        found.append(
-            finding(
-                "twin_instance",
-                f"{name} was taken over {how_often}. Looks like two processes with one group.instance.id",
-                spans(sequences),
-                certain=False,
-                name=name,
-                lane=lane,
-                count=len(changes),
-                from_ms=times[0],
-                to_ms=times[-1],
-                steps=spans(sequences),
-            )
+        yield finding(
+            "twin_instance",
+            f"{name} was taken over {how_often}. Looks like two processes with one group.instance.id",
+            spans(sequences),
+            certain=False,
+            name=name,
+            lane=lane,
+            count=len(changes),
+            from_ms=times[0],
+            to_ms=times[-1],
+            steps=spans(sequences),
         )
-    return found
 
 
 FINDER: Final = Declared(

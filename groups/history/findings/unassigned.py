@@ -8,6 +8,7 @@ Cannot know: when the consumer itself stopped or began.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.declaring import Declared, Row
@@ -19,59 +20,51 @@ SHOWN_MAX: Final = 20
 """Intervals that stand among the findings, the longest first."""
 
 
-def found_unassigned(facts: Facts) -> list[Finding]:
+def found_unassigned(facts: Facts) -> Iterator[Finding]:
     """``no_owner``: those that are over, the longest first, then those that are not; an empty group needs no owners."""
     own, noun = facts.ownership, facts.wording.noun
-    found = []
     for one in own.longest_first()[:SHOWN_MAX]:
         if not one.length_ms:
             # Released and taken in one moment of the clock: that is a move, and no time without an owner.
             continue
         name = facts.partition(one.topic, one.partition)
         until = ", until its first owner" if one.before is None else ""
-        found.append(
-            finding(
-                "no_owner",
-                f"{name} was unassigned for {duration(one.length_ms)}{until}",
-                [one.from_sequence, one.to_sequence],
-                partition=name,
-                length_ms=one.length_ms,
-                from_ms=one.from_ms,
-                to_ms=one.from_ms + one.length_ms,
-                before=one.before,
-                after=one.after,
-                first=one.before is None,
-                open=False,
-                count=own.ownerless_count,
-                noun=noun,
-                forming=facts.lives.is_forming(one.from_sequence),
-            )
+        yield finding(
+            "no_owner",
+            f"{name} was unassigned for {duration(one.length_ms)}{until}",
+            [one.from_sequence, one.to_sequence],
+            partition=name,
+            length_ms=one.length_ms,
+            from_ms=one.from_ms,
+            to_ms=one.from_ms + one.length_ms,
+            before=one.before,
+            after=one.after,
+            first=one.before is None,
+            open=False,
+            count=own.ownerless_count,
+            noun=noun,
+            forming=facts.lives.is_forming(one.from_sequence),
         )
     still = sorted(own.free.items(), key=lambda item: item[1].since_ms) if facts.members else []
     for (topic, partition), free in still[:SHOWN_MAX]:
         name = facts.partition(topic, partition)
         length = max(facts.last_ms - free.since_ms, 0)
-        found.append(
-            finding(
-                "no_owner",
-                f"{name} has been unassigned{lasting(length)}"
-                if length
-                else f"{name} is unassigned at the end",
-                [free.sequence],
-                partition=name,
-                length_ms=length,
-                from_ms=free.since_ms,
-                to_ms=None,
-                before=free.owner,
-                after=None,
-                first=free.owner is None,
-                open=True,
-                count=len(own.free),
-                noun=noun,
-                forming=False,
-            )
+        yield finding(
+            "no_owner",
+            f"{name} has been unassigned{lasting(length)}" if length else f"{name} is unassigned at the end",
+            [free.sequence],
+            partition=name,
+            length_ms=length,
+            from_ms=free.since_ms,
+            to_ms=None,
+            before=free.owner,
+            after=None,
+            first=free.owner is None,
+            open=True,
+            count=len(own.free),
+            noun=noun,
+            forming=False,
         )
-    return found
 
 
 FINDER: Final = Declared(

@@ -8,6 +8,7 @@ Cannot know: when the consumer fetched its first record.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.steps import keys
@@ -21,53 +22,48 @@ SHOWN_MAX: Final = 20
 NEEDS: Final = ["callbacks", "faults"]
 
 
-def found_unread(facts: Facts) -> list[Finding]:
+def found_unread(facts: Facts) -> Iterator[Finding]:
     """``unread``: those that are over, the longest first, then those that are not, where somebody is meant to read them."""
-    reading, found = facts.reading, []
+    reading = facts.reading
     for one in reading.longest_first()[:SHOWN_MAX]:
         name = partition_name((one.topic, one.partition), facts.wording)
-        found.append(
-            finding(
-                "unread",
-                f"{name} was read by nobody{lasting(one.length_ms)}, since {facts.name(one.member)} was {one.why}",
-                [one.from_sequence, one.to_sequence],
-                needs=NEEDS,
-                member=one.member,
-                name=facts.name(one.member),
-                partition=name,
-                length_ms=one.length_ms,
-                from_ms=one.from_ms,
-                to_ms=one.from_ms + one.length_ms,
-                why=one.why,
-                after=one.to_member,
-                open=False,
-                count=reading.unread_count,
-            )
+        yield finding(
+            "unread",
+            f"{name} was read by nobody{lasting(one.length_ms)}, since {facts.name(one.member)} was {one.why}",
+            [one.from_sequence, one.to_sequence],
+            needs=NEEDS,
+            member=one.member,
+            name=facts.name(one.member),
+            partition=name,
+            length_ms=one.length_ms,
+            from_ms=one.from_ms,
+            to_ms=one.from_ms + one.length_ms,
+            why=one.why,
+            after=one.to_member,
+            open=False,
+            count=reading.unread_count,
         )
     meant = {key for target in (facts.frame.get("target") or {}).values() for key in keys(target)}
     still = [(place, stop) for place, stop in reading.stopped.items() if place in meant]
     for place, stop in sorted(still, key=lambda one: one[1].since_ms)[:SHOWN_MAX]:
         name = partition_name(place, facts.wording)
         length_ms = max(facts.last_ms - stop.since_ms, 0)
-        found.append(
-            finding(
-                "unread",
-                f"{name} has been read by nobody{lasting(length_ms)}, since {facts.name(stop.member)} was {stop.why}",
-                [stop.sequence],
-                needs=NEEDS,
-                member=stop.member,
-                name=facts.name(stop.member),
-                partition=name,
-                length_ms=length_ms,
-                from_ms=stop.since_ms,
-                to_ms=None,
-                why=stop.why,
-                after=None,
-                open=True,
-                count=len(still),
-            )
+        yield finding(
+            "unread",
+            f"{name} has been read by nobody{lasting(length_ms)}, since {facts.name(stop.member)} was {stop.why}",
+            [stop.sequence],
+            needs=NEEDS,
+            member=stop.member,
+            name=facts.name(stop.member),
+            partition=name,
+            length_ms=length_ms,
+            from_ms=stop.since_ms,
+            to_ms=None,
+            why=stop.why,
+            after=None,
+            open=True,
+            count=len(still),
         )
-    return found
 
 
 FINDER: Final = Declared(

@@ -6,6 +6,7 @@ joined. Cannot know: where the process of the absent one is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -30,26 +31,22 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_absent(facts: Facts) -> list[Finding]:
+def found_absent(facts: Facts) -> Iterator[Finding]:
     """``absent_static_member``: each wait."""
-    found = []
     for one in facts.watch(ClassicWaits).absent:
         names = [facts.name(member) for member in one.missing]
         length = duration(one.to_ms - one.from_ms)
-        found.append(
-            PATTERN.found(
-                f"{counted(one.present, 'member')} waited {length} for {listed(names)}",
-                [one.from_sequence, one.to_sequence],
-                needs=[REQUESTS, TIMERS],
-                members=one.missing,
-                names=names,
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=one.to_ms - one.from_ms,
-                steps=[one.from_sequence, one.to_sequence],
-            )
+        yield PATTERN.found(
+            f"{counted(one.present, 'member')} waited {length} for {listed(names)}",
+            [one.from_sequence, one.to_sequence],
+            needs=[REQUESTS, TIMERS],
+            members=one.missing,
+            names=names,
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=one.to_ms - one.from_ms,
+            steps=[one.from_sequence, one.to_sequence],
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(400, found_absent, watch=ClassicWaits)

@@ -7,6 +7,7 @@ broker's log alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -61,25 +62,23 @@ class Failures(Watch):
             self.kept.append((last.at_ms, last.sequence, text(last.payload.get("to")) or ""))
 
 
-def found_failures(facts: Facts) -> list[Finding]:
+def found_failures(facts: Facts) -> Iterator[Finding]:
     """``assignor_failure``: all of a log as one."""
     watch = facts.watch(Failures)
     if watch.count < ANSWERS_LEAST:
-        return []
+        return
     names = list(dict.fromkeys(facts.name(member) for _, _, member in watch.kept))
     steps = [sequence for _, sequence, _ in watch.kept]
-    return [
-        PATTERN.found(
-            f"{counted(watch.count, 'heartbeat')} of {listed(names)} answered UNKNOWN_SERVER_ERROR, and no target computed",
-            [steps[0], steps[-1]],
-            needs=[RECORDS, REQUESTS],
-            names=names,
-            count=watch.count,
-            from_ms=watch.kept[0][0],
-            to_ms=watch.kept[-1][0],
-            steps=steps,
-        )
-    ]
+    yield PATTERN.found(
+        f"{counted(watch.count, 'heartbeat')} of {listed(names)} answered UNKNOWN_SERVER_ERROR, and no target computed",
+        [steps[0], steps[-1]],
+        needs=[RECORDS, REQUESTS],
+        names=names,
+        count=watch.count,
+        from_ms=watch.kept[0][0],
+        to_ms=watch.kept[-1][0],
+        steps=steps,
+    )
 
 
 FINDER: Final = PATTERN.finder(380, found_failures, watch=Failures)

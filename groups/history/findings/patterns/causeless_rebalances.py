@@ -11,7 +11,7 @@ Cannot know: why a client joins again; in the consumer protocol, who asked, unle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar, Final
@@ -195,11 +195,11 @@ def _topics(members: Mapping[str, ClassicMember]) -> Mapping[str, int]:
     return topics
 
 
-def found_causeless(facts: Facts) -> list[Finding]:
+def found_causeless(facts: Facts) -> Iterator[Finding]:
     """``causeless_rebalances``: all of a log as one."""
     watch = facts.watch(CauselessRebalances)
     if watch.count < (TIED_TIMES_LEAST if watch.tied else TIMES_LEAST):
-        return []
+        return
     times = [at_ms for at_ms, _ in watch.kept]
     every_ms = usual_ms(times)
     steady = all(abs(later - one - every_ms) <= every_ms * STEADY for one, later in pairwise(times))
@@ -220,24 +220,22 @@ def found_causeless(facts: Facts) -> list[Finding]:
     else:
         text += "; the records do not show who asked for them"
     steps = [sequence for _, sequence in watch.kept]
-    return [
-        PATTERN.found(
-            text,
-            [steps[0], steps[-1]],
-            needs=needs,
-            names=names,
-            members=list(watch.asked),
-            count=watch.count,
-            every_ms=every_ms,
-            tied=watch.tied,
-            a_day=round(DAY_MS / every_ms) if every_ms else None,
-            by_request=certain,
-            from_ms=times[0],
-            to_ms=watch.last_ms,
-            length_ms=watch.last_ms - times[0],
-            steps=steps,
-        )
-    ]
+    yield PATTERN.found(
+        text,
+        [steps[0], steps[-1]],
+        needs=needs,
+        names=names,
+        members=list(watch.asked),
+        count=watch.count,
+        every_ms=every_ms,
+        tied=watch.tied,
+        a_day=round(DAY_MS / every_ms) if every_ms else None,
+        by_request=certain,
+        from_ms=times[0],
+        to_ms=watch.last_ms,
+        length_ms=watch.last_ms - times[0],
+        steps=steps,
+    )
 
 
 def _tie_words(tied: Mapping[str, list[str]], facts: Facts) -> str:

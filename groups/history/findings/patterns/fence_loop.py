@@ -6,6 +6,7 @@ log of it cannot show this; 4.0.0 and the previews can.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -75,27 +76,23 @@ class Fences(Watch):
                 times.append((last.at_ms, last.sequence))
 
 
-def found_loops(facts: Facts) -> list[Finding]:
+def found_loops(facts: Facts) -> Iterator[Finding]:
     """``fence_loop``: each member."""
-    found = []
     for member, times in facts.watch(Fences).kept.items():
         if len(times) < TIMES_LEAST:
             continue
         name, steps = facts.name(member), [sequence for _, sequence in times]
-        found.append(
-            PATTERN.found(
-                f"{name} joined with epoch 0 and was fenced {several(len(times))}{lasting(times[-1][0] - times[0][0], ' in ')}",
-                [steps[0], steps[-1]],
-                needs=[REQUESTS],
-                member=member,
-                name=name,
-                count=len(times),
-                from_ms=times[0][0],
-                to_ms=times[-1][0],
-                steps=steps,
-            )
+        yield PATTERN.found(
+            f"{name} joined with epoch 0 and was fenced {several(len(times))}{lasting(times[-1][0] - times[0][0], ' in ')}",
+            [steps[0], steps[-1]],
+            needs=[REQUESTS],
+            member=member,
+            name=name,
+            count=len(times),
+            from_ms=times[0][0],
+            to_ms=times[-1][0],
+            steps=steps,
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(390, found_loops, watch=Fences)

@@ -6,6 +6,7 @@ which partitions, whether its session has run out since. Cannot know: whether so
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import Away
@@ -37,10 +38,9 @@ RESTART_MS: Final = 30_000
 """A process that is restarted is back by then."""
 
 
-def found_limbo(facts: Facts) -> list[Finding]:
+def found_limbo(facts: Facts) -> Iterator[Finding]:
     """``limbo``: each."""
     expired = {going.member: going for going in facts.lives.goings if going.away}
-    found = []
     for one in facts.lives.aways:
         going = expired.get(one.member)
         removed = going is not None and going.sequence == one.to_sequence
@@ -50,8 +50,7 @@ def found_limbo(facts: Facts) -> list[Finding]:
         length = (facts.last_ms if one.to_ms is None else one.to_ms) - one.from_ms
         if length < RESTART_MS:
             continue
-        found.append(_limbo(facts, one, length))
-    return found
+        yield _limbo(facts, one, length)
 
 
 def _limbo(facts: Facts, one: Away, length_ms: int) -> Finding:

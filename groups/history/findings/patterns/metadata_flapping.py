@@ -6,6 +6,7 @@ metadata log which topics came and went. Cannot know: who deletes and creates th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -73,7 +74,7 @@ def _subscribes(step: Step) -> bool:
     )
 
 
-def found_flapping_topics(facts: Facts) -> list[Finding]:
+def found_flapping_topics(facts: Facts) -> Iterator[Finding]:
     """``metadata_flapping``: each stretch."""
     stretches: list[list[tuple[int, int]]] = []
     for one in facts.watch(TopicChanges).kept:
@@ -81,7 +82,6 @@ def found_flapping_topics(facts: Facts) -> list[Finding]:
             stretches[-1].append(one)
         else:
             stretches.append([one])
-    found = []
     for stretch in stretches:
         if len(stretch) < CHANGES_LEAST:
             continue
@@ -95,20 +95,17 @@ def found_flapping_topics(facts: Facts) -> list[Finding]:
         )
         came = f", as {listed(topics)} came and went" if topics else ""
         steps = [sequence for _, sequence in stretch]
-        found.append(
-            PATTERN.found(
-                f"{counted(len(stretch), 'group epoch')}{lasting(to_ms - from_ms, ' in ')} without a change of members{came}",
-                steps,
-                needs=[RECORDS, *(["notes"] if topics else [])],
-                count=len(stretch),
-                topics=topics,
-                from_ms=from_ms,
-                to_ms=to_ms,
-                length_ms=to_ms - from_ms,
-                steps=steps,
-            )
+        yield PATTERN.found(
+            f"{counted(len(stretch), 'group epoch')}{lasting(to_ms - from_ms, ' in ')} without a change of members{came}",
+            steps,
+            needs=[RECORDS, *(["notes"] if topics else [])],
+            count=len(stretch),
+            topics=topics,
+            from_ms=from_ms,
+            to_ms=to_ms,
+            length_ms=to_ms - from_ms,
+            steps=steps,
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(370, found_flapping_topics, watch=TopicChanges)

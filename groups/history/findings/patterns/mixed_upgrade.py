@@ -6,6 +6,7 @@ Cannot know: for how long both read it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -33,29 +34,25 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_mixed(facts: Facts) -> list[Finding]:
+def found_mixed(facts: Facts) -> Iterator[Finding]:
     """``mixed_upgrade``: each generation in which it happened."""
-    found = []
     for one in facts.watch(Claims).old_leaders:
         owners, takers = ([facts.name(each) for each in some] for some in (one.owners, one.takers))
         places = facts.partitions(one.places)
         what, whom = listed_partitions(places), listed(takers)
         text = f"in generation {one.generation} {what} {is_or_are(places)} kept by {listed(owners)} and given to {whom} by {facts.name(one.leader)}"
-        found.append(
-            PATTERN.found(
-                text,
-                [one.sequence],
-                needs=[RECORDS],
-                members=[*one.owners, *one.takers],
-                names=[*owners, *takers],
-                partitions=places,
-                at_ms=one.at_ms,
-                from_ms=one.at_ms,
-                to_ms=one.at_ms,
-                steps=[one.sequence],
-            )
+        yield PATTERN.found(
+            text,
+            [one.sequence],
+            needs=[RECORDS],
+            members=[*one.owners, *one.takers],
+            names=[*owners, *takers],
+            partitions=places,
+            at_ms=one.at_ms,
+            from_ms=one.at_ms,
+            to_ms=one.at_ms,
+            steps=[one.sequence],
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(430, found_mixed)

@@ -6,13 +6,12 @@ neither requests nor callbacks, so that a zombie is not ruled out by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row, Section, Watch
-from groups.history.findings.facts import Facts
+from groups.history.findings.declaring import Declared, Find, Row, Section, Watch
 from groups.history.findings.finding import Finding, finding
 
 RECORDS: Final = "records"
@@ -83,7 +82,7 @@ class Pattern:
     def finder(
         self,
         place: int,
-        find: Callable[[Facts], list[Finding]],
+        find: Find,
         *,
         watch: type[Watch] | None = None,
         more: tuple[Row, ...] = (),

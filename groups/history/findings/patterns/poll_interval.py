@@ -8,6 +8,7 @@ application that unsubscribes and subscribes again, so without callbacks it only
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -75,7 +76,7 @@ class PollLeaves(Watch):
                 times.append(sequence)
 
 
-def found_overruns(facts: Facts) -> list[Finding]:
+def found_overruns(facts: Facts) -> Iterator[Finding]:
     """``poll_interval_exceeded``: each process."""
     watch = facts.watch(PollLeaves)
     by_lane: dict[str, list[tuple[Going, bool, str]]] = {}
@@ -83,7 +84,6 @@ def found_overruns(facts: Facts) -> list[Finding]:
         source = _source(facts, watch, going)
         if source is not None:
             by_lane.setdefault(going.lane, []).append((going, *source))
-    found = []
     for lane, overruns in by_lane.items():
         goings = [going for going, _, _ in overruns]
         name = facts.process(lane)
@@ -92,23 +92,20 @@ def found_overruns(facts: Facts) -> list[Finding]:
         until_ms = goings[-1].back_ms or goings[-1].at_ms
         over = lasting(until_ms - goings[0].at_ms, " in ") if len(goings) > 1 else ""
         steps = spans(going.sequence for going in goings)
-        found.append(
-            PATTERN.found(
-                f"{name} left {several(len(goings))}{returned}{over}"
-                if back != len(goings)
-                else f"{name} left and came back {several(back)}{over}",
-                steps,
-                needs=[RECORDS, *dict.fromkeys(source for _, _, source in overruns)],
-                certain=all(sure for _, sure, _ in overruns),
-                name=name,
-                lane=lane,
-                count=len(goings),
-                from_ms=goings[0].at_ms,
-                to_ms=until_ms,
-                steps=steps,
-            )
+        yield PATTERN.found(
+            f"{name} left {several(len(goings))}{returned}{over}"
+            if back != len(goings)
+            else f"{name} left and came back {several(back)}{over}",
+            steps,
+            needs=[RECORDS, *dict.fromkeys(source for _, _, source in overruns)],
+            certain=all(sure for _, sure, _ in overruns),
+            name=name,
+            lane=lane,
+            count=len(goings),
+            from_ms=goings[0].at_ms,
+            to_ms=until_ms,
+            steps=steps,
         )
-    return found
 
 
 def _source(facts: Facts, watch: PollLeaves, going: Going) -> tuple[bool, str] | None:

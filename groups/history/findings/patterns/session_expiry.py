@@ -8,6 +8,7 @@ Claims: who, when, how long its session was, whether it came back. A static memb
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import Going
@@ -42,7 +43,7 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_expired(facts: Facts) -> list[Finding]:
+def found_expired(facts: Facts) -> Iterator[Finding]:
     """``session_expiry``: all of a log as one, with each process once."""
     ended = {
         one["member"]: one["sequence"]
@@ -62,7 +63,6 @@ def found_expired(facts: Facts) -> list[Finding]:
         for going in guesses
         if (guess := guessed(facts, going)) is not None and guess.looks_like in VANISHED
     ]
-    found = []
     for goings, certain in ((sure, True), (looks, False)):
         if not goings:
             continue
@@ -73,21 +73,18 @@ def found_expired(facts: Facts) -> list[Finding]:
         timeout = f", session timeout {duration(length.length_ms)}{assumed}" if length is not None else ""
         often = f" {several(len(goings))}" if len(goings) > len(names) else ""
         steps = spans(going.sequence for going in goings)
-        found.append(
-            PATTERN.found(
-                f"{listed(names)}{often}{timeout}",
-                steps,
-                needs=[RECORDS, TIMERS if certain else COMMITS],
-                certain=certain,
-                advice=restart_advice(facts, goings),
-                names=names,
-                count=len(goings),
-                from_ms=goings[0].at_ms,
-                to_ms=goings[-1].at_ms,
-                steps=steps,
-            )
+        yield PATTERN.found(
+            f"{listed(names)}{often}{timeout}",
+            steps,
+            needs=[RECORDS, TIMERS if certain else COMMITS],
+            certain=certain,
+            advice=restart_advice(facts, goings),
+            names=names,
+            count=len(goings),
+            from_ms=goings[0].at_ms,
+            to_ms=goings[-1].at_ms,
+            steps=steps,
         )
-    return found
 
 
 def _timeout(facts: Facts, going: Going) -> Timeout | None:

@@ -8,6 +8,7 @@ Cannot know: whether one of these removals had another cause as well.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -65,11 +66,11 @@ class UnreadTopics(Watch):
                     self.topics.append(topic)
 
 
-def found_short(facts: Facts) -> list[Finding]:
+def found_short(facts: Facts) -> Iterator[Finding]:
     """``short_rebalance_timeout``: all of a log as one; ``lanes`` are its processes, ``steps`` its removals."""
     goings = [one for one in facts.lives.goings if had_no_time(facts, one)]
     if not goings:
-        return []
+        return
     lanes = list(dict.fromkeys(going.lane for going in goings))
     names = list(dict.fromkeys(facts.process(lane) for lane in lanes))
     longest_ms = max(going.join_phase_ms or 0 for going in goings)
@@ -88,24 +89,22 @@ def found_short(facts: Facts) -> list[Finding]:
         else ""
     )
     over = lasting(last.at_ms - first.at_ms, " in ")
-    return [
-        PATTERN.found(
-            f"{longest_ms:,} ms in all members' records, so each join phase ends {ends}; {listed(names)} had no time to "
-            f"rejoin {several(len(goings))}{over} ({counted(number, 'generation')}{of}), and came back {several(back)}{alone}",
-            steps,
-            needs=[RECORDS],
-            certain=longest_ms <= 0,
-            names=names,
-            lanes=lanes,
-            timeout_ms=longest_ms,
-            topics=topics,
-            count=len(goings),
-            from_ms=first.at_ms,
-            to_ms=last.at_ms,
-            length_ms=last.at_ms - first.at_ms,
-            steps=steps,
-        )
-    ]
+    yield PATTERN.found(
+        f"{longest_ms:,} ms in all members' records, so each join phase ends {ends}; {listed(names)} had no time to "
+        f"rejoin {several(len(goings))}{over} ({counted(number, 'generation')}{of}), and came back {several(back)}{alone}",
+        steps,
+        needs=[RECORDS],
+        certain=longest_ms <= 0,
+        names=names,
+        lanes=lanes,
+        timeout_ms=longest_ms,
+        topics=topics,
+        count=len(goings),
+        from_ms=first.at_ms,
+        to_ms=last.at_ms,
+        length_ms=last.at_ms - first.at_ms,
+        steps=steps,
+    )
 
 
 def had_no_time(facts: Facts, going: Going) -> bool:

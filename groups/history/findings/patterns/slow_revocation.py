@@ -8,6 +8,7 @@ Cannot know: from records alone, whether the callback was slow, stuck, or the pr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -152,9 +153,8 @@ def proof(one: Revocation) -> list[int]:
     return [one.from_sequence] if one.to_sequence is None else [one.from_sequence, one.to_sequence]
 
 
-def found_slow(facts: Facts) -> list[Finding]:
+def found_slow(facts: Facts) -> Iterator[Finding]:
     """``slow_revocation``: each."""
-    found = []
     with_requests = REQUESTS in facts.sources
     for one in facts.watch(Revocations).long(facts.last_ms):
         if is_stuck(one) or (with_requests and not one.heartbeats):
@@ -168,23 +168,20 @@ def found_slow(facts: Facts) -> list[Finding]:
             ends = f"has had {what} to release for {length}"
         who = waiters(facts, one)
         waited = f"; {listed(who)} waited" if who else ""
-        found.append(
-            PATTERN.found(
-                f"{name} {ends}{waited}",
-                proof(one),
-                needs=[RECORDS, REQUESTS] if with_requests else [RECORDS],
-                certain=with_requests,
-                member=one.member,
-                name=name,
-                partitions=facts.partitions(one.places),
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=one.length_ms(facts.last_ms),
-                heartbeats=one.heartbeats if with_requests else None,
-                steps=proof(one),
-            )
+        yield PATTERN.found(
+            f"{name} {ends}{waited}",
+            proof(one),
+            needs=[RECORDS, REQUESTS] if with_requests else [RECORDS],
+            certain=with_requests,
+            member=one.member,
+            name=name,
+            partitions=facts.partitions(one.places),
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=one.length_ms(facts.last_ms),
+            heartbeats=one.heartbeats if with_requests else None,
+            steps=proof(one),
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(300, found_slow, watch=Revocations)

@@ -7,6 +7,7 @@ Cannot know: whether the member really reads what it claims.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -35,9 +36,8 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_stale(facts: Facts) -> list[Finding]:
+def found_stale(facts: Facts) -> Iterator[Finding]:
     """``stale_owned``: each generation with such claims."""
-    found = []
     for one in facts.watch(Claims).doubles:
         names = list(dict.fromkeys(facts.name(member) for member in one.members))
         what = listed_partitions(facts.partitions(one.places))
@@ -50,22 +50,19 @@ def found_stale(facts: Facts) -> list[Finding]:
             if one.resolved
             else "nothing tells which claim is stale"
         )
-        found.append(
-            PATTERN.found(
-                f"{listed(names)} joined generation {one.generation} with {what} as their own; {how}",
-                [one.sequence],
-                needs=[RECORDS],
-                severity=Severity.HARMLESS if one.resolved else None,
-                members=one.members,
-                names=names,
-                partitions=facts.partitions(one.places),
-                at_ms=one.at_ms,
-                from_ms=one.at_ms,
-                to_ms=one.at_ms,
-                steps=[one.sequence],
-            )
+        yield PATTERN.found(
+            f"{listed(names)} joined generation {one.generation} with {what} as their own; {how}",
+            [one.sequence],
+            needs=[RECORDS],
+            severity=Severity.HARMLESS if one.resolved else None,
+            members=one.members,
+            names=names,
+            partitions=facts.partitions(one.places),
+            at_ms=one.at_ms,
+            from_ms=one.at_ms,
+            to_ms=one.at_ms,
+            steps=[one.sequence],
         )
-    return found
 
 
 def _generation(number: int | None) -> str:

@@ -7,6 +7,7 @@ A restart in time is no churn. Cannot know: which of two processes was meant to 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.incidents import member_of
@@ -54,7 +55,7 @@ REFUSED_LEAST: Final = 3
 """A process that is started a little early is refused once or twice."""
 
 
-def found_churn(facts: Facts) -> list[Finding]:
+def found_churn(facts: Facts) -> Iterator[Finding]:
     """``static_churn``: all of a log as one."""
     late = [
         going
@@ -64,7 +65,7 @@ def found_churn(facts: Facts) -> list[Finding]:
         and not going.back_same_id
         and going.why not in ("left", "rebalance_timeout")
     ]
-    twins = found_twins(facts)
+    twins = list(found_twins(facts))
     refused = [one for one in facts.troubles.kept["refused"] if one["code"] == UNRELEASED_CODE]
     text, steps, needs = list[str](), list[int](), [RECORDS]
     if late:
@@ -82,26 +83,22 @@ def found_churn(facts: Facts) -> list[Finding]:
         steps += [one["sequence"] for one in refused]
         needs.append(REQUESTS)
     if not text:
-        return []
+        return
     times = [going.at_ms for going in late] + [one["from_ms"] for one in twins if one["from_ms"] is not None]
     times += [one["at_ms"] for one in refused]
-    return [
-        PATTERN.found(
-            "; ".join(text),
-            steps,
-            needs=needs,
-            certain=bool(late) or REQUESTS in needs,
-            names=list(
-                dict.fromkeys(
-                    [facts.process(going.lane) for going in late] + [str(one["name"]) for one in twins]
-                )
-            ),
-            count=len(late) + len(twins) + len(refused),
-            from_ms=min(times),
-            to_ms=max(times),
-            steps=spans(steps),
-        )
-    ]
+    yield PATTERN.found(
+        "; ".join(text),
+        steps,
+        needs=needs,
+        certain=bool(late) or REQUESTS in needs,
+        names=list(
+            dict.fromkeys([facts.process(going.lane) for going in late] + [str(one["name"]) for one in twins])
+        ),
+        count=len(late) + len(twins) + len(refused),
+        from_ms=min(times),
+        to_ms=max(times),
+        steps=spans(steps),
+    )
 
 
 FINDER: Final = PATTERN.finder(360, found_churn)

@@ -7,6 +7,7 @@ scale-up, is no storm. Cannot know: the cause behind the causes (a deployment sy
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -56,7 +57,7 @@ EXPLAINED_RANK: Final = 145
 """Of a storm whose processes have a pattern of their own, which has more."""
 
 
-def found_storms(facts: Facts) -> list[Finding]:
+def found_storms(facts: Facts) -> Iterator[Finding]:
     """``storm``: each stretch; ``steps`` are where its epochs begin."""
     stretches: list[list[EpochStart]] = []
     for start in facts.epochs.starts:
@@ -64,7 +65,6 @@ def found_storms(facts: Facts) -> list[Finding]:
             stretches[-1].append(start)
         else:
             stretches.append([start])
-    found = []
     explains: dict[str, str] = {str(one["name"]): one["title"] for one in found_overruns(facts)}
     explains |= {name: one["title"] for one in found_short(facts) for name in one["names"]}
     for stretch in stretches:
@@ -79,23 +79,20 @@ def found_storms(facts: Facts) -> list[Finding]:
         titles = dict.fromkeys(explains.get(name, "") for name in names)
         explained_by = "" if "" in titles else listed(list(titles))
         word = "generation" if stretch[-1].get("classic") else "group epoch"
-        found.append(
-            PATTERN.found(
-                f"{counted(len(stretch), word)}{lasting(length, ' in ')}, as {listed(names)} came and went",
-                [first, last],
-                needs=[RECORDS],
-                rank=EXPLAINED_RANK if explained_by else PATTERN.rank,
-                advice=restart_advice(facts, goings),
-                explained_by=explained_by,
-                names=names,
-                from_ms=stretch[0]["at_ms"],
-                to_ms=stretch[-1]["at_ms"],
-                length_ms=length,
-                count=len(stretch),
-                steps=[start["sequence"] for start in stretch],
-            )
+        yield PATTERN.found(
+            f"{counted(len(stretch), word)}{lasting(length, ' in ')}, as {listed(names)} came and went",
+            [first, last],
+            needs=[RECORDS],
+            rank=EXPLAINED_RANK if explained_by else PATTERN.rank,
+            advice=restart_advice(facts, goings),
+            explained_by=explained_by,
+            names=names,
+            from_ms=stretch[0]["at_ms"],
+            to_ms=stretch[-1]["at_ms"],
+            length_ms=length,
+            count=len(stretch),
+            steps=[start["sequence"] for start in stretch],
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(60, found_storms)

@@ -6,6 +6,7 @@ Cannot know: on what the callback waits; without requests, that the process live
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -26,9 +27,8 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_stuck(facts: Facts) -> list[Finding]:
+def found_stuck(facts: Facts) -> Iterator[Finding]:
     """``stuck_revocation``: each."""
-    found = []
     for one in facts.watch(Revocations).long(facts.last_ms):
         if not is_stuck(one):
             continue
@@ -37,24 +37,21 @@ def found_stuck(facts: Facts) -> list[Finding]:
         ends = " and was removed" if one.removed else ""
         text = f"{name} sent {counted(one.heartbeats, 'heartbeat')} in {length}, and did not release {what}{ends}"
         who = waiters(facts, one)
-        found.append(
-            PATTERN.found(
-                f"{text}; {listed(who)} waited" if who else text,
-                proof(one),
-                needs=[RECORDS, REQUESTS, *([CALLBACKS] if one.called else [])],
-                certain=one.called,
-                member=one.member,
-                name=name,
-                partitions=facts.partitions(one.places),
-                heartbeats=one.heartbeats,
-                newer_targets=one.newer_targets,
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=one.length_ms(facts.last_ms),
-                steps=proof(one),
-            )
+        yield PATTERN.found(
+            f"{text}; {listed(who)} waited" if who else text,
+            proof(one),
+            needs=[RECORDS, REQUESTS, *([CALLBACKS] if one.called else [])],
+            certain=one.called,
+            member=one.member,
+            name=name,
+            partitions=facts.partitions(one.places),
+            heartbeats=one.heartbeats,
+            newer_targets=one.newer_targets,
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=one.length_ms(facts.last_ms),
+            steps=proof(one),
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(310, found_stuck)

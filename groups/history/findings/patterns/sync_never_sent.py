@@ -6,6 +6,7 @@ Cannot know: whether the leader died, hangs in its assignor, or throws each time
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from groups.history.findings.facts import Facts
@@ -37,9 +38,8 @@ PATTERN: Final = Pattern(
 )
 
 
-def found_unsynced(facts: Facts) -> list[Finding]:
+def found_unsynced(facts: Facts) -> Iterator[Finding]:
     """``sync_never_sent``: each wait."""
-    found = []
     for one in facts.watch(ClassicWaits).unsynced:
         name, length = facts.name(one.leader or ""), duration(one.to_ms - one.from_ms)
         # The leader is dropped, so it is not among those that still wait.
@@ -48,21 +48,18 @@ def found_unsynced(facts: Facts) -> list[Finding]:
             if one.present
             else f"after {length} it"
         )
-        found.append(
-            PATTERN.found(
-                f"{name} led and sent no assignment; {end} was dropped",
-                [one.from_sequence, one.to_sequence],
-                needs=[REQUESTS, TIMERS],
-                member=one.leader,
-                name=name,
-                members=one.missing,
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                length_ms=one.to_ms - one.from_ms,
-                steps=[one.from_sequence, one.to_sequence],
-            )
+        yield PATTERN.found(
+            f"{name} led and sent no assignment; {end} was dropped",
+            [one.from_sequence, one.to_sequence],
+            needs=[REQUESTS, TIMERS],
+            member=one.leader,
+            name=name,
+            members=one.missing,
+            from_ms=one.from_ms,
+            to_ms=one.to_ms,
+            length_ms=one.to_ms - one.from_ms,
+            steps=[one.from_sequence, one.to_sequence],
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(410, found_unsynced)

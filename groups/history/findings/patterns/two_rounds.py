@@ -6,6 +6,7 @@ Claims: how many times. Cannot know: how long the first round took, since joinin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -70,25 +71,23 @@ class SecondRounds(Watch):
                 self.kept.append((step.after.at_ms, step.sequence, stated))
 
 
-def found_rounds(facts: Facts) -> list[Finding]:
+def found_rounds(facts: Facts) -> Iterator[Finding]:
     """``two_round_cooperative``: all of a log as one."""
     watch = facts.watch(SecondRounds)
     if not watch.count:
-        return []
+        return
     stated = all(each for _, _, each in watch.kept)
     steps = [sequence for _, sequence, _ in watch.kept]
-    return [
-        PATTERN.found(
-            f"{several(watch.count)}; harmless, and no storm",
-            steps,
-            needs=[RECORDS, *([REQUESTS] if stated else [])],
-            certain=stated,
-            count=watch.count,
-            from_ms=watch.kept[0][0],
-            to_ms=watch.kept[-1][0],
-            steps=steps,
-        )
-    ]
+    yield PATTERN.found(
+        f"{several(watch.count)}; harmless, and no storm",
+        steps,
+        needs=[RECORDS, *([REQUESTS] if stated else [])],
+        certain=stated,
+        count=watch.count,
+        from_ms=watch.kept[0][0],
+        to_ms=watch.kept[-1][0],
+        steps=steps,
+    )
 
 
 FINDER: Final = PATTERN.finder(440, found_rounds, watch=SecondRounds)

@@ -8,6 +8,7 @@ it stopped.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -128,32 +129,28 @@ def refusal_of(entry: Entry) -> int | None:
     return next((code for code in codes if isinstance(code, int) and code in REFUSALS), None)
 
 
-def found_zombies(facts: Facts) -> list[Finding]:
+def found_zombies(facts: Facts) -> Iterator[Finding]:
     """``zombie``: each life after a removal."""
     reasons = {(going.member, going.sequence): going.why for going in facts.lives.goings}
-    found = []
     for one in facts.watch(Afterlives).kept:
         if reasons.get((one.member, one.removed_sequence)) in ("left", "rebalance_timeout"):
             continue
         name, after = facts.name(one.member), lasting(one.last_ms - one.removed_ms, "up to ")
         steps = sorted({one.removed_sequence, one.first_sequence, one.last_sequence})
-        found.append(
-            PATTERN.found(
-                f"{name} sent {listed(one.apis)} {f'{after} ' if after else ''}after its removal ({one.error})",
-                steps,
-                needs=[RECORDS, REQUESTS],
-                member=one.member,
-                name=name,
-                error=one.error,
-                apis=one.apis,
-                count=one.count,
-                from_ms=one.removed_ms,
-                to_ms=one.last_ms,
-                length_ms=max(one.last_ms - one.removed_ms, 0),
-                steps=steps,
-            )
+        yield PATTERN.found(
+            f"{name} sent {listed(one.apis)} {f'{after} ' if after else ''}after its removal ({one.error})",
+            steps,
+            needs=[RECORDS, REQUESTS],
+            member=one.member,
+            name=name,
+            error=one.error,
+            apis=one.apis,
+            count=one.count,
+            from_ms=one.removed_ms,
+            to_ms=one.last_ms,
+            length_ms=max(one.last_ms - one.removed_ms, 0),
+            steps=steps,
         )
-    return found
 
 
 FINDER: Final = PATTERN.finder(340, found_zombies, watch=Afterlives)
