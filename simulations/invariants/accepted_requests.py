@@ -59,7 +59,7 @@ class AnswerChecks:
         if code == SERVER_ERROR:
             if self.may_throw:
                 return
-            text = f"The assignor throws, and {who} is told"
+            text = f"The assignor throws, and {who} receives the error"
             self._add("assignor_answers", text, entry, asked, who)
             return
         wanted = self._wanted(who, body, before, holder)

@@ -53,7 +53,7 @@ CLASSIC_INVARIANTS: Final = {
         Invariant(
             name=GENERATIONS,
             number="G.3 #25, #26",
-            statement="A generation that members are told of grows, and its leader is one of its members.",
+            statement="The generation that members receive grows, and its leader is one of its members.",
             source="`ClassicGroup.initNextGeneration`",
             apart="In a group that was converted it is the epoch of the one member, and grows for that one.",
         ),
@@ -255,7 +255,7 @@ class ClassicClientChecker:
         # In a group of the consumer protocol it is the member's own epoch, which begins at 0.
         before = (self._client(who).generation if generation else 0) if self._converted else self._generation
         if generation < before:
-            text = f"{who} is told of generation {generation}, after generation {before}"
+            text = f"{who} receives generation {generation}, after generation {before}"
             self._violations.add(GENERATIONS, text, (entry.sequence,), (who,))
         members = {member["memberId"] for member in body["members"]}
         if members and body["leader"] not in members:

@@ -41,14 +41,14 @@ CLASSIC_GROUP_INVARIANTS: Final = {
         Invariant(
             name=ONE_LEADER,
             number="G.3 #26",
-            statement="All members of a generation are told the same leader, type and protocol; the leader is one of them.",
+            statement="All members of a generation receive the same leader, type and protocol; the leader is one of them.",
             source="`ClassicGroup.maybeElectNewJoinedLeader`, `selectProtocol`",
-            apart="A leader that came back under another id; below version 9 its old id is told.",
+            apart="A leader that came back under another id; below version 9 the response has its old id.",
         ),
         Invariant(
             name=BARRIER,
             number="G.3 #26",
-            statement="Only the leader is told the members, and all of them have joined this generation or are static.",
+            statement="Only the leader receives the members, and all of them have joined this generation or are static.",
             source="`GroupMetadataManager.completeClassicGroupJoin`",
         ),
         Invariant(
@@ -57,14 +57,14 @@ CLASSIC_GROUP_INVARIANTS: Final = {
             statement="SyncGroup is answered with what the leader of this generation assigned to the member.",
             source="`GroupMetadataManager.classicGroupSyncToClassicGroup`",
             apart=(
-                "Of a leader that assigns twice before its first record is committed, the first assignment is told and "
+                "Of a leader that assigns twice before its first record is committed, the first assignment is sent and "
                 "the second stands in the log last, as the rules have it."
             ),
         ),
         Invariant(
             name=WRITTEN,
             number="G.3 #27",
-            statement="An assignment is told only when a record of its generation holds it.",
+            statement="An assignment is sent only when a record of its generation holds it.",
             source="`GroupMetadataManager.setAndPropagateAssignment`",
         ),
         Invariant(
@@ -197,7 +197,7 @@ class ClassicGroupChecker:
         if number != self._number:
             passed = range(self._number + 1, number)
             if number < self._number or len(passed) > EMPTY_MOST:
-                text = f"{who} is told of generation {number}, after generation {self._number}"
+                text = f"{who} receives generation {number}, after generation {self._number}"
                 self._add(GENERATIONS, text, entry, request)
             self._emptied |= set(passed)
             self._joined_at = entry.sequence
@@ -205,17 +205,17 @@ class ClassicGroupChecker:
         current = self._current
         protocol = body["protocolType"], body["protocolName"]
         if current.joined and protocol != current.protocol:
-            self._add(ONE_LEADER, f"{who} is told {protocol}, others {current.protocol}", entry, request)
+            self._add(ONE_LEADER, f"{who} receives {protocol}, others {current.protocol}", entry, request)
         returned = bool(request.payload["body"].get("groupInstanceId")) and current.assigned is not None
         if current.leader and not returned and not self._is_one(body["leader"], current.leader):
-            text = f"{who} is told that {body['leader']} leads, others that {current.leader} does"
+            text = f"{who} receives {body['leader']} as leader, others {current.leader}"
             self._add(ONE_LEADER, text, entry, request)
         current.leader, current.protocol = body["leader"], protocol
         current.joined.add(who)
         if not body["members"]:
             return
         if body["leader"] != who:
-            self._add(BARRIER, f"{who} is told the members and does not lead", entry, request)
+            self._add(BARRIER, f"{who} receives the members and does not lead", entry, request)
         listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
         if not returned:
             # A returning static leader gets the previous member list, which a new coordinator does not have.
@@ -244,7 +244,7 @@ class ClassicGroupChecker:
             self._add(ASSIGNED, text, entry, request)
         written, assigned = self._written
         if written != number:
-            text = f"{who} is given an assignment of generation {number}, of which no record tells"
+            text = f"{who} is given an assignment of generation {number}, which no record has"
             self._add(WRITTEN, text, entry, request)
         elif all(each.get(who, "") != body["assignment"] for each in assigned):
             self._add(ASSIGNED, f"{who} is not given what was assigned to it", entry, request)
@@ -277,7 +277,7 @@ class ClassicGroupChecker:
         if not members:
             self._emptied.discard(number)
         if late := [each for each in sorted(self._emptied) if each < number]:
-            text = f"A record tells of generation {number}, and none of generation {late[0]}"
+            text = f"A record has generation {number}, and none has generation {late[0]}"
             self._violations.add(GENERATIONS, text, (entry.sequence,))
             self._emptied.difference_update(late)
         # The last one in the log is what a new coordinator begins with, also where answers are further by now.
@@ -292,7 +292,7 @@ class ClassicGroupChecker:
                 self._violations.add(GENERATIONS, text, (entry.sequence,))
             self._current = _Generation()
         elif number > self._number or (asked is not None and asked.payload["body"]["generationId"] != number):
-            text = f"A record tells of generation {number}, members of {self._number}"
+            text = f"A record has generation {number}, members have {self._number}"
             self._violations.add(GENERATIONS, text, (entry.sequence,))
         elif value["leader"] not in assignments:
             text = f"{value['leader']} leads generation {number} and is none of its members"

@@ -51,7 +51,7 @@ MEMBER_INVARIANTS: Final = {
             name=TIMED,
             number="E.14",
             statement=(
-                "A classic member of a consumer group has its rebalance timeout to join once it is told to, which no further "
+                "A classic member of a consumer group has its rebalance timeout to join once it is notified, which no further "
                 "heartbeat lengthens, and as long again to ask for its assignment; a JoinGroup starts its session."
             ),
             source="`scheduleConsumerGroupJoinTimeoutIfNeeded`, `scheduleConsumerGroupSyncTimeout`",
@@ -342,10 +342,12 @@ class MemberChecks:
         length_ms = operation.timers.get(("join", who))
         starts = code == REBALANCE and not operation.joins_late
         if starts and length_ms != operation.speaks.rebalance_ms:
-            text = f"{who} is told to join, and has {length_ms} ms, not {operation.speaks.rebalance_ms} ms"
+            text = (
+                f"{who} is notified to join, and has {length_ms} ms, not {operation.speaks.rebalance_ms} ms"
+            )
             self._add(TIMED, text, entry, entry, who)
         elif not starts and length_ms is not None:
-            text = f"{who} is told again to join, and its time begins anew"
+            text = f"{who} is notified again to join, and its time begins again"
             self._add(TIMED, text, entry, entry, who)
 
     def _add(self, invariant: str, text: str, first: Entry, last: Entry, who: str) -> None:

@@ -304,14 +304,14 @@ class OperationChecks:
                 tuple(member["memberId"] for member in value["members"]),
             )
             if expected != due:
-                text = f"A record tells of generation {expected[0]}, leader {expected[1]} and members {list(expected[2])}, not of "
+                text = f"A record has generation {expected[0]}, leader {expected[1]} and members {list(expected[2])}, not "
                 text += f"{due[0]}, {due[1]} and {list(due[2])}"
                 self._add(WRITTEN, text, operation.entry, record)
         for record in wrote[len(effects.written) :]:
             self._add(WRITTEN, "A record of the group is written for no reason", operation.entry, record)
         if len(wrote) < len(effects.written):
             generation = effects.written[len(wrote)][0]
-            text = f"No record tells of generation {generation}, which has one"
+            text = f"No record has generation {generation}, which needs one"
             self._add(WRITTEN, text, operation.entry, operation.entry)
 
     def _is_timed(self, entry: Entry, length_ms: int | None) -> None:

@@ -57,7 +57,7 @@ ROUND_INVARIANTS: Final = {
             number="G.3 #29",
             statement="Without a new reason generations follow each other only a few times.",
             source="KIP-429, Consumer Rebalance Protocol",
-            apart="Not where clients are too old to tell why they join.",
+            apart="Not where clients are too old to send a reason to join.",
         ),
         Invariant(
             name=JOINS_WITH,

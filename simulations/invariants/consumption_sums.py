@@ -56,7 +56,7 @@ class Sums:
             return
         for figure in _figures(topic, theirs, number, log, at_ms):
             if figure.differs:
-                text = f"Of {named([partition])} {figure.what} is told as {figure.reported}, and counted it is {figure.counted}"
+                text = f"Of {named([partition])} {figure.what} is reported as {figure.reported}, and counted it is {figure.counted}"
                 self._violations.add(figure.invariant, text, (sequence,), (), (partition,))
 
     def compare_all(
@@ -65,7 +65,7 @@ class Sums:
         """Of all partitions together, those of deleted topics among them."""
         for figure in _of_all(stored, logs, lag_max, at_ms):
             if figure.differs:
-                text = f"Of all partitions {figure.what} is told as {figure.reported}, and counted it is {figure.counted}"
+                text = f"Of all partitions {figure.what} is reported as {figure.reported}, and counted it is {figure.counted}"
                 self._violations.add(figure.invariant, text, (sequence,), (figure.what,))
 
 

@@ -36,7 +36,7 @@ _ALL: Final = (
         number="G.1 #3",
         statement="The group epoch grows by one, the assignment epoch only grows, and it is never ahead of the group epoch.",
         source="KIP-848, Group Epoch",
-        apart="A group that is deleted begins anew: at 1 in `kafka`, at 0 in `kip`.",
+        apart="A group that is deleted begins again: at 1 in `kafka`, at 0 in `kip`.",
     ),
     Invariant(
         name="member_epoch",
@@ -70,7 +70,7 @@ _ALL: Final = (
         number="G.1 #8",
         statement="A STABLE member has nothing pending revocation; at the assignment epoch it has its target.",
         source="`CurrentAssignmentBuilder`",
-        apart="Its target is asked for only when the assignment epoch is the group epoch. Not, in `kafka`, of a member whose expression nobody had resolved when the target was computed: what it does not subscribe to is cut from its part. In `kip` a member is STABLE too while it was only told to give up.",
+        apart="Its target is asked for only when the assignment epoch is the group epoch. Not, in `kafka`, of a member whose expression nobody had resolved when the target was computed: what it does not subscribe to is cut from its part. In `kip` a member is STABLE too while it was only asked to revoke.",
     ),
     Invariant(
         name="unrevoked",
@@ -149,7 +149,7 @@ _ALL: Final = (
     Invariant(
         name="settings_hold",
         number="G.1",
-        statement="Answers tell the heartbeat interval that is set, the broker's or the group's own, also after a fail-over.",
+        statement="Responses have the heartbeat interval that is set, the broker's or the group's own, also after a fail-over.",
         source="`GroupConfigManager`, `GroupConfig`",
     ),
     Invariant(
@@ -237,14 +237,14 @@ _ALL: Final = (
         number="G.2 #20",
         statement="No two clients may process the same partition.",
         source="KIP-848, Consumer",
-        apart="A client that the group has removed, or misunderstood (the next row), processes until it learns so; the time is measured, and no violation. So does one that has a part of a deleted topic, of whose name there is another by then, or was told of such a part and begins with it before it has named one of the other: callbacks tell names.",
+        apart="A client that the group has removed, or misunderstood (the next row), processes until it learns so; the time is measured, and no violation. So does one that has a part of a deleted topic, of whose name there is another by then, or received such a part and begins with it before it has named one of the other: callbacks contain names.",
     ),
     Invariant(
         name="owned_is_held",
         number="G.2 #21",
         statement="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
         source="KIP-848, Reconciliation",
-        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it; so it does as long as `on_partitions_assigned` throws (as released: the assignment is applied, not fetched from, and not acknowledged), and no longer than until a heartbeat has named it. Nor, if that answer is lost, of what it had been told of and has not begun with when it tells everything anew: it names nothing of that, so nobody waits for it (as released: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as it has not heard: an assignment may wait for the application to poll while later answers tell of less.",
+        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it; so it does as long as `on_partitions_assigned` throws (as released: the assignment is applied, not fetched from, and not acknowledged), and no longer than until a heartbeat has named it. Nor, if that answer is lost, of what it had received and has not begun with when it reports everything again: it names nothing of that, so nobody waits for it (as released: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as no response has reached it: an assignment may wait for the application to poll while later responses contain less.",
     ),
     Invariant(
         name="callbacks",
@@ -307,7 +307,7 @@ _ALL: Final = (
         number="G.4 #34",
         statement="No member waits in UNREVOKED_PARTITIONS longer than its rebalance timeout.",
         source="KIP-848, Rebalance Timeout",
-        apart="`kip`: counted from its rebalance timer's start, since no record tells.",
+        apart="`kip`: counted from its rebalance timer's start, since no record has it.",
     ),
     Invariant(
         name="session_timeout",

@@ -23,7 +23,7 @@ BEFORE_STALE: Final = 7
 """The newest JoinGroup of clients before 3.2, whose subscriptions contain no generation (KIP-792)."""
 
 STALE_CLAIMS: Final = (
-    "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
+    "KAFKA-12984: a leader before 3.2 gives away what a member claims, whose generation it does not receive"
 )
 TWO_OWNERS: Final = "KAFKA-7026: a leader before 2.3 gives what two members claim with sticky to both"
 OLD_LEADER: Final = "KIP-429: a leader before 2.4 gives away what cooperative members keep"
@@ -31,7 +31,7 @@ NOT_SUBSCRIBED: Final = (
     "Kafka's sticky assignors give a member what it does not subscribe to: it comes first and subscribes to nothing, "
     "or had it a generation ago"
 )
-LEADERLESS: Final = "a static leader that came back is not told that it leads (KIP-814, since 3.2)"
+LEADERLESS: Final = "a static leader that came back is not notified that it leads (KIP-814, since 3.2)"
 STAYS: Final = "a session ran out while the member's return waited to be committed, and no other is started"
 MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
 RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"

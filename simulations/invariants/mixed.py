@@ -75,7 +75,7 @@ MIXED_INVARIANTS: Final = {
             apart=(
                 "A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins "
                 "while a heartbeat is on its way which does not name that partition: the coordinator takes it for given up. "
-                "So does one that has a part of a deleted topic, of whose name there is another by then: callbacks tell names."
+                "So does one that has a part of a deleted topic, of whose name there is another by then: callbacks contain names."
             ),
         ),
     )
@@ -290,7 +290,7 @@ class MixedChecker:
         if both and self._released and not self._group.members:
             self._known = known_faults.FORGOTTEN
         elif both:
-            text = "Records tell of a classic group and of a consumer group at once"
+            text = "Records have a classic group and a consumer group at once"
             self._violations.add(ONE_PROTOCOL, text, (entry.sequence,))
 
     def _forgets(self, at_ms: int) -> None:

@@ -64,7 +64,7 @@ class SettingsChecks:
         interval_ms = body.get("heartbeatIntervalMs")
         if interval_ms not in (None, held.heartbeat_interval_ms):
             who = asked.entry.actor
-            text = f"{who} is told to send a heartbeat every {interval_ms} ms, and {held.heartbeat_interval_ms} ms are set"
+            text = f"{who} receives a heartbeat interval of {interval_ms} ms, and {held.heartbeat_interval_ms} ms are set"
             self._add("settings_hold", text, (asked.entry.sequence, entry.sequence), who)
 
     def failed_over(self) -> None:

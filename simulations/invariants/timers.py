@@ -100,7 +100,7 @@ class TimerChecks:
         """The proposal keeps no record of it: only the answer asks a member to give something up."""
         waits = who in self._running["rebalance"]
         if less and not waits:
-            text = f"{who} is told to give up {named(less)}, and no rebalance timer runs"
+            text = f"{who} is asked to revoke {named(less)}, and no rebalance timer runs"
             self._add("unrevoked", text, entry, who, less)
         elif waits and not less:
             self._useless["rebalance", who] = self._group.members[who].wrote

@@ -96,10 +96,10 @@ def test_a_cluster_is_added_by_the_wizard_and_a_kill_is_seen_on_the_board(
     # What came is what the group's own assignor was to give.
     page.click('#view [data-value="investigator"]')
     page.click("#assignment-panel summary")
-    expect(page.locator("#foretold-came")).to_contain_text("came as predicted: 4 of 4 partitions")
-    expect(page.locator("#foretold-next")).to_contain_text("nothing moved")
-    page.select_option("#foretold-if", "+")
-    expect(page.locator("#foretold-next")).to_contain_text("2 partitions moved")
+    expect(page.locator("#predicted-came")).to_contain_text("came as predicted: 4 of 4 partitions")
+    expect(page.locator("#predicted-next")).to_contain_text("nothing moved")
+    page.select_option("#predicted-if", "+")
+    expect(page.locator("#predicted-next")).to_contain_text("2 partitions moved")
 
     # It is rewound while it goes on, and stays where it was put.
     page.keyboard.press("Home")

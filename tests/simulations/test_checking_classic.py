@@ -89,7 +89,7 @@ def after(at_ms: int, of: Place) -> Place:
 def test_a_generation_that_goes_back_is_told_whatever_notes_came_since_the_last_one() -> None:
     found = told(GROWS, nth(0, after(40_000, answer("JoinGroup", 0)), with_body(generationId=1)))
     (sentence,) = says(found, "generations")
-    assert " is told of generation 1, after generation " in sentence
+    assert " receives generation 1, after generation " in sentence
 
 
 DELETED = """
@@ -217,7 +217,7 @@ def test_what_a_member_still_reads_is_neither_taken_from_it_nor_given_to_another
 def test_a_group_is_of_one_protocol_at_a_time() -> None:
     ends = lambda entry: writes(2)(entry) and entry.payload["value"] is None  # noqa: E731
     assert says(told(MIGRATION, without(ends)), "one_protocol") == [
-        "Records tell of a classic group and of a consumer group at once"
+        "Records have a classic group and a consumer group at once"
     ]
 
 
@@ -328,7 +328,7 @@ def test_a_record_that_no_assignment_brought_about_tells_of_no_later_generation_
     generation = entries[at].payload["value"]["generation"]
     changed = replace(with_value(entries[at], generation=generation + 1), cause=None)
     assert says(of_group([*entries[:at], changed]), GENERATIONS) == [
-        f"A record tells of generation {generation + 1}, members of {generation}"
+        f"A record has generation {generation + 1}, members have {generation}"
     ]
     assert says(of_group([*entries[:at], replace(entries[at], cause=None)]), GENERATIONS) == []
 
@@ -340,7 +340,7 @@ def test_a_record_tells_of_no_other_generation_than_its_members_were_told_of(mor
     generation = entries[at].payload["value"]["generation"]
     changed = with_value(entries[at], generation=generation + more)
     assert says(of_group([*entries[:at], changed]), GENERATIONS) == [
-        f"A record tells of generation {generation + more}, members of {generation}"
+        f"A record has generation {generation + more}, members have {generation}"
     ]
 
 

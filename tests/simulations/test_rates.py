@@ -285,6 +285,6 @@ def test_what_two_partitions_are_told_wrongly_is_seen_at_the_end_though_their_su
     wrong = replace(state, consumption=replace(state.consumption, topics=topics))
     found = [*checker.see(last, wrong), *checker.end(20_000)]
     assert [each.sentence for each in found] == [
-        "Of orders-0 what is skipped is told as 1, and counted it is 0",
-        "Of orders-1 what is skipped is told as -1, and counted it is 0",
+        "Of orders-0 what is skipped is reported as 1, and counted it is 0",
+        "Of orders-1 what is skipped is reported as -1, and counted it is 0",
     ]

@@ -24,7 +24,7 @@ export class AssignmentPanel {
   constructor({ panel, cast, fetchAssignment }) {
     this.panel = panel;
     this.cast = cast;
-    this.list = /** @type {HTMLSelectElement} */ (part('foretold-if'));
+    this.list = /** @type {HTMLSelectElement} */ (part('predicted-if'));
     this.resting = new RestingPanel(panel, {
       what: () => {
         this.#offer();
@@ -33,7 +33,7 @@ export class AssignmentPanel {
       fetch: () => fetchAssignment(this.#sequence, choiceOf(this.list.value)),
       draw: (answer) => this.#draw(answer),
       fail: (error) => {
-        part('foretold-next').textContent = messageOf(error, 'Nothing could be predicted.');
+        part('predicted-next').textContent = messageOf(error, 'Nothing could be predicted.');
       },
     });
     this.list.addEventListener('change', () => this.resting.soon(0));
@@ -57,15 +57,15 @@ export class AssignmentPanel {
   /** @param {Answer} answer */
   #draw(answer) {
     const name = (/** @type {string} */ id) => this.cast.name(id);
-    part('foretold-next').textContent = nextWords(answer);
-    part('foretold-moves').replaceChildren(
+    part('predicted-next').textContent = nextWords(answer);
+    part('predicted-moves').replaceChildren(
       ...(answer.next?.moves ?? []).map((moved) => h('li', movedWords(moved, name))),
     );
-    part('foretold-came').textContent = cameWords(answer);
-    part('foretold-differences').replaceChildren(
+    part('predicted-came').textContent = cameWords(answer);
+    part('predicted-differences').replaceChildren(
       ...(answer.came?.differences ?? []).map((moved) => h('li', differsWords(moved, name))),
     );
-    part('foretold-assumed').textContent = answer.assumed.length ? `Assumed: ${answer.assumed.join('; ')}.` : '';
+    part('predicted-assumed').textContent = answer.assumed.length ? `Assumed: ${answer.assumed.join('; ')}.` : '';
     this.panel.dataset.sequence = String(answer.sequence);
   }
 }
