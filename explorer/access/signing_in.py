@@ -95,7 +95,7 @@ class Kind(Enum):
     TOKEN = auto()
     SESSION = auto()
     PROXY = auto()
-    """The name that a trusted proxy gives of who has signed in there."""
+    """The name of the account that has signed in at a trusted proxy."""
 
 
 class Credential(NamedTuple):

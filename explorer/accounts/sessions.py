@@ -67,7 +67,7 @@ def user_of(key: str, *, is_request: bool = True) -> User | None:
 
 
 def user_named(name: bytes) -> User | None:
-    """The account of who has signed in at a proxy, made when it is first seen; null if it is not active, or its name is none."""
+    """The account that has signed in at a proxy, made when it is first seen; null if it is not active, or its name is none."""
     try:
         username = User.normalize_username(name.decode().strip())
     except UnicodeDecodeError:

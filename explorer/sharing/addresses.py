@@ -22,7 +22,7 @@ def cookie_name(link_id: str) -> str:
 
 
 def leads_here(path: str) -> bool:
-    """Whether an address is one of links; all others are for who has the server's token."""
+    """Whether an address is one of links; all others need the server's token."""
     return path.startswith(PREFIX)
 
 

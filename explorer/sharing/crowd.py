@@ -77,7 +77,7 @@ class Crowd:
             shown = look if look.id == found["id"] else None
             if path.endswith("/state"):
                 return link_responses.state(shown)
-            # Who takes no gzip has it unpacked for itself, in a thread.
+            # For a client without gzip it is unpacked in a thread.
             return link_responses.page(shown, packed=True) if packed else None
         if path.endswith("/embed/state"):
             return link_responses.state(look)

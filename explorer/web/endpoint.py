@@ -145,7 +145,7 @@ def json_response(value: Any, *, status: int = 200) -> HttpResponse:
 
 
 def lasting_response(value: bytes) -> HttpResponse:
-    """JSON text that never changes under its address. A browser keeps it, no proxy: it is for who has the token."""
+    """JSON text that never changes under its address. A browser keeps it, no proxy: it is for holders of the token."""
     response = HttpResponse(value, content_type="application/json")
     patch_cache_control(response, private=True, max_age=365 * 24 * 3600, immutable=True)
     return response

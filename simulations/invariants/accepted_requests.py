@@ -29,7 +29,7 @@ NOT_KNOWN: Final = frozenset({UNKNOWN_MEMBER_ID, 69, FENCED_INSTANCE_ID})
 OF_MEMBERSHIP: Final = frozenset(
     {UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, STALE_MEMBER_EPOCH}
 )
-"""What is answered for the sake of who asks, and with which epoch."""
+"""What is answered because of the sender and its epoch."""
 
 
 class AnswerChecks:

@@ -222,7 +222,7 @@ class ClassicClientChecker:
                 client.generation, client.stale = -1, set(client.owned)
 
     def _recorded(self, value: GroupMetadataValue | None) -> None:
-        """Who is none of the members that a record names was removed, or another process has its instance."""
+        """A member that a record does not name was removed, or another process has its instance."""
         if value is None:
             self._generation, self._written, self._converted = -1, -1, True
             return

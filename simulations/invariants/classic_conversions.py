@@ -124,7 +124,7 @@ class ConversionChecks:
         if not operation.was_consumer or not became or became[-1].payload["value"] is None:
             return
         if entry.payload.get("api") == "JoinGroup" or not became[-1].payload["value"]["members"]:
-            return  # Who takes the last one's place may leave the group as it is.
+            return  # A member that replaces the last one may leave the group as it is.
         if ("join", None) not in operation.timers:
             text = "The group has become a classic one, and nobody is waited for to join"
             self._violations.add(CONVERTED, text, (entry.sequence, became[-1].sequence))

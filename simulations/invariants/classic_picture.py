@@ -208,7 +208,7 @@ class ClassicPicture(ClassicMembership):
             return
         member = self.members.get(who)
         if member is None or (not member.is_new and (member.join or member.sync)):
-            return  # Who waits for an answer is alive.
+            return  # A member that waits for a response is alive.
         self._turn_away(who)
         self._remove(who)
         if self.phase in (Phase.STABLE, Phase.COMPLETING):
@@ -347,7 +347,7 @@ class ClassicPicture(ClassicMembership):
             self._complete()
 
     def _complete(self) -> None:
-        """Who did not join is out, unless it is static; a member that joined leads; all are answered."""
+        """A member that did not join is out, unless it is static; a member that joined leads; all are answered."""
         self._delay = None
         for who, member in tuple(self.members.items()):
             if not member.join and member.instance is None:

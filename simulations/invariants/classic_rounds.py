@@ -182,7 +182,7 @@ class RoundChecks:
                 self._expired.discard(payload["member"])
 
     def _gone(self, who: str) -> None:
-        """Nobody waits for the answers of who has left."""
+        """Nobody waits for the answers of a member that has left."""
         for api in ("JoinGroup", "SyncGroup"):
             self._parked.pop((who, api), None)
 

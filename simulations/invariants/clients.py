@@ -218,7 +218,7 @@ class ClientChecks:
                 self._began.update({(who, partition): entry.at_ms for partition in begun})
                 del self._assignments.get(who, [])[:-1]
         else:
-            # Who has lost something has lost everything, also what it was sent after the loss was decided.
+            # A client that has lost something has lost everything, also what it was sent after the loss was decided.
             self._raised.pop(who, None)
             self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
             if payload["callback"] == rules.LOST:

@@ -1,4 +1,4 @@
-"""Invariants of commits (G.2): a client commits what it owns, and a coordinator takes it of who may."""
+"""Invariants of commits (G.2): a client commits what it owns, and a coordinator takes it from those that may."""
 
 from __future__ import annotations
 

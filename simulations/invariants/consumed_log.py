@@ -66,7 +66,7 @@ class ConsumedLog:
         return 0 if self.gap_since_ms is None else until_ms - self.gap_since_ms
 
     def advance(self, at_ms: int) -> None:
-        """Who fetches reads all that is written by then, one after another."""
+        """Each member that fetches reads all that is written by then, one after another."""
         end = self.end(at_ms)
         for who, stint in self.readers.items():
             if stint.fetches and stint.position < end:

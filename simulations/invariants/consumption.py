@@ -1,4 +1,4 @@
-"""Topics with a rate: records are counted, none is read before it is written, and who reads is who was handed the partition.
+"""Topics with a rate: records are counted, none is read before it is written, and the readers of a partition are those that were assigned it.
 
 A run reports what each client reads; positions, lag and what is read twice are computed from that. Here both are checked: what is
 reported is held against callbacks and faults, what is computed against a count of another kind (``ConsumedLog``).

@@ -156,7 +156,7 @@ class GroupChecks(Group):
         return None
 
     def _as_asked(self, entry: Entry, asked: HandledRequest, member: Member | None) -> None:
-        """Who was accepted is written down as it asked to be."""
+        """A member that was accepted is written down as it asked to be."""
         body, who = asked.body, asked.entry.actor
         if member is None or body.get("memberEpoch", -1) < 0:
             return

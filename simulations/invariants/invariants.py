@@ -116,7 +116,7 @@ _ALL: Final = (
     Invariant(
         name="one_instance",
         number="G.1",
-        statement="At most one member has an instance id, and who takes it over takes it from a member that has left for now.",
+        statement="At most one member has an instance id, and another member takes it over only from one that has left for now.",
         source="KIP-848, Static Membership; `GroupMetadataManager.getOrMaybeSubscribeStaticConsumerMember`",
         apart="A member that was removed has none.",
     ),
@@ -129,7 +129,7 @@ _ALL: Final = (
     Invariant(
         name="accepted_or_refused",
         number="G.1",
-        statement="A heartbeat is accepted or refused by who asks with which epoch, both ways, and a commit with the member's own epoch is accepted.",
+        statement="A heartbeat is accepted or refused by its sender and its epoch, both ways, and a commit with the member's own epoch is accepted.",
         source="`throwIfConsumerGroupMemberEpochIsInvalid`, `getOrMaybeSubscribeStaticConsumerMember`, `ConsumerGroup.validateOffsetCommit`",
         apart="What bounds of the group, an assignor, or a broker that is not the coordinator answers is none of it; nor is a member that asks for its own instance before it has left.",
     ),
@@ -189,7 +189,7 @@ _ALL: Final = (
     Invariant(
         name="needed_timers",
         number="G.1 #15",
-        statement="No session timer runs for who is no member, and no rebalance timer for who has nothing to give up.",
+        statement="No session timer runs for a sender that is no member, and no rebalance timer for a member that has nothing to revoke.",
         source="`cancelConsumerGroupSessionTimeout`, `cancelConsumerGroupRebalanceTimeout`",
         apart="Asked where `session` is. In `kafka` the timers of a static member that another id replaced go on and find nobody, and a leave for now cancels none.",
     ),

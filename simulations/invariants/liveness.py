@@ -140,7 +140,7 @@ class LivenessChecks:
         )
 
     def clock_jumped(self, by_ms: int) -> None:
-        """Who waits by that clock waits so much longer, or has waited for nothing."""
+        """A member that waits by that clock waits so much longer, or has waited for nothing."""
         self._waits_ms += by_ms
 
     def message_lost(self) -> None:

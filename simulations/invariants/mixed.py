@@ -412,7 +412,7 @@ class MixedChecker:
     def _wrong(self) -> Iterator[str]:
         """What is not as it is to be once the group rests."""
         if not self._is_consumer and self._overstated & self._clients.keys():
-            return  # Who joins again has what is written down.
+            return  # A member that joins again has what is written down.
         if not self._is_consumer:
             yield from self._rounds.wrong()
             return

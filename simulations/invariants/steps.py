@@ -69,7 +69,7 @@ class StepChecks:
             self._add("pending_is_not_assigned", text, (new.wrote, entry.sequence), name, which)
 
     def _one_instance(self, entry: Entry, name: str, new: Member) -> None:
-        """Who takes an instance over takes it from a member that is away; nobody else has it then."""
+        """A member that takes an instance over takes it from one that is away; nobody else has it then."""
         holder = self._group.replaced.get(name)
         if holder is None:
             return

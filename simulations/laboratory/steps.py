@@ -220,12 +220,12 @@ def _drop(members: Sequence[str], partitions: Sequence[str]) -> str:
 
 
 def _give(members: Sequence[str], partitions: Sequence[str]) -> str:
-    return f"What is free is handed out to who has room: {_some(partitions)}"
+    return f"What is free is handed out to members with room: {_some(partitions)}"
 
 
 def _move(members: Sequence[str], partitions: Sequence[str]) -> str:
     return (
-        f"{counted(len(partitions), 'time')} a partition moves from who has more to who has less: "
+        f"{counted(len(partitions), 'time')} a partition moves from a member with more to one with less: "
         f"{_some(list(dict.fromkeys(partitions)))}"
     )
 

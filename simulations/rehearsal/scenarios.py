@@ -22,7 +22,7 @@ REST_MS: Final = 20_000
 
 
 RATE: Final = 1
-"""Records a second: without a rate nothing is known of who reads a partition."""
+"""Records a second: without a rate the readers of partitions are not known."""
 
 
 class ScenarioMember(TypedDict):

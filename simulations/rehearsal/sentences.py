@@ -252,7 +252,7 @@ def way_back(question: Question, settings: Mapping[str, Settings], stage: Stage)
 
 
 def policies(question: Question) -> list[dict[str, str]]:
-    """What each migration policy means for who stops half-way."""
+    """What each migration policy means for a team that stops half-way."""
     if question.to != CONSUMER:
         return []
     texts = {

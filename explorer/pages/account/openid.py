@@ -62,7 +62,7 @@ class Start(OIDCAuthenticationRequestView):  # type: ignore[misc]
 
 
 class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]
-    """Signs in who comes back from the provider, once for each start."""
+    """Signs in the account that the provider sends back, once for each start."""
 
     get_settings = staticmethod(option)
 

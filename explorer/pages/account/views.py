@@ -106,7 +106,7 @@ def at_provider(view: str, request: HttpRequest) -> HttpResponse:
 
 
 class ChangePassword(PasswordChangeView):
-    """One's own, by who knows it: a session that somebody else has got hold of is not enough, and guesses are counted."""
+    """Changes one's own password, by the present one: a stolen session is not enough, and guesses are counted."""
 
     template_name = "account/password.html"
     success_url = reverse_lazy("account")

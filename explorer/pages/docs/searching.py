@@ -10,7 +10,7 @@ from explorer.pages.docs.markdown_pages import INDEX, groups, page_named
 
 QUERY_LETTERS_MOST: Final = 100
 FOUND_MOST: Final = 30
-"""Who has not found it by then takes another word."""
+"""A reader who has not found it by then takes another word."""
 
 AROUND: Final = 90
 """Letters of a section on both sides of the first word."""

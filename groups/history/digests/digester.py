@@ -64,7 +64,7 @@ class Digester:
         self._ownership = Ownership()
         self._ownership.meet(met)
         self._members: dict[str, int | None] = {}
-        """Member epochs, of who is a member."""
+        """Member epochs of the present members."""
         self._facts: dict[str, Facts] = {}
         self._hard: dict[str, int] = {}
         self._assigned: dict[str, dict[str, list[int]]] = {}

@@ -1,4 +1,4 @@
-"""The stored form of a digest: five JSON texts, so that who asks for members reads no partitions, and who goes on reads no start.
+"""The stored form of a digest: five JSON texts, so that a request for members reads no partitions, and one that continues reads no start.
 
 Rows stand in columns of numbers, names once. ``Packed.unpack`` reads those that are there.
 """

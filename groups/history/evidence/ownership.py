@@ -130,7 +130,7 @@ class Ownership:
     ) -> None:
         """Fold one step. ``left``: members removed in it that left by themselves. ``hole``: something is missing before it.
 
-        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. A share group has none: its partitions have readers, and no owner.
+        ``forming``: the group forms; ``stirred``: the lanes of the members that joined or left last. A share group has none: its partitions have readers, and no owner.
         """
         self._forming, self._stirred = forming, stirred
         if step.after.protocol is Protocol.SHARE:
@@ -143,7 +143,7 @@ class Ownership:
             return
         self.shared.begins(step, gap=hole or is_hole(step))
         if hole or is_hole(step):
-            # Who had what in between is not known, so no time is measured over it.
+            # The owners in between are not known, so no time is measured over it.
             self._forget_all()
         if step.migrates:
             self.shared.forget(step)

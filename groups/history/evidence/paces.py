@@ -1,4 +1,4 @@
-"""How the commits of one partition go on, where they stop, and when that is a silence of who held it.
+"""How the commits of one partition go on, where they stop, and when that is a silence of its owner.
 
 What ``groups.history.evidence.rhythm`` keeps of each partition, and the evidence that it asks for.
 """

@@ -259,7 +259,7 @@ class Finder:
     def _midways(self, step: Step) -> None:
         self._holes = self._holes or is_hole(step)
         if self._holes:
-            # Who is first seen now may have come while nobody looked.
+            # A member that is first seen now may have joined between two polls.
             return
         if self._midway is None and begins_midway(step):
             self._midway = step.sequence

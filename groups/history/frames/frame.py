@@ -205,7 +205,7 @@ class FrameMaker:
                 shown.add(member_id, new, part)
         waits: set[str] = set()
         if before.assignment_epoch != group.assignment_epoch:
-            # Who waits at the target's epoch shows it: those of the old one no longer, those of the new one now.
+            # A member that waits at the target's epoch shows it: those of the old one no longer, those of the new one now.
             waits.update(shown.waiting, shown.at_epoch.get(group.assignment_epoch, ()))
         if before.target is not group.target:
             waits.update(changed_keys(before.target, group.target))

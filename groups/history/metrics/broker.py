@@ -72,7 +72,7 @@ class BrokerMetrics:
         elif what == MEMBER_METADATA:
             self._removed, self._joined = self._removed or value is None, self._joined or value is not None
         if entry.settled:
-            # Who leaves, and who is put out, begins an epoch that the coordinator does not count.
+            # A member that leaves or is removed begins an epoch that the coordinator does not count.
             if self._bumped and not (self._removed and not self._joined):
                 self._rebalances += 1
                 self._rebalance_rate.record(1, entry.at_ms)

@@ -64,7 +64,7 @@ class ClientMetrics:
             return
         body = payload["body"]
         if body.get("memberEpoch", 0) <= 0:
-            # Who joins or leaves holds nothing that it has acknowledged; what it was about to take is off.
+            # A member that joins or leaves has acknowledged nothing; what it was about to take is off.
             self._acknowledged = self._began_ms = None
             return
         if body.get("topicPartitions") is not None:

@@ -1,4 +1,4 @@
-"""What entries hold, by the names of Kafka's schemas: the one declaration for who writes payloads and for who reads them.
+"""What entries hold, by the names of Kafka's schemas: the one declaration for the writers and the readers of payloads.
 
 requests and answers  ``consumer`` of the consumer protocol, ``classic_bodies`` of the classic one
 records               ``records``: the value of each type

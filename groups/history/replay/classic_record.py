@@ -62,7 +62,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
             leader=text(value.get("leader")),
             state_timestamp_ms=integer(value.get("currentStateTimestamp", -1)),
             members=members,
-            # Who waited gets its part now; what is withheld, another generation brings.
+            # A member that waited gets its part now; what is withheld, another generation brings.
             barrier=OPEN if old.barrier is not None else None,
             # In a simulated run the next generation takes in those who join an empty group. Of a real group, a member that
             # was only described is known until the next record: if it still joins, it is described again.

@@ -54,7 +54,7 @@ def timer(state: State, entry: Entry) -> State:
         group = replace(group, phase=PREPARING_REBALANCE, withheld={})
     if entry.payload["timer"] == SYNC_TIMER and entry.payload["event"] == "fired":
         if group.phase == COMPLETING_REBALANCE:
-            # Who has not synced by then is dropped, the leader too (``expirePendingSync``).
+            # A member that has not synced by then is dropped, the leader too (``expirePendingSync``).
             missing = {member_id: TIMED_OUT for member_id in group.shown if member_id not in barrier.synced}
             group = replace(group, gone={**group.gone, **missing})
         barrier = _joining_again(group, barrier)
@@ -190,7 +190,7 @@ def response(state: State, entry: Entry) -> State:
 
 
 def failed_over(state: State) -> State:
-    """Who waits at a coordinator waits for nothing when it is gone."""
+    """The members that wait at a coordinator wait no longer when it is gone."""
     if state.classic.barrier is None:
         return state
     return replace(state, classic=replace(state.classic, barrier=OPEN, joining={}, phase=None))

@@ -44,7 +44,7 @@ REJOINS: Final = frozenset({"JoinGroup", "SyncGroup"})
 """What a member of the classic protocol sends in each of its rebalances."""
 
 JOIN_EPOCH: Final = 0
-"""The member epoch of who joins, or joins again."""
+"""The member epoch of a member that joins, or joins again."""
 
 
 def replay_request(state: State, entry: Entry) -> State:

@@ -14,7 +14,7 @@ CONSUMER_PROTOCOL_TYPE: Final = "consumer"
 
 NO_GENERATION: Final = -1
 NO_MEMBER_ID: Final = ""
-"""``member_id`` of who has none yet: the coordinator draws one."""
+"""``member_id`` of a member that has none yet: the coordinator draws one."""
 
 Offered = tuple[tuple[str, bytes], ...]
 """Protocols of a member with their metadata, the best first: names of assignors and subscriptions, for a consumer."""

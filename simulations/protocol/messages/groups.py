@@ -62,7 +62,7 @@ class Named(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """ConsumerGroupHeartbeat request. ``None`` means "as last told"; ``owned`` is ``TopicPartitions``."""
+    """ConsumerGroupHeartbeat request. ``None`` means "as last sent"; ``owned`` is ``TopicPartitions``."""
 
     group_id: str
     member_id: str
@@ -192,7 +192,7 @@ class OffsetCommit:
     """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator knows both.
 
     ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept. ``member_epoch`` is the
-    generation of a member of the classic protocol, and -1 of who is no member.
+    generation of a member of the classic protocol, and -1 of a sender that is no member.
     """
 
     group_id: str

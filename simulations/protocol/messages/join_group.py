@@ -28,7 +28,7 @@ SKIP_ASSIGNMENT_VERSION: Final = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroup:
-    """JoinGroup request; durations in milliseconds. ``member_id`` is "" for who has none yet.
+    """JoinGroup request; durations in milliseconds. ``member_id`` is "" for a member that has none yet.
 
     ``rebalance_timeout_ms`` is the session timeout in version 0, which does not have it.
     """

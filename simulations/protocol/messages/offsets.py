@@ -34,7 +34,7 @@ class FetchedTopic:
 class OffsetFetch:
     """OffsetFetch request of one group. ``topics`` is ``None`` for all that the group has.
 
-    ``member_id`` is ``None`` and the epoch below 0 for who is no member (tools, and clients before KIP-848).
+    ``member_id`` is ``None`` and the epoch below 0 for a sender that is no member (tools, and clients before KIP-848).
     """
 
     group_id: str

@@ -242,7 +242,7 @@ class Acting:
         """The member's process joins: its first one, one that left before, or a new one."""
         self._starts[name] = self._starts.get(name, 0) + 1
         process = self.processes.get(name)
-        # Who joins while its last process is still closing is a second process.
+        # A member that joins while its last process is still closing is a second process.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
         member = self.members[name]

@@ -18,7 +18,7 @@ class Priority(IntEnum):
 
 
 class EventQueue:
-    """A clock that jumps from event to event. Cancelling is the business of who planned: events may find nothing."""
+    """A clock that jumps from event to event. The planner of an event cancels it: events may find nothing to do."""
 
     def __init__(self, start_ms: int) -> None:
         self.now_ms = start_ms

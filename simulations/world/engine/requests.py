@@ -140,7 +140,7 @@ APIS: Final[Mapping[type, Api]] = {
 
 
 def handled(shard: Shard, request: object, now_ms: int, drawn_id: str) -> Outcome[Answer]:
-    """What the coordinator does about a request that is not parked; ``drawn_id`` is the id of who joins without one."""
+    """What the coordinator does about a request that is not parked; ``drawn_id`` is the id of a member that joins without one."""
     if isinstance(request, Heartbeat) and not request.member_id:
         return cast(Outcome[Answer], shard.heartbeat(request, now_ms, drawn_id=drawn_id))
     return APIS[type(request)].handle(shard, request, now_ms)

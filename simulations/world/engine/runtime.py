@@ -84,7 +84,7 @@ class CoordinatorRuntime:
         """The log has been read: timers start, and what comes next is handled."""
         self.loading = False
         outcome = self.shard.loaded(self.now_ms)
-        # The timers of who is in the log already wait for no record, even where loading writes some.
+        # The timers of members that are in the log already wait for no record, even where loading writes some.
         for notice in self._timed(outcome):
             self.timers.record(notice, cause)
         self._add(Operation(outcome, [], cause, seen=((Event.LOADED, None),)))
@@ -154,7 +154,7 @@ class CoordinatorRuntime:
         return handled(shard, asked, now_ms, exchange.member_id)
 
     def _fail(self, exchange: InFlightRequest, failure: RecordTooLarge) -> None:
-        """One batch cannot hold the records: nothing of it was, but for the session timer of who is a member."""
+        """One batch cannot hold the records: nothing of it was, but for the session timers of members."""
         entry = self._write_request(exchange)
         for command in failure.outcome.timers:
             if self.timers.runs(command.timer, command.member_id) and isinstance(command, TimerStart):

@@ -1,4 +1,4 @@
-"""Whether a script can be done: nothing happens to who is not there, and nothing ends that has not begun."""
+"""Whether a script can be done: nothing happens to a member that is not there, and nothing ends that has not begun."""
 
 from __future__ import annotations
 

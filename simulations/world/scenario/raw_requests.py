@@ -69,7 +69,7 @@ def completed(request: RawRequest, own: Mapping[str, Value], ids: Mapping[str, s
     """All fields of the request: those that it lacks as in ``own`` or at their default; topics by ``ids`` (name → id)."""
     given = dict(request.fields)
     if request.api in ASKS_FOR:
-        # Who names no group or member asks for its own.
+        # A request that names no group or member asks for its own.
         given.setdefault(ASKS_FOR[request.api], [{}])
     return _completed(request.schema, given, own, ids)
 

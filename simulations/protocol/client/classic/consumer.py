@@ -147,7 +147,7 @@ class ClassicConsumer:
         """Whether this was the request with its leave, and the leave is over."""
         return isinstance(request, LeaveGroup) and self.closed
 
-    # For who walks all orders of events.
+    # For model checking.
 
     def copy(self) -> ClassicConsumer:
         """A twin that goes on by itself."""

@@ -344,7 +344,7 @@ def take(m: Memory, now_ms: int) -> None:
     m.remembered, m.remembered_generation = m.to_take, m.generation
     m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
     if not _knows(m, m.to_take):
-        # Who is to fetch from a partition whose leader it does not know asks for metadata (``AbstractFetch``).
+        # A consumer that is to fetch from a partition whose leader it does not know asks for metadata (``AbstractFetch``).
         m.metadata_ms = min(m.metadata_ms, now_ms)
     m.events += (Event(Purpose.TAKE, Callback.ASSIGNED, minus(m.to_take, m.owned)),)
 

@@ -128,7 +128,7 @@ class Memory:
     """What the leader's assignment was made of."""
     metadata: Mapping[str, Topic] = field(default_factory=dict)
     covered: frozenset[str] = frozenset()
-    """The topics that metadata were fetched for: of who leads the group's, also those that nobody wants any more."""
+    """The topics that metadata were fetched for: the leader's are the group's, also those that nobody wants any more."""
     metadata_ms: int = 0
     """When metadata are fetched again."""
     unauthorized: bool = False

@@ -1,4 +1,4 @@
-"""A classic member's memory for who walks all orders of events: what decides its future, and what waiting comes to."""
+"""A classic member's memory for model checking: what decides its future, and what waiting comes to."""
 
 from __future__ import annotations
 

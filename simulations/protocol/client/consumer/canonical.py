@@ -1,4 +1,4 @@
-"""What decides a consumer's future, for who walks all futures: times are left out, epochs renamed."""
+"""What decides a consumer's future, for model checking: times are left out, epochs renamed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ background thread and of a polling application: callbacks, reconciliation, commi
 
 It needs no network of its own and no clock: every call receives the time and returns what is to be done, in order.
 The application polls all the time but for the length of a callback, of a commit that it waits for, and while it is
-made late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
+made late; if that takes ``max.poll.interval.ms``, the member leaves. A caller that drives it without time may send
 (``beat``), expire the poll timer (``expire_poll``) and let the application poll (``poll``) whenever it likes.
 
 Kafka's classes: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
