@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from groups.history.replay import epoch_groups
-from groups.history.replay.epoch_groups import Tombstone, Value, assignment_of, known_or_past, with_current
+from groups.history.replay.epoch_groups import assignment_of, known_or_past, replays_of, with_current
 from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.consumer import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
 from groups.history.state.copying import replace
@@ -24,19 +23,6 @@ from groups.history.state.versions import drop, put
 from groups.releases import Release
 
 _KAFKA: Final = Semantics.KAFKA
-_PROTOCOL: Final = Protocol.CONSUMER
-
-
-def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
-    """The state after one record of types 3 to 8 or 16; ``value`` is ``None`` for a tombstone."""
-    return epoch_groups.replay_record(
-        state,
-        _PROTOCOL,
-        key,
-        value,
-        replay_value=_VALUES[record_type],
-        replay_tombstone=_TOMBSTONES[record_type],
-    )
 
 
 def _partition_metadata(state: State, _key: Fields, value: Fields) -> State:
@@ -170,18 +156,16 @@ def _regex_gone(state: State, key: Fields) -> State:
     return replace(state, consumer=replace(state.consumer, regexes=regexes))
 
 
-_VALUES: Final[Mapping[int, Value]] = {
-    3: epoch_groups.group_epoch,
-    4: _partition_metadata,
-    5: _member,
-    6: epoch_groups.target_epoch,
-    7: _target_member,
-    8: _current_member,
-    16: _regex,
-}
-
-_TOMBSTONES: Final[Mapping[int, Tombstone]] = {
-    **epoch_groups.TOMBSTONES,
-    4: _partition_metadata_gone,
-    16: _regex_gone,
-}
+REPLAYS: Final = replays_of(
+    Protocol.CONSUMER,
+    {
+        3: epoch_groups.group_epoch,
+        4: _partition_metadata,
+        5: _member,
+        6: epoch_groups.target_epoch,
+        7: _target_member,
+        8: _current_member,
+        16: _regex,
+    },
+    {4: _partition_metadata_gone, 16: _regex_gone},
+)

@@ -18,6 +18,7 @@ from groups.history.replay.record_types import (
     MEMBER_METADATA,
     TARGET_EPOCH,
     TARGET_MEMBER,
+    meaning,
 )
 from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.consumer import fresh_consumer_group
@@ -52,25 +53,32 @@ from groups.history.words import partition_name
 
 Value = Callable[[State, Fields, Fields], State]
 Tombstone = Callable[[State, Fields], State]
+Replays = Callable[[State, Fields, Fields | None], State]
+"""The state after one record; without a value it is a tombstone."""
+
 Parts = tuple[Mapping[str, Sized], ...]
 
 
-def replay_record(
-    state: State,
-    protocol: Protocol,
-    key: Fields,
-    value: Fields | None,
-    *,
-    replay_value: Value,
-    replay_tombstone: Tombstone,
-) -> State:
-    """The state after one record of ``protocol``; ``value`` is ``None`` for a tombstone."""
-    if value is None:
-        # A tombstone in a group that is not there is nothing, as in Kafka: compaction leaves many of them.
-        if state.protocol is not protocol or state.deleted:
-            return state
-        return replay_tombstone(state, key)
-    return replay_value(_begun(state, protocol), key, value)
+def replays_of(
+    protocol: Protocol, values: Mapping[int, Value], tombstones: Mapping[int, Tombstone]
+) -> dict[int, Replays]:
+    """For each type of ``values`` what replays a record of it; ``tombstones`` in addition to ``TOMBSTONES``."""
+
+    def replay_of(record_type: int) -> Replays:
+        replay_value = values[record_type]
+        replay_tombstone = tombstones.get(record_type) or TOMBSTONES[meaning(record_type)]
+
+        def replay(state: State, key: Fields, value: Fields | None) -> State:
+            if value is not None:
+                return replay_value(_begun(state, protocol), key, value)
+            # A tombstone in a group that is not there is nothing, as in Kafka: compaction leaves many of them.
+            if state.protocol is not protocol or state.deleted:
+                return state
+            return replay_tombstone(state, key)
+
+        return replay
+
+    return {record_type: replay_of(record_type) for record_type in values}
 
 
 def _begun(state: State, protocol: Protocol) -> State:

@@ -8,21 +8,19 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import classic_record, consumer, offsets, share, streams, volatile
 from groups.history.replay.commit_runs import replay_commits, run_of
+from groups.history.replay.epoch_groups import Replays
 from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,
-    CONSUMER_TYPES,
     CURRENT_ASSIGNMENT,
     MEMBER_METADATA,
     OFFSET_TYPES,
-    SHARE_TYPES,
-    STREAMS_TYPES,
 )
 from groups.history.state.copying import draft, replace, sealed
 from groups.history.state.group import UNREADABLE, Anomaly, State
@@ -102,37 +100,29 @@ def _record(state: State, record: Fields) -> State:
     group = key[group_field]
     if group != state.group:
         return state.note("other_group", f"A record of group {group} was left out.")
-    return replays(state, record_type, key, record.get("value"))
+    return replays(state, key, record.get("value"))
 
 
-Replays = Callable[[State, int, Fields, Fields | None], State]
-
-
-def _offset(state: State, _type: int, key: Fields, value: Fields | None) -> State:
-    return offsets.replay_record(state, key, value)
-
-
-def _classic(state: State, _type: int, key: Fields, value: Fields | None) -> State:
-    return classic_record.replay_record(state, key, value)
-
-
-def _current_assignment(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
-    after = consumer.replay_record(state, record_type, key, value)
+def _current_assignment(state: State, key: Fields, value: Fields | None) -> State:
+    after = consumer.REPLAYS[CURRENT_ASSIGNMENT](state, key, value)
     return volatile.after_current_assignment(after, str(key["memberId"])) if after.clients else after
 
 
-def _member_metadata(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
-    after = consumer.replay_record(state, record_type, key, value)
+def _member_metadata(state: State, key: Fields, value: Fields | None) -> State:
+    after = consumer.REPLAYS[MEMBER_METADATA](state, key, value)
     return volatile.after_member_removed(after, str(key["memberId"])) if value is None else after
 
 
+_OF_GROUPS: Final = {
+    **consumer.REPLAYS,
+    CURRENT_ASSIGNMENT: _current_assignment,
+    MEMBER_METADATA: _member_metadata,
+    **share.REPLAYS,
+    **streams.REPLAYS,
+}
 _REPLAYS: Final[Mapping[int, tuple[str, Replays]]] = {
-    **dict.fromkeys(OFFSET_TYPES, ("group", _offset)),
-    CLASSIC_GROUP: ("group", _classic),
-    **dict.fromkeys(CONSUMER_TYPES, ("groupId", consumer.replay_record)),
-    CURRENT_ASSIGNMENT: ("groupId", _current_assignment),
-    MEMBER_METADATA: ("groupId", _member_metadata),
-    **dict.fromkeys(SHARE_TYPES, ("groupId", share.replay_record)),
-    **dict.fromkeys(STREAMS_TYPES, ("groupId", streams.replay_record)),
+    **dict.fromkeys(OFFSET_TYPES, ("group", offsets.replay_record)),
+    CLASSIC_GROUP: ("group", classic_record.replay_record),
+    **{record_type: ("groupId", replays) for record_type, replays in _OF_GROUPS.items()},
 }
 """By type: the field of the key that names the group, and what replays the record."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Final
+
+from groups.wire.generated.consumer import CONSUMER_RECORD_TYPES
+from groups.wire.generated.share import SHARE_RECORD_TYPES
+from groups.wire.generated.streams import STREAMS_RECORD_TYPES
+from groups.wire.record_type import RecordType
 
 CLASSIC_GROUP: Final = 2
 GROUP_EPOCH: Final = 3
@@ -20,21 +25,26 @@ TOPOLOGY: Final = 23
 """The topology of a streams group."""
 
 OFFSET_TYPES: Final = frozenset({0, 1})
-CONSUMER_TYPES: Final = frozenset({3, 4, 5, 6, 7, 8, 16})
-SHARE_TYPES: Final = frozenset({10, 11, 12, 13, 14, SHARE_STATE})
-STREAMS_TYPES: Final = frozenset({17, 19, 20, 21, 22, TOPOLOGY})
 
-_MEANINGS: Final[Mapping[int, int]] = {
-    10: MEMBER_METADATA,
-    11: GROUP_EPOCH,
-    12: TARGET_EPOCH,
-    13: TARGET_MEMBER,
-    14: CURRENT_ASSIGNMENT,
-    17: GROUP_EPOCH,
-    19: MEMBER_METADATA,
-    20: TARGET_EPOCH,
-    21: TARGET_MEMBER,
-    22: CURRENT_ASSIGNMENT,
+
+def _numbers(types: Iterable[RecordType]) -> frozenset[int]:
+    return frozenset(each.number for each in types)
+
+
+CONSUMER_TYPES: Final = _numbers(CONSUMER_RECORD_TYPES)
+SHARE_TYPES: Final = _numbers(SHARE_RECORD_TYPES)
+STREAMS_TYPES: Final = _numbers(STREAMS_RECORD_TYPES)
+
+
+def _kind(record_type: RecordType) -> str:
+    """The schema's name without the protocol: ``TargetAssignmentMember``."""
+    return record_type.message.partition("Group")[2]
+
+
+_BY_KIND: Final = {_kind(each): each.number for each in CONSUMER_RECORD_TYPES}
+_MEANINGS: Final = {
+    each.number: _BY_KIND.get(_kind(each), each.number)
+    for each in (*SHARE_RECORD_TYPES, *STREAMS_RECORD_TYPES)
 }
 
 EPOCH_TYPES: Final = frozenset(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from groups.history.replay import epoch_groups
 from groups.history.replay.epoch_groups import (
-    Tombstone,
-    Value,
     assignment_of,
     known_or_past,
     partitions_of,
+    replays_of,
     with_current,
 )
 from groups.history.replay.fields import Fields, integer, text
-from groups.history.replay.record_types import SHARE_STATE, meaning
+from groups.history.replay.record_types import SHARE_STATE
 from groups.history.state.consumer import STABLE
 from groups.history.state.copying import replace
 from groups.history.state.epochs import with_member
@@ -24,18 +23,6 @@ from groups.history.state.share import ShareMember
 
 UNKNOWN_TOPIC_NAME: Final = "<UNKNOWN>"
 """What the coordinator writes for the name of a topic that is not there any more."""
-
-
-def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
-    """The state after one record of types 10 to 15; ``value`` is ``None`` for a tombstone."""
-    return epoch_groups.replay_record(
-        state,
-        Protocol.SHARE,
-        key,
-        value,
-        replay_value=_VALUES[record_type],
-        replay_tombstone=_TOMBSTONES[meaning(record_type)],
-    )
 
 
 def _member(state: State, key: Fields, value: Fields) -> State:
@@ -94,13 +81,15 @@ def _share_state_gone(state: State, _key: Fields) -> State:
     return replace(state, share=replace(state.share, initializing={}, initialized={}, deleting=()))
 
 
-_VALUES: Final[Mapping[int, Value]] = {
-    10: _member,
-    11: epoch_groups.group_epoch,
-    12: epoch_groups.target_epoch,
-    13: epoch_groups.target_member,
-    14: _current_member,
-    15: _share_state,
-}
-
-_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**epoch_groups.TOMBSTONES, SHARE_STATE: _share_state_gone}
+REPLAYS: Final = replays_of(
+    Protocol.SHARE,
+    {
+        10: _member,
+        11: epoch_groups.group_epoch,
+        12: epoch_groups.target_epoch,
+        13: epoch_groups.target_member,
+        14: _current_member,
+        15: _share_state,
+    },
+    {SHARE_STATE: _share_state_gone},
+)

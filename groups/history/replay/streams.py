@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, cast
 
 from groups.history.replay import epoch_groups
 from groups.history.replay.epoch_groups import (
-    Tombstone,
-    Value,
     assignment_of,
     known_or_past,
     no_room,
     partitions_of,
+    replays_of,
     with_current,
 )
 from groups.history.replay.fields import Fields, integer, mapping, text
-from groups.history.replay.record_types import TOPOLOGY, meaning
+from groups.history.replay.record_types import TOPOLOGY
 from groups.history.state.copying import replace
 from groups.history.state.epochs import named_partitions, with_member
 from groups.history.state.group import Protocol, State, seen_names
@@ -24,18 +22,6 @@ from groups.history.state.streams import NOT_VALIDATED, STABLE, StreamsMember, S
 from groups.history.state.versions import put
 
 SUBTOPOLOGY: Final = "subtopologyId"
-
-
-def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
-    """The state after one record of types 17 or 19 to 23; ``value`` is ``None`` for a tombstone."""
-    return epoch_groups.replay_record(
-        state,
-        Protocol.STREAMS,
-        key,
-        value,
-        replay_value=_VALUES[record_type],
-        replay_tombstone=_TOMBSTONES[meaning(record_type)],
-    )
 
 
 def _group_epoch(state: State, key: Fields, value: Fields) -> State:
@@ -131,13 +117,15 @@ def _topology_gone(state: State, _key: Fields) -> State:
     return replace(state, streams=replace(state.streams, topology=None))
 
 
-_VALUES: Final[Mapping[int, Value]] = {
-    17: _group_epoch,
-    19: _member,
-    20: epoch_groups.target_epoch,
-    21: _target_member,
-    22: _current_member,
-    23: _topology,
-}
-
-_TOMBSTONES: Final[Mapping[int, Tombstone]] = {**epoch_groups.TOMBSTONES, TOPOLOGY: _topology_gone}
+REPLAYS: Final = replays_of(
+    Protocol.STREAMS,
+    {
+        17: _group_epoch,
+        19: _member,
+        20: epoch_groups.target_epoch,
+        21: _target_member,
+        22: _current_member,
+        23: _topology,
+    },
+    {TOPOLOGY: _topology_gone},
+)

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, TypedDict
 
+from groups.history.replay.record_types import CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
 from groups.texts.request_log import LoggedRequest
-from groups.wire.generated.consumer import CONSUMER_RECORD_TYPES
-from groups.wire.generated.share import SHARE_RECORD_TYPES
-from groups.wire.generated.streams import STREAMS_RECORD_TYPES
 from simulations.proof.conformance.classic_requests import can_read
 from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
 from simulations.proof.conformance.requests import (
@@ -75,11 +73,6 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 HANDLED_MS: Final = 250
 """How long after it was read a request is handled at the latest that may wait for its answer, on a machine on which
 nothing else shows that it is slower."""
-
-_CONSUMER_TYPES, _SHARE_TYPES, _STREAMS_TYPES = (
-    frozenset(each.number for each in types)
-    for types in (CONSUMER_RECORD_TYPES, SHARE_RECORD_TYPES, STREAMS_RECORD_TYPES)
-)
 
 
 class NotJudgedLine(TypedDict):
@@ -216,10 +209,10 @@ def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str
     types = {each.payload["type"] for each in written}
     if any("key_bytes" in each.payload for each in written):
         return "records that cannot be read"
-    consumer = HEARTBEAT in apis or bool(types & _CONSUMER_TYPES)
-    if types & _SHARE_TYPES:
+    consumer = HEARTBEAT in apis or bool(types & CONSUMER_TYPES)
+    if types & SHARE_TYPES:
         return "share group"
-    if types & _STREAMS_TYPES:
+    if types & STREAMS_TYPES:
         return "streams group"
     others = apis & {*OTHER_APIS}
     if others and not consumer:
