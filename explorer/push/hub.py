@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,12 +21,7 @@ import orjson
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
-from groups.cluster_models import Cluster
-from groups.jobs.leases import waits_of
-from groups.models import Import, Timeline
-from groups.storage import why_it_waits
-from groups.watching.live_source import live_sources
-from simulations.models import Sweep
+from explorer.push.messages import KINDS
 
 log = logging.getLogger(__name__)
 
@@ -198,10 +192,8 @@ class Hub:
                 if (tail := tails.get(feed.group)) is not None:
                     feed.send(orjson.dumps(tail).decode())
                     self.repeated += len(feed.listeners)
-                    feed.ended = not feed.group.startswith("cluster.") and tail["status"] not in (
-                        "running",
-                        "waiting",
-                    )
+                    ends = KINDS[feed.group.split(".", 1)[0]].ends
+                    feed.ended = ends and tail["status"] not in ("running", "waiting")
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
@@ -231,41 +223,16 @@ def process_counts() -> SocketCounts:
 
 
 def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The last sequence and status of each watched timeline, the status of each watched import or sweep: a query a kind."""
-    named = [group.split(".", 1) for group in groups]
-    timelines = [key for kind, key in named if kind == "timeline"]
-    imports = [key for kind, key in named if kind == "import"]
-    sweeps = [key for kind, key in named if kind == "sweep"]
-    clusters = [key for kind, key in named if kind == "cluster"]
-    tails: dict[str, dict[str, Any]] = {}
-    if timelines:
-        rows = Timeline.objects.filter(pk__in=timelines)
-        for key, last, *state in rows.values_list("id", "last", "status", "source", "lease_owner"):
-            waits = why_it_waits(*state)
-            tails[f"timeline.{key}"] = {"type": "tail", "last": last, "status": state[0]} | _waiting(waits)
-        for key, source in live_sources(timelines).items():
-            if (tail := tails.get(f"timeline.{key}")) is not None:
-                tail["live"] = source
-    if imports:
-        for key, status in Import.objects.filter(pk__in=imports).values_list("id", "status"):
-            tails[f"import.{key}"] = {"type": "tail", "status": status} | _waiting(waits_of(status))
-    if sweeps:
-        for key, status, done in Sweep.objects.filter(pk__in=sweeps).values_list("id", "status", "done"):
-            tails[f"sweep.{key}"] = {"type": "tail", "status": status, "done": done} | _waiting(
-                waits_of(status)
-            )
-    if clusters:
-        for key, status, problem in Cluster.objects.filter(pk__in=clusters).values_list(
-            "id", "status", "problem"
-        ):
-            # A cluster goes on for ever: whatever its state is, its feed does not end.
-            now_ms = time.time_ns() // 1_000_000
-            tails[f"cluster.{key}"] = {"type": "tail", "status": status, "problem": problem, "now_ms": now_ms}
-    return tails
-
-
-def _waiting(why: str) -> dict[str, str]:
-    return {"waits": why} if why else {}
+    """The tail of each feed whose object exists: a query a kind."""
+    keys: dict[str, list[str]] = {}
+    for group in groups:
+        kind, key = group.split(".", 1)
+        keys.setdefault(kind, []).append(key)
+    return {
+        f"{kind}.{key}": {"type": "tail", **tail}
+        for kind, some in keys.items()
+        for key, tail in KINDS[kind].tails(some)
+    }
 
 
 def joined(messages: Sequence[Message]) -> list[str]:

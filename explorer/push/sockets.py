@@ -10,9 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
-from abc import ABC, abstractmethod
-from typing import Any
 
 import orjson
 from channels.db import database_sync_to_async
@@ -20,16 +17,15 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from django.urls import path, re_path
 
-from explorer.pages.clusters.describing import groups_of
 from explorer.push.hub import Listener, hub
-from groups.cluster_models import Cluster
-from groups.history.replay.fold import FOLD_VERSION
-from groups.jobs.announce import cluster_group, import_group, sweep_group, timeline_group
-from groups.models import Import, Timeline
+from explorer.push.messages import (
+    ClusterMessages,
+    ImportMessages,
+    Messages,
+    SweepMessages,
+    TimelineMessages,
+)
 from groups.one_line import one_line
-from groups.watching.live_source import live_sources
-from simulations.jobs import sweep_runs
-from simulations.models import Sweep
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +43,7 @@ TOO_MANY = 4429
 """Close codes of our own (4000 to 4999 are free for it), in the manner of HTTP's."""
 
 
-class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
+class FeedSocket(Messages, AsyncWebsocketConsumer):  # type: ignore[misc]
     """A socket that joins a feed, sends ``hello``, and forwards."""
 
     # The hub has the subscription; Channels would make one for each socket.
@@ -55,14 +51,6 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
 
     listener: Listener | None = None
     forwarding: asyncio.Task[None] | None = None
-
-    @abstractmethod
-    def group(self, key: str) -> str:
-        """The channel layer's group that it hears."""
-
-    @abstractmethod
-    def hello(self, key: str) -> dict[str, Any] | None:
-        """The socket's first message, from the database; null if the object does not exist."""
 
     async def connect(self) -> None:
         key = self.scope["url_route"]["kwargs"]["key"]
@@ -72,7 +60,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
         if hub().sockets >= SOCKETS_MOST:
             await self.refuse(TOO_MANY)
             return
-        self.feed = self.group(key)
+        self.feed = f"{self.kind}.{key}"
         self.listener = await hub().join(self.feed)
         try:
             hello = await database_sync_to_async(self.hello)(key)
@@ -118,58 +106,16 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             await hub().leave(self.feed, listener)
 
 
-class TimelineSocket(FeedSocket):
-    def group(self, key: str) -> str:
-        return timeline_group(key)
-
-    def hello(self, key: str) -> dict[str, Any] | None:
-        found = Timeline.objects.filter(pk=key).values("last", "status").first()
-        if found is None:
-            return None
-        hello = {
-            "type": "hello",
-            "last": found["last"],
-            "fold_version": FOLD_VERSION,
-            "status": found["status"],
-        }
-        source = live_sources([key]).get(key)
-        return hello if source is None else hello | {"live": source}
+class TimelineSocket(TimelineMessages, FeedSocket): ...
 
 
-class ImportSocket(FeedSocket):
-    def group(self, key: str) -> str:
-        return import_group(key)
-
-    def hello(self, key: str) -> dict[str, Any] | None:
-        found = Import.objects.filter(pk=key).values("status", "progress").first()
-        return found and {"type": "hello", "status": found["status"], "progress": found["progress"]}
+class ImportSocket(ImportMessages, FeedSocket): ...
 
 
-class SweepSocket(FeedSocket):
-    def group(self, key: str) -> str:
-        return sweep_group(key)
-
-    def hello(self, key: str) -> dict[str, Any] | None:
-        found = Sweep.objects.filter(pk=key).first()
-        return None if found is None else sweep_runs.progress_message(found, "hello")
+class SweepSocket(SweepMessages, FeedSocket): ...
 
 
-class ClusterSocket(FeedSocket):
-    def group(self, key: str) -> str:
-        return cluster_group(key)
-
-    def hello(self, key: str) -> dict[str, Any] | None:
-        found = Cluster.objects.filter(pk=key).first()
-        if found is None:
-            return None
-        return {
-            "type": "hello",
-            "status": found.status,
-            "problem": found.problem,
-            "seen": found.seen,
-            "groups": groups_of(found),
-            "now_ms": time.time_ns() // 1_000_000,
-        }
+class ClusterSocket(ClusterMessages, FeedSocket): ...
 
 
 class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
