@@ -38,6 +38,25 @@ TOPIC_LENGTH_MOST = 249
 """Kafka's own limit; of a topic with a longer name no offsets are kept."""
 
 
+class Job(models.Model):
+    """Something that somebody started and a process works on: an import, a sweep, a search."""
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    problem = models.TextField(blank=True)
+    """Why it failed or was interrupted: one line, empty where all is well."""
+
+    lease_until = models.DateTimeField(null=True)
+    """When the lease expires of the process that waits for it or works on it; null once it has ended."""
+
+    author = author_field()
+    created = models.DateTimeField(auto_now_add=True)
+    finished = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ("-created", "id")
+
+
 class Timeline(models.Model):
     """A stored log of one incarnation of a group."""
 
@@ -227,7 +246,7 @@ class Digested(models.Model):
         return f"{self.timeline_id}: digest {self.level} of {self.first} to {self.last}"
 
 
-class Import(models.Model):
+class Import(Job):
     """One import: what was given, how far it is, and what came of it."""
 
     class Status(models.TextChoices):
@@ -237,7 +256,6 @@ class Import(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     title = models.CharField(max_length=TITLE_LENGTH_MOST)
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
     progress: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
@@ -250,21 +268,8 @@ class Import(models.Model):
     """What to read of it: ``groups``, ``from_ms``, ``until_ms``, ``topics`` (names by topic id), and ``folder`` where it
     was uploaded to."""
 
-    problem = models.TextField(blank=True)
-    """Why it failed: one line, empty where all is well."""
-
-    lease_until = models.DateTimeField(null=True)
-    """When the lease expires of the process that waits for it or reads it; null once it has ended."""
-
     timelines = models.ManyToManyField(Timeline, related_name="imports")
     """Its timelines: those that it made, and those that were there already with the same entries."""
-
-    author = author_field()
-    created = models.DateTimeField(auto_now_add=True)
-    finished = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ("-created", "id")
 
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"

@@ -6,11 +6,10 @@ from typing import Any
 
 from django.db import models
 
-from groups.authors import author_field
-from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
+from groups.models import TITLE_LENGTH_MOST, Job, Timeline
 
 
-class Sweep(models.Model):
+class Sweep(Job):
     """One sweep over assignors, shapes, events and seeds."""
 
     class Status(models.TextChoices):
@@ -21,14 +20,10 @@ class Sweep(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     title = models.CharField(max_length=TITLE_LENGTH_MOST)
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
     stage = models.CharField(max_length=100, blank=True)
     """What goes on before the first answer is there, in words."""
-
-    problem = models.TextField(blank=True)
-    """Why it failed or was interrupted: one line, empty where all is well."""
 
     axes: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     """As ``simulations.sweeps.asked`` reads them."""
@@ -50,16 +45,6 @@ class Sweep(models.Model):
     engine = models.CharField(max_length=64)
     """Digest of the assignors that answer: only the same ones give the same numbers again."""
 
-    lease_until = models.DateTimeField(null=True)
-    """When the lease expires of the process that waits for it or runs it; null once it has ended."""
-
-    author = author_field()
-    created = models.DateTimeField(auto_now_add=True)
-    finished = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ("-created", "id")
-
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"
 
@@ -79,32 +64,22 @@ class Answered(models.Model):
         return f"{self.sweep_id}: cell {self.cell} from seed {self.first}"
 
 
-class RemedySearch(models.Model):
+class RemedySearch(Job):
     """One search for what would have helped with a timeline's incident."""
 
     Status = Sweep.Status
 
-    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="remedy_searches")
-    author = author_field()
     at = models.IntegerField()
     """The entry after which the incident begins."""
 
     seeds = models.IntegerField()
     status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
     stage = models.CharField(max_length=100, blank=True)
-    problem = models.TextField(blank=True)
     runs = models.IntegerField(default=0)
     done = models.IntegerField(default=0)
     answer: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(null=True)
     """As ``simulations.remedies.values.Answer``, as far as it is known."""
-
-    lease_until = models.DateTimeField(null=True)
-    created = models.DateTimeField(auto_now_add=True)
-    finished = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ("-created", "id")
 
     def __str__(self) -> str:
         return f"{self.id} ({self.timeline_id} at {self.at})"
