@@ -60,6 +60,8 @@ class Alert(models.Model):
         "groups.Timeline", null=True, on_delete=models.SET_NULL, related_name="alerts"
     )
     sequence = models.BigIntegerField(null=True)
+    silenced = models.BooleanField(default=False)
+    """A silence held when it began: no message of it was sent."""
 
     class Meta:
         ordering = ("-at_ms", "id")
@@ -67,6 +69,32 @@ class Alert(models.Model):
 
     def __str__(self) -> str:
         return f"{self.group}: {self.says}"
+
+
+class Silence(models.Model):
+    """Until a time no message is sent of alerts of some groups and rules of a cluster."""
+
+    id = models.CharField(primary_key=True, max_length=64)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="silences")
+    kind = models.CharField(max_length=16, blank=True)
+    """The kind of the rules; empty for all."""
+
+    group = models.CharField(max_length=GROUP_NAME_LENGTH_MOST, blank=True)
+    """A name or a pattern; empty for all."""
+
+    until_ms = models.BigIntegerField()
+    why = models.CharField(max_length=300)
+    who = models.CharField(max_length=100, blank=True)
+    """A name that was given, where nobody is signed in."""
+
+    author = author_field()
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("until_ms", "id")
+
+    def __str__(self) -> str:
+        return f"{self.kind or 'all rules'} on {self.group or 'all groups'}: {self.why}"
 
 
 class Delivery(models.Model):

@@ -63,7 +63,7 @@ TABLE: Final = {
         GET lessons lesson lesson-write lesson-handout sweeps sweep
         GET rebalances report api-rebalances remedies api-remedy-search api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
-        GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule
+        GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
         GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
         SOCKET ws/timelines/<slug:key> ws/imports/<slug:key> ws/sweeps/<slug:key> ws/clusters/<slug:key>
         """,
@@ -97,7 +97,7 @@ TABLE: Final = {
     ),
     Action.SHARE: Permission("make a share link", EDITOR, EDITOR, "POST api-links api-laboratory-links"),
     Action.WITHDRAW: Permission("withdraw a share link", EDITOR, ADMIN, "DELETE api-link"),
-    Action.RULE: Permission("add an alert rule that is shown on the page alone", EDITOR, EDITOR, "POST api-cluster-rules api-cluster-rules-usual"),
+    Action.RULE: Permission("add an alert rule that is shown on the page alone, add and end a silence", EDITOR, EDITOR, "POST api-cluster-rules api-cluster-rules-usual api-cluster-silences\nDELETE api-cluster-silence"),
     Action.CHANGE_RULE: Permission("switch or remove an alert rule", EDITOR, ADMIN, "PATCH api-cluster-rule\nDELETE api-cluster-rule"),
     Action.TARGET: Permission(
         "give an alert rule a webhook, and send it a test", ADMIN, ADMIN, "POST api-cluster-rule-test"

@@ -5,24 +5,30 @@ clusters:
     properties: {bootstrap.servers: "kafka-1.example:9092", sasl.password: "${PROD_EU_PASSWORD}"}
     rules:
       - {kind: late, lag_s: 300, webhook: "${CHAT}", form: slack}
+    silences:
+      - {group: orders-*, until: 2026-12-01T08:00:00Z, why: "the move to eu-2", who: ada}
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import yaml
 
-from groups.alert_models import AlertRule
+from groups.alert_models import AlertRule, Silence
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
 from groups.clusters.settings import SECRET, settings_of
 from groups.watching import registry
 from groups.watching.alerts import registry as rules
+from groups.watching.alerts import silences
 from groups.watching.alerts.destination import Destination, destination_of, stored_destination
 from groups.watching.alerts.rules import BadRule, rule_of
+from groups.watching.alerts.silences import SilenceAsked
 from groups.watching.registry import CLUSTERS_MOST, BadCluster
 from groups.watching.secrets import seal
 
@@ -30,7 +36,7 @@ FILE_BYTES_MOST: Final = 1024 * 1024
 """50 clusters with 50 rules each are a quarter of this."""
 
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_KEYS: Final = {"properties", "rules", "watched"}
+_KEYS: Final = {"properties", "rules", "silences", "watched"}
 
 
 class BadDeclaration(Exception):
@@ -74,12 +80,30 @@ def _cluster(name: str, given: Any, environment: Mapping[str, str]) -> dict[str,
             destination_of(rule)
         except BadRule as error:
             raise BadDeclaration(f"{where}.{error.field}: {error}") from None
+    found["silences"] = _silences(name, found.get("silences", []))
     if properties is not None:
         found["properties"] = {str(key): _property(value) for key, value in properties.items()}
         try:
             settings_of(found["properties"], by_hand=False)
         except ClusterError as error:
             raise BadDeclaration(f"clusters.{name}.properties: {error}") from None
+    return found
+
+
+def _silences(name: str, declared: Any) -> list[SilenceAsked]:
+    if not isinstance(declared, list):
+        raise BadDeclaration(f"clusters.{name}.silences must be a list.")
+    found = []
+    for at, silence in enumerate(declared):
+        where = f"clusters.{name}.silences[{at}]"
+        if not isinstance(silence, dict):
+            raise BadDeclaration(
+                f"{where} must be a silence such as {{until: 2026-12-01T08:00:00Z, why: a deploy}}."
+            )
+        try:
+            found.append(silences.silence_of(silence))
+        except BadRule as error:
+            raise BadDeclaration(f"{where}.{error.field}: {error}") from None
     return found
 
 
@@ -120,6 +144,7 @@ def apply(clusters: Mapping[str, dict[str, Any]], *, prune: bool) -> Iterator[st
             cluster = registry.set_watched(cluster, watched=declared["watched"])
             yield f"{name}: {'watched' if cluster.watched else 'paused'}"
         yield from _rules(cluster, declared["rules"], prune=prune)
+        yield from _silenced(cluster, declared["silences"], prune=prune)
     for name in Cluster.objects.exclude(name__in=clusters).values_list("name", flat=True):
         yield f"{name}: not in the file, left as it is"
 
@@ -173,6 +198,26 @@ def _rules(cluster: Cluster, declared: list[dict[str, Any]], *, prune: bool) -> 
             yield f"{cluster.name}: added the rule {rules.text_of(row)}"
 
 
+def _silenced(cluster: Cluster, declared: list[SilenceAsked], *, prune: bool) -> Iterator[str]:
+    """One of the file whose time is past is left out: the file need not change for that."""
+    now_ms = time.time_ns() // 1_000_000
+    stored = {
+        SilenceAsked(row.kind, row.group, row.until_ms, row.why, row.who): row
+        for row in silences.active(cluster, now_ms)
+    }
+    for asked, row in stored.items():
+        if prune and asked not in declared:
+            yield f"{cluster.name}: ended the silence {asked.why!r}"
+            row.delete()
+    for asked in declared:
+        if asked not in stored and asked.until_ms > now_ms:
+            try:
+                silences.add(cluster, asked, now_ms)
+            except BadRule as error:
+                raise BadDeclaration(f"clusters.{cluster.name}.silences: {error}") from None
+            yield f"{cluster.name}: added the silence {asked.why!r}"
+
+
 def _identity(limits: Mapping[str, Any], rule: Mapping[str, Any], destination: object) -> Any:
     return rule["kind"], rule.get("group") or "", tuple(sorted(limits.items())), destination
 
@@ -189,9 +234,18 @@ def written() -> str:
                 for name, value in registry.shown(cluster).items()
             }
         destinations: list[Destination] = []
+        held = silences.active(cluster, time.time_ns() // 1_000_000)
+        known["silences"] = [
+            {name: value for name, value in _written_silence(row).items() if value != ""} for row in held
+        ]
         known["rules"] = [_written_rule(row, prefix, destinations) for row in cluster.rules.all()]
         clusters[cluster.name] = known
     return yaml.safe_dump({"clusters": clusters}, sort_keys=False, allow_unicode=True)
+
+
+def _written_silence(row: Silence) -> dict[str, Any]:
+    until = datetime.fromtimestamp(row.until_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return {"kind": row.kind, "group": row.group, "until": until, "why": row.why, "who": row.who}
 
 
 def _written_rule(row: AlertRule, prefix: str, destinations: list[Destination]) -> dict[str, Any]:

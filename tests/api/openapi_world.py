@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -59,6 +60,7 @@ def world() -> dict[str, Any]:
     live = watched(TWO, ODD)
     cluster = registry.get(live.cluster_id or "")
     rule = rules.add(cluster, {"kind": "stuck", "webhook": "https://chat.example/x"})
+    silence = cluster.silences.create(id="silence", until_ms=2**50, why="a deploy")
     Alert.objects.create(
         id="alert", rule=rule, cluster=cluster, group="orders", says="stuck", since_ms=1, at_ms=2
     )
@@ -74,6 +76,7 @@ def world() -> dict[str, Any]:
         "sweep_id": sweep.id,
         "cluster_id": cluster.pk,
         "rule_id": rule.pk,
+        "silence_id": silence.pk,
         "search_id": remedy_runs.create(study, 15, 2).id,
         "link_id": link.id,
         "name": LESSON,
@@ -140,6 +143,9 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-clusters-check": {"properties": cluster},
         "patch-cluster": {"watched": True},
         "post-cluster-rules": {"kind": "storm", "group": "", "webhook": "", "count": 5, "within_s": 600},
+        "post-cluster-silences": {
+            "until": (timezone.now() + timedelta(hours=1)).isoformat(), "why": "a deploy", "group": "orders-*", "kind": "lag", "who": "ada",
+        },
         "patch-cluster-rule": {"enabled": True},
         "post-laboratory": {"query": LINK, "changes": [{"what": "sizes", "to": "equal"}]},
         "post-laboratory-runs": {"query": LINK, "board": 6, "changes": []},

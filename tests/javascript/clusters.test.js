@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { FIELDS, aboutWords, deliveryWords, holding, ruleOf } from '../../static/js/clusters/alerts.js';
+import {
+  FIELDS,
+  aboutWords,
+  deliveryWords,
+  holding,
+  ruleOf,
+  silenceOf,
+  silenceWords,
+} from '../../static/js/clusters/alerts.js';
 import { listed, rebalancing, stateWords, taken, watchedWords } from '../../static/js/live/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
@@ -128,4 +136,11 @@ test('how a cluster is watched is said: followed and how far behind, or polled a
     'following __consumer_offsets (1 partition), 12,345 records behind, checked every 2 s',
   );
   assert.equal(watchedWords({ every_s: 0.5, took_ms: 9 }), 'polled every 0.5 s (a round took 9 ms)');
+});
+
+test('a silence lasts some hours from now, and hours that are none are left to the server', () => {
+  const fields = { hours: '1.5', group: 'orders-*', kind: '', why: 'deploy', who: '' };
+  assert.deepEqual(silenceOf(fields, 1_000), { group: 'orders-*', kind: '', why: 'deploy', who: '', until: 5_401_000 });
+  assert.equal(silenceOf({ ...fields, hours: 'two' }, 1_000).until, 'two');
+  assert.equal(silenceWords({ group: '', kind: 'lag' }), 'all groups, lag');
 });

@@ -91,7 +91,7 @@ CLOSED = {
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
     "clusters", "cluster", "compare", "differences", "difference", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
-    "api-assignment", "api-cluster-alerts", "api-cluster-timelines", "cluster-timelines", "api-cluster-rules", "api-cluster-rules-usual", "api-cluster-rule", "api-cluster-rule-test",
+    "api-assignment", "api-cluster-alerts", "api-cluster-timelines", "cluster-timelines", "api-cluster-rules", "api-cluster-rules-usual", "api-cluster-rule", "api-cluster-rule-test", "api-cluster-silences", "api-cluster-silence",
     "groups", "api-groups", "timelines", "metrics", "status", "api-status", "api-openapi", "api-docs", "docs", "docs-page", "api-kept", "api-kept-delete", "rehearsal", "api-rehearsal", "api-rehearsal-plan", "api-rehearsal-runs",
     "rebalances", "report", "api-rebalances", "remedies", "api-remedies", "api-remedy-search", "api-remedy-cancel", "api-remedy-branches",
     "lessons", "lesson", "lesson-handout", "lesson-write", "api-lessons", "api-lesson", "api-lessons-check", "api-lessons-runs",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -12,7 +14,7 @@ from explorer.pages.clusters.views import found_or_refused
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups.alert_models import AlertRule
 from groups.reserve import makes_room
-from groups.watching.alerts import deliveries, registry
+from groups.watching.alerts import deliveries, registry, silences
 from groups.watching.alerts.registry import overview, shown_delivery, shown_rule
 from groups.watching.alerts.rules import BadRule
 
@@ -75,6 +77,34 @@ def api_test(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpRespons
     if sent is None:
         raise BadRequest("The rule has no webhook.", status=409)
     return json_response(shown_delivery(sent), status=202)
+
+
+def api_silences(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``GET …/silences``: those that hold."""
+    return json_response(
+        [silences.shown(row) for row in silences.active(found_or_refused(cluster_id), _now_ms())]
+    )
+
+
+def api_silence(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``POST …/silences``: until a time no message is sent of some groups and rules; 201."""
+    cluster = found_or_refused(cluster_id)
+    try:
+        row = silences.add(cluster, silences.silence_of(json_body(request)), _now_ms())
+    except BadRule as error:
+        raise BadRequest(str(error), field=error.field) from error
+    return json_response(silences.shown(row), status=201)
+
+
+def api_end_silence(request: HttpRequest, cluster_id: str, silence_id: str) -> HttpResponse:
+    """``DELETE …/silences/<id>``: messages are sent again; also of what began meanwhile and still holds."""
+    if not makes_room(found_or_refused(cluster_id).silences.filter(pk=silence_id).delete)()[0]:
+        raise BadRequest(f"There is no silence {silence_id!r}.", status=404)
+    return HttpResponse(status=204)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _rule(cluster_id: str, rule_id: str) -> AlertRule:

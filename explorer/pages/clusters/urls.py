@@ -31,5 +31,15 @@ urlpatterns = [
         endpoint(GET=alerts.api_rule, PATCH=alerts.api_change, DELETE=alerts.api_delete),
         name="api-cluster-rule",
     ),
+    path(
+        f"{ONE}/silences",
+        endpoint(GET=alerts.api_silences, POST=alerts.api_silence),
+        name="api-cluster-silences",
+    ),
+    path(
+        f"{ONE}/silences/<slug:silence_id>",
+        endpoint(DELETE=alerts.api_end_silence),
+        name="api-cluster-silence",
+    ),
     path(f"{ONE}/rules/<slug:rule_id>/test", endpoint(POST=alerts.api_test), name="api-cluster-rule-test"),
 ]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups import storage
-from groups.alert_models import Alert, AlertRule
+from groups.alert_models import Alert, AlertRule, Silence
 from groups.cluster_models import Cluster
 from groups.history.words import duration
 from groups.watching.alerts import registry
 from groups.watching.alerts.deliveries import enqueue
 from groups.watching.alerts.rules import BadRule, Held, Kind, Rule
+from groups.watching.alerts.silences import is_silent
 from groups.watching.together import Together
 
 READ_RULES_EVERY_S: Final = 2.0
@@ -34,6 +35,7 @@ class Ledger:
     kinds: Collection[Kind]
     rules: list[tuple[AlertRule, Rule]] = field(default_factory=list)
     open: dict[Place, Alert] = field(default_factory=dict)
+    silences: list[Silence] = field(default_factory=list)
     _numbers: dict[Place, int | None] = field(default_factory=dict)
     """What the alerts that hold count, as their sentences have it."""
 
@@ -58,6 +60,7 @@ class Ledger:
         if self.read_s is not None and now_s - self.read_s < READ_RULES_EVERY_S:
             return False
         is_first, self.read_s = self.read_s is None, now_s
+        self.silences = list(Silence.objects.filter(cluster=self.cluster))
         kinds = [kind.value for kind in self.kinds]
         rows = AlertRule.objects.filter(cluster=self.cluster, enabled=True, kind__in=kinds)
         rules = []
@@ -106,11 +109,14 @@ class Ledger:
             ended_ms=at_ms if key else None,
             timeline_id=timeline_id,
             sequence=held.sequence,
+            silenced=is_silent(self.silences, row.kind, group, at_ms),
         )
         if not key:
             self.open[row.pk, group] = alert
             self._numbers[row.pk, group] = held.number
         cause = (row.pk, together.from_ms) if together is not None else None
+        if alert.silenced:
+            return alert
         if cause is None or cause not in self._sent:
             enqueue(row, alert, "found" if key else "began", text)
         if cause is not None:
@@ -145,10 +151,25 @@ class Ledger:
         if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
             return []
         cause = self._causes.pop(place, None)
+        if alert.silenced:
+            return [alert]
         if cause is None or cause not in self._causes.values():
             text = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
             enqueue(alert.rule, alert, "ended", text)
         return [alert]
+
+    def resume(self, at_ms: int) -> bool:
+        """Send that alerts began which hold and are silent no more; whether there are such."""
+        ended = [
+            alert
+            for alert in self.open.values()
+            if alert.silenced and not is_silent(self.silences, alert.rule.kind, alert.group, at_ms)
+        ]
+        for alert in ended:
+            alert.silenced = False
+            Alert.objects.filter(pk=alert.pk).update(silenced=False)
+            enqueue(alert.rule, alert, "began", alert.says)
+        return bool(ended)
 
     def _comes_and_goes(self, place: Place, at_ms: int) -> bool:
         """Count an alert that begins; whether it is one of ``FLAPS`` within ``FLAP_MS``."""

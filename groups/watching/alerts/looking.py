@@ -82,6 +82,7 @@ class Lookout:
             self._forget_others()
         if not self.ledger.rules:
             return []
+        self._is_other = self.ledger.resume(at_ms)
         changed: list[Alert] = []
         self.losses.take(groups)
         restless = {group for _, group in (*self.ledger.open, *self._since)} | self._late

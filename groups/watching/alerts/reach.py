@@ -60,6 +60,7 @@ class Reach:
         if self._away_ms is None:
             return []
         self.ledger.refresh()
+        self.ledger.resume(at_ms)
         began = []
         for row, rule in self.ledger.rules:
             length = duration(at_ms - self._away_ms)

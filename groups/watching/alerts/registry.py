@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
@@ -13,6 +14,7 @@ from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster
 from groups.reserve import makes_room
 from groups.shown import shown_name
+from groups.watching.alerts import silences
 from groups.watching.alerts.destination import destination_of, stored_destination
 from groups.watching.alerts.rules import (
     LIMITS,
@@ -69,6 +71,7 @@ class ShownAlert(TypedDict):
     since_ms: int
     at_ms: int
     ended_ms: int | None
+    silenced: bool
     url: str | None
 
 
@@ -207,6 +210,7 @@ def shown_alert(row: Alert) -> ShownAlert:
         "since_ms": row.since_ms,
         "at_ms": row.at_ms,
         "ended_ms": row.ended_ms,
+        "silenced": row.silenced,
         "url": moment_of(row),
     }
 
@@ -236,12 +240,13 @@ def shown_delivery(row: Delivery) -> ShownDelivery:
 
 
 def overview(cluster: Cluster) -> dict[str, Any]:
-    """``rules``, ``alerts`` (those that hold first, then the newest) and ``deliveries``, the newest first."""
+    """``rules``, ``silences``, ``alerts`` (those that hold first, then the newest) and ``deliveries``, the newest first."""
     alerts = cluster.alerts.select_related("rule__cluster")
     held = list(alerts.filter(ended_ms=None)[:ALERTS_SHOWN])
     ended = list(alerts.exclude(ended_ms=None)[: ALERTS_SHOWN - len(held)])
     return {
         "rules": [shown_rule(row) for row in cluster.rules.select_related("cluster")],
+        "silences": [silences.shown(row) for row in silences.active(cluster, time.time_ns() // 1_000_000)],
         "alerts": [shown_alert(row) for row in (*held, *ended)],
         "deliveries": [shown_delivery(row) for row in cluster.deliveries.all()[:DELIVERIES_SHOWN]],
         "waiting": cluster.deliveries.filter(state=Delivery.State.WAITING).count(),

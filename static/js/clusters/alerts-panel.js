@@ -13,7 +13,7 @@ import { orToast, toast } from '../shared/toast.js';
 import { messageOf } from '../shared/errors.js';
 import { keep, kept } from '../shared/kept.js';
 import { duration, plural } from '../frame/words.js';
-import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf } from './alerts.js';
+import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf, silenceOf, silenceWords } from './alerts.js';
 
 const KEPT = 'alerts in this browser';
 
@@ -53,7 +53,10 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       h('i', { 'aria-hidden': 'true' }),
       h('span.gn.mono', alert.about),
       alert.url ? h('a', { href: alert.url }, alert.says) : h('span', alert.says),
-      h('span.quiet.small', `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${known}`),
+      h(
+        'span.quiet.small',
+        `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${known}${alert.silenced ? ', silenced' : ''}`,
+      ),
     );
   }
 
@@ -78,6 +81,17 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     );
   }
 
+  /** @param {import('./alerts.js').Silence} silence */
+  function silenceRow(silence) {
+    const end = () => act(() => submit(`${url}/silences/${silence.id}`, 'DELETE'), 'It could not be ended.');
+    return h(
+      'li',
+      h('b', silenceWords(silence)),
+      h('span.quiet', `until ${clock(silence.until_ms)}: ${silence.why}${silence.who ? ` (${silence.who})` : ''}`),
+      h('span.acts', h('button.btn.sm', { type: 'button', 'data-needs': 'rule', onclick: end }, 'End')),
+    );
+  }
+
   function draw() {
     const nowMs = clockOfServer.now();
     const held = holding(overview.alerts);
@@ -92,6 +106,8 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
     part('no-alerts').hidden = overview.alerts.length > 0;
     part('rules').replaceChildren(...overview.rules.map(ruleRow));
     part('no-rules').hidden = overview.rules.length > 0;
+    part('silences').replaceChildren(...overview.silences.map(silenceRow));
+    part('no-silences').hidden = overview.silences.length > 0;
     part('deliveries').replaceChildren(
       ...overview.deliveries.map((delivery) =>
         h(
@@ -153,6 +169,19 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       await refresh();
     } catch (error) {
       part('rule-why').textContent = messageOf(error, 'It could not be added.');
+    }
+  });
+
+  const silence = /** @type {HTMLFormElement} */ (part('silence-add'));
+  silence.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const given = /** @type {{[name: string]: string}} */ (Object.fromEntries(new FormData(silence).entries()));
+    try {
+      await submit(`${url}/silences`, 'POST', silenceOf(given, clockOfServer.now()));
+      part('silence-why').textContent = 'No message is sent from now on.';
+      await refresh();
+    } catch (error) {
+      part('silence-why').textContent = error instanceof Error ? error.message : 'It could not be added.';
     }
   });
 

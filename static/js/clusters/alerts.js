@@ -20,7 +20,10 @@
  * @property {number} since_ms
  * @property {number} at_ms
  * @property {number | null} ended_ms
+ * @property {boolean} silenced
  * @property {string | null} url
+ *
+ * @typedef {{id: string, kind: string, group: string, until_ms: number, why: string, who: string}} Silence
  *
  * @typedef {object} Delivery
  * @property {number} id
@@ -32,7 +35,7 @@
  * @property {number} created_ms
  * @property {number | null} next_try_ms
  *
- * @typedef {{rules: Rule[], alerts: Alert[], deliveries: Delivery[], waiting: number}} Overview
+ * @typedef {{rules: Rule[], silences: Silence[], alerts: Alert[], deliveries: Delivery[], waiting: number}} Overview
  */
 
 /** The fields of each kind, with what is in them at first. @type {{[kind: string]: {[field: string]: number | string}}} */
@@ -89,6 +92,15 @@ export function ruleOf(fields) {
     ...destinationOf(fields),
     ...Object.fromEntries(numbers),
   };
+}
+
+/** What a silence is about. @param {Pick<Silence, 'kind' | 'group'>} silence */
+export const silenceWords = ({ kind, group }) => `${group || 'all groups'}${kind ? `, ${kind}` : ''}`;
+
+/** The body of a new silence. @param {{[name: string]: string}} fields @param {number} nowMs */
+export function silenceOf({ hours, ...fields }, nowMs) {
+  const until = Math.round(nowMs + Number(hours) * 3_600_000);
+  return { ...fields, until: Number.isFinite(until) ? until : hours };
 }
 
 /** Those that hold now. @param {Alert[]} alerts */

@@ -33,6 +33,7 @@ from explorer.server.status.status_facts import Status
 from groups.watching.alerts.forms import Form
 from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
 from groups.watching.alerts.rules import FINDINGS, LIMITS, Kind
+from groups.watching.alerts.silences import ShownSilence
 from groups.watching.columns import GroupRow
 
 PROPERTIES: Final = {"anyOf": [{"type": "object", "additionalProperties": TEXT}, TEXT]}
@@ -136,12 +137,30 @@ ROWS: Final = (
         answer=fields(
             {
                 "rules": list[ShownRule],
+                "silences": list[ShownSilence],
                 "alerts": list[ShownAlert],
                 "deliveries": list[ShownDelivery],
                 "waiting": number(),
             }
         ),
     ),
+    Operation("GET api-cluster-silences", "The silences that hold", answer=list[ShownSilence]),
+    Operation(
+        "POST api-cluster-silences",
+        "Send no messages of some groups and rules until a time",
+        body=fields(
+            {
+                "until": {"type": ["string", "integer"]},
+                "why": TEXT,
+                "group?": TEXT,
+                "kind?": {"enum": ["", *Kind]},
+                "who?": TEXT,
+            }
+        ),
+        answer=ShownSilence,
+        status=201,
+    ),
+    Operation("DELETE api-cluster-silence", "End it", status=204),
     Operation("GET api-cluster-rules", "The rules", answer=list[ShownRule]),
     Operation("POST api-cluster-rules", "Add a rule", body=RULE, answer=ShownRule, status=201),
     Operation(
