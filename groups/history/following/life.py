@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from groups.history.passes.units import Written
 from groups.history.replay.record_types import CLASSIC_GROUP, EPOCH_TYPES
@@ -30,7 +30,7 @@ def ends_life(alive: list[int], unit: Iterable[Written]) -> bool:
     return removed and not alive
 
 
-def gap_note(partition: int | None, first: int, last: int, reason: str, **more: Any) -> dict[str, Any]:
+def gap_note(partition: int | None, first: int, last: int, reason: str, **more: object) -> dict[str, object]:
     """The payload of a note: the offsets ``first`` to ``last`` are missing."""
     return {
         "note": "gap",
