@@ -23,6 +23,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from groups import places, storage
+from groups.imports import topic_copy
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ChildKilled, ParentStops
@@ -34,6 +35,7 @@ from groups.packs.listed_summary import plain
 from groups.pipeline.spark.failures import why
 from groups.reserve import makes_room
 from groups.shown import shown_name
+from groups.spark_ready import how_to_install, missing_packages
 from groups.storage import importing
 from groups.texts.end_offsets import EndOffsets
 
@@ -190,8 +192,28 @@ def _receive(
 ) -> Iterator[tuple[Import.Status, str]]:
     """Has the child read it to its end; yields what the import has come to, once that is known."""
     groups = found.options.get("groups")
+    watch = Watch(lambda: patiently(lambda: renew(found.id)))
+    paths, topics = found.paths, found.options.get("topics") or {}
+    if (cluster := topic_copy.cluster_of(paths)) is not None:
+        if missing := missing_packages():
+            received.spark_missing = True
+            yield Import.Status.FAILED, f"Reading a topic needs Spark. {how_to_install(missing)}"
+            return
+        into = copied_topic(cluster)
+        for message in topic_copy.copy_topic(cluster, into, found.master or None, watch):
+            if message["type"] == "error":
+                watch.ended = True
+                yield Import.Status.FAILED, str(message["message"])
+                return
+            received.take(message)
+            patiently(lambda: save_progress(found.id, received))
+            publish(received.progress)
+        if watch.stopped:
+            yield Import.Status.CANCELLED, ""
+            return
+        paths, topics = topic_copy.read_from(into)
     question = {
-        "paths": found.paths,
+        "paths": paths,
         "store": settings.STORE_URL,
         "rights": settings.FILE_RIGHTS,
         "folder": found.id,
@@ -201,11 +223,10 @@ def _receive(
         "groups": groups,
         "from_ms": found.options.get("from_ms"),
         "until_ms": found.options.get("until_ms"),
-        "topics": found.options.get("topics") or {},
+        "topics": topics,
         "settings": found.options.get("settings") or {},
         "earlier": importing.earlier(groups),
     }
-    watch = Watch(lambda: patiently(lambda: renew(found.id)))
     reported_s = 0.0
     for message in children.messages(question, watch):
         if message["type"] == "error":
@@ -361,6 +382,11 @@ def uploads() -> Path:
 def unpacked(import_id: str) -> Path:
     """Where the archives of an import are unpacked while it is read."""
     return uploads() / f"{import_id}.unpacked"
+
+
+def copied_topic(cluster_id: str) -> Path:
+    """Where the copy of a cluster's offsets topic is kept."""
+    return uploads() / f"{cluster_id}.topic"
 
 
 def remove_unpacked(import_id: str) -> None:

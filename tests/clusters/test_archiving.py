@@ -143,6 +143,35 @@ def test_the_command_copies_what_is_there_and_import_log_takes_it(node: Node, tm
     assert records["skipped"] == []
 
 
+def test_import_log_reads_the_topic_of_a_cluster_to_its_end_and_goes_on_from_there(
+    node: Node, tmp_path: Path
+) -> None:
+    (tmp_path / "var").mkdir()
+    properties = tmp_path / "prod.properties"
+    properties.write_text(f"bootstrap.servers={node.bootstrap}\n")
+    environment = {**environment_for(tmp_path / "var"), "REBALANCE_CLUSTER_PROD": str(properties)}
+
+    def imported() -> dict[str, Any]:
+        done = manage("import_log", "--cluster", "prod", environment=environment)
+        assert done.returncode == 0, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    first = imported()
+    names = {timeline["group"] for timeline in first["timelines"]}
+    assert names >= {f"first-{number}" for number in range(8)}
+    assert first["records"]["skipped"] == []
+    live(node, "third", groups=2)
+    again = imported()
+    assert {timeline["group"] for timeline in again["timelines"]} - names == {"third-0", "third-1"}
+    [copy] = (tmp_path / "var").rglob("*.topic")
+    assert sorted(file.name for file in (copy / CHECKPOINT / "commits").glob("[0-9]*")) == ["0", "1"]
+    assert_is_the_brokers(node, copy, ends(node))
+
+    unknown = manage("import_log", "--cluster", "nope", environment=environment)
+    assert (unknown.returncode, len(unknown.stderr.splitlines())) == (2, 1)
+
+
 def test_a_cluster_that_does_not_answer_is_told_in_one_line(tmp_path: Path) -> None:
     words = (
         "archive_log",

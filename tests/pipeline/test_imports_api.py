@@ -14,8 +14,10 @@ from django.test import Client
 
 from explorer.pages.imports import uploading
 from explorer.pages.imports.uploading import safe_path
-from groups.imports import lifecycle
+from groups.cluster_models import Cluster
+from groups.imports import lifecycle, topic_copy
 from groups.models import Import, Timeline
+from groups.watching.secrets import seal
 from tests.pipeline.segments import FOO, sample_group
 from tests.tasks.idle import pretend_the_job
 
@@ -59,6 +61,40 @@ def test_the_sample_log_is_one_click(queued: Queued) -> None:
     assert answer.json() == created | {"import": found.id}, "the last one is the old name"
     assert queued == [found.id]
     assert all(Path(path).exists() for path in found.paths)
+
+
+def test_the_topic_of_a_cluster_that_is_added_is_imported_from_its_page(queued: Queued) -> None:
+    cluster = Cluster.objects.create(id="c1", name="prod", sealed=b"")
+    answer = post({"cluster": cluster.pk})
+
+    found = Import.objects.get()
+    assert (answer.status_code, queued, found.paths) == (201, [found.id], ["cluster://c1"])
+    page = Client().get(f"/clusters/{cluster.pk}").content.decode()
+    assert "Import its history" in page
+    by_form = Client().post("/import/", {"cluster": cluster.pk})
+    assert by_form.status_code == 302
+    assert "c2" in message(post({"cluster": "c2"}))
+    assert Client().post("/import/", {"cluster": "c2"}).status_code == 404
+
+
+def test_a_cluster_that_cannot_be_reached_fails_its_import_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The job that copies is asked with the cluster's own properties."""
+    asked: list[Any] = []
+
+    def refused(module: str, *, question: Any, cancelled: Any) -> Any:
+        asked.append((module, question["properties"], question["once"]))
+        yield {"type": "error", "message": "127.0.0.1:1 does not answer."}
+
+    Cluster.objects.create(id="c1", name="prod", sealed=seal({"bootstrap.servers": "127.0.0.1:1"}))
+    monkeypatch.setattr(topic_copy, "run_child", refused)
+    monkeypatch.setattr(lifecycle, "missing_packages", tuple)
+    done = lifecycle.perform(post({"cluster": "c1"}).json()["id"])
+
+    assert (done.status, done.problem) == (Import.Status.FAILED, "127.0.0.1:1 does not answer.")
+    assert asked == [("groups.archiving.job", {"bootstrap.servers": "127.0.0.1:1"}, True)]
+    assert lifecycle.can_be_repeated(done)
 
 
 def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queued) -> None:

@@ -19,10 +19,12 @@ from groups import storage
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
 from groups.imports.tasks import run_import
+from groups.imports.topic_copy import SCHEME
 from groups.models import Import
 from groups.packs.files import let_group_read
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.texts.end_offsets import BadEndOffsets, read_end_offsets
+from groups.watching import registry
 
 IMPORTS_WAITING_MOST = 10
 """Imports that may wait or run at once: each takes a core and a gigabyte for as long as it lasts."""
@@ -54,6 +56,17 @@ def start_sample(name: str | None = None) -> Import:
         named=True,
         settings=chosen.get("settings"),
         lead=lead,
+    )
+
+
+def start_topic(cluster_id: str) -> Import:
+    """Queues the import of the offsets topic of a cluster that is added."""
+    try:
+        cluster = registry.get(cluster_id)
+    except registry.NoSuchCluster as error:
+        raise BadRequest(str(error), status=404, field="cluster") from error
+    return _queue(
+        title=f"Topic of {cluster.name}", paths=[f"{SCHEME}{cluster.pk}"], master=settings.SPARK_MASTER
     )
 
 

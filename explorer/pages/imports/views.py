@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import described, detail, groups, listed
-from explorer.pages.imports.uploading import repeat, start_sample, start_upload
+from explorer.pages.imports.uploading import repeat, start_sample, start_topic, start_upload
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
@@ -71,7 +71,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 
 def api_start(request: HttpRequest) -> HttpResponse:
-    """``POST /api/imports``: files as multipart, or ``{"sample": true}``; 201 with the import's id and address."""
+    """``POST /api/imports``: files as multipart, ``{"sample": true}`` or ``{"cluster": ID}``; 201 with the import's id and address."""
     return created_response("import", _started(request).id, page="import", api="api-import")
 
 
@@ -129,9 +129,15 @@ def _started(request: HttpRequest) -> Import:
             return start_sample()
         if isinstance(wanted, str) and wanted:
             return start_sample(wanted)
-        raise BadRequest('Send files as multipart, or {"sample": true} for the sample log.')
+        if isinstance(body.get("cluster"), str):
+            return start_topic(body["cluster"])
+        raise BadRequest(
+            'Send files as multipart, {"cluster": "ID"}, or {"sample": true} for the sample log.'
+        )
     if sample := request.POST.get("sample"):
         return start_sample(None if sample == "true" else sample)
+    if cluster := request.POST.get("cluster"):
+        return start_topic(cluster)
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
     end_offsets: Any = request.FILES.get("end_offsets") or None
     return start_upload(files, request.POST.getlist("paths"), request.POST.dict(), end_offsets)

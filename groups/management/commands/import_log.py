@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,13 +15,17 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from groups import database
+from groups.cluster_models import Cluster
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
+from groups.imports.topic_copy import SCHEME
+from groups.management.commands.archive_log import EVERY_LEAST_S, EVERY_MOST_S
 from groups.models import Import
 from groups.pipeline.engine import ENGINES, LOCAL, SPARK
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.texts.end_offsets import BadEndOffsets, EndOffsets, read_end_offsets
+from groups.watching import registry
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content, whichever of the two is given."""
@@ -38,9 +44,24 @@ class Command(TerminalCommand):
         in_one_line(parser)
         parser.add_argument(
             "paths",
-            nargs="+",
+            nargs="*",
             metavar="PATH",
             help="segment files, folders that hold them, either packed (.tar, .tar.gz, .zip, .gz, .zst), or text of kafka-dump-log",
+        )
+        parser.add_argument(
+            "--cluster",
+            metavar="NAME",
+            help="in place of paths: the offsets topic of a cluster that is added, read-only",
+        )
+        parser.add_argument(
+            "--follow", action="store_true", help="with --cluster: again from where it ended, until Ctrl-C"
+        )
+        parser.add_argument(
+            "--every",
+            type=float,
+            default=60.0,
+            metavar="S",
+            help="with --follow: seconds between two imports",
         )
         parser.add_argument(
             "--group",
@@ -90,9 +111,35 @@ class Command(TerminalCommand):
         if options["engine"] == LOCAL and options["master"]:
             raise usage("--master is of Spark, and --engine local reads without it: give one of them.")
         database.prepare()
-        paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
+        if options["cluster"]:
+            self.topic(options)
+        elif not options["paths"] or options["follow"]:
+            raise usage("Give PATHs, or --cluster NAME, which --follow goes with.")
+        else:
+            paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
+            self.read(title_of(paths), paths, options)
+
+    def topic(self, options: dict[str, Any]) -> None:
+        """Reads the cluster's topic to its end; again and again with ``--follow``: each time what is new continues the timelines."""
+        if options["paths"]:
+            raise usage("Give PATHs or --cluster NAME, and not both.")
+        if not EVERY_LEAST_S <= options["every"] <= EVERY_MOST_S:
+            raise usage(f"--every takes seconds from {EVERY_LEAST_S:g} to {EVERY_MOST_S:g}.")
+        registry.take_environment()
+        cluster = Cluster.objects.filter(name=options["cluster"]).first()
+        if cluster is None:
+            raise usage(f"No cluster {options['cluster']!r} is added: `clusters` lists them.")
+        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+            while True:
+                self.read(f"Topic of {cluster.name}", [f"{SCHEME}{cluster.pk}"], options)
+                if not options["follow"]:
+                    return
+                self.stdout.flush()
+                time.sleep(options["every"])
+
+    def read(self, title: str, paths: list[str], options: dict[str, Any]) -> None:
         created = lifecycle.create(
-            title=title_of(paths),
+            title=title,
             paths=paths,
             groups=options["group"],
             from_ms=moment_of("--from", options["from_"]),

@@ -26,7 +26,7 @@ from groups.imports.client_settings import TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS
 from groups.models import Import
 from groups.pipeline.times import StageTime
 
-SAMPLE: Final = fields({"sample": {"anyOf": [{"const": True}, TEXT]}})
+SAMPLE: Final = fields({"sample?": {"anyOf": [{"const": True}, TEXT]}, "cluster?": TEXT})
 FILES: Final = Content(
     "multipart/form-data",
     "`files`: segments, archives of them, or text of kafka-dump-log; `paths`: their names with folders, in their order; "
@@ -118,7 +118,7 @@ ROWS: Final = (
     ),
     Operation(
         "POST api-imports",
-        "Queue an import of files, or of the sample log",
+        "Queue an import of files, of the offsets topic of a cluster that is added, or of the sample log",
         body=(SAMPLE, FILES),
         answer=fields(CREATED),
         status=201,
