@@ -16,7 +16,8 @@ from typing import Final
 from groups.history.entries import Kind, Payload, Provenance
 from groups.history.state.classic_group import UNKNOWN_GENERATION
 from groups.history.state.epochs import FIRST_EPOCH
-from groups.history.words import listed_partitions
+from groups.history.story.events import ERROR_NAMES
+from groups.history.words import listed, listed_partitions
 from groups.texts.found import LogEvent, TextEntry
 from groups.texts.inferred_values import (
     CALLBACKS,
@@ -31,6 +32,7 @@ from groups.texts.inferred_values import (
     partitions,
     partitions_by_id,
     rebalance_under_way,
+    refused_commits,
 )
 from groups.texts.log_lines import BROKER
 from groups.texts.one_axis import COORDINATOR, Recorded, note, number, on_one_axis
@@ -39,6 +41,9 @@ _UUID: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 _JOINS: Final = frozenset({"joined", "joined_modern"})
 ONE_REQUEST_MS: Final = 1_000
 """A coordinator logs what one request does within a moment."""
+
+REFUSED_SHOWN: Final = 3
+"""Partitions of a refused commit that its note names."""
 
 AWAY: Final = -2
 """Kafka's epoch of a static member that has left for now."""
@@ -171,6 +176,29 @@ class _Group:
 
     def _reason(self, event: LogEvent) -> None:
         self._note(f"{event.source} logs: {event.fields['reason'].strip()}")
+
+    def _refused_commit(self, event: LogEvent) -> None:
+        """A client logs which commits were refused, and as what; the coordinator logs nothing of it."""
+        refused = refused_commits(event.fields)
+        if refused is None:
+            return
+        code, offsets = refused
+        member = self.member_of.get(event.source)
+        places = [f"{topic}-{number} at {offset}" for topic, number, offset in offsets]
+        shown = listed(
+            places
+            if len(places) <= REFUSED_SHOWN
+            else [*places[:REFUSED_SHOWN], f"{len(places) - REFUSED_SHOWN} more"]
+        )
+        self._note(f"{event.source} logs: its commit of {shown} was refused ({ERROR_NAMES[code]})")
+        if member is not None:
+            topics = [
+                {"name": topic, "partitions": [{"partitionIndex": number, "errorCode": code}]}
+                for topic, number, _ in offsets
+            ]
+            body = {"throttleTimeMs": 0, "topics": topics}
+            payload = {"api": "OffsetCommit", "version": 9, "to": member, "body": body}
+            self._add(Kind.RESPONSE, COORDINATOR, payload)
 
     def _callback(self, event: LogEvent) -> None:
         given = partitions(event.fields.get("partitions", ""))
@@ -470,6 +498,8 @@ _HANDLERS: Final[Mapping[str, Callable[[_Group, LogEvent], None]]] = {
     "given_id": _Group._named,
     "named": _Group._named,
     "reason": _Group._reason,
+    "refused_commit": _Group._refused_commit,
+    "refused_commits": _Group._refused_commit,
     "failed": _Group._failed,
     "left": _Group._left,
     "joined": _Group._joined,

@@ -161,3 +161,34 @@ def _assignment(given: Partitions) -> str:
 
 def _bytes(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+_REFUSALS: Final = (
+    (22, "generation id is not valid"),
+    (25, "not aware of this member"),
+    (25, "unknown member"),
+    (27, "rebalanc"),
+    (82, "group.instance.id"),
+    (82, "static consumer fenced"),
+    (110, "epoch is fenced"),
+    (110, "fenced by group coordinator"),
+    (113, "epoch is stale"),
+    (113, "stale member epoch"),
+)
+"""Kafka's errors by words of the sentences with which Java's client and librdkafka name them."""
+
+_AT: Final = re.compile(r"([\w.-]{1,249})(?:\(\S{0,99}?\))?\[(\d{1,9})\]@(\d{1,19})")
+
+
+def refused_commits(fields: Mapping[str, str]) -> tuple[int, list[tuple[str, int, int]]] | None:
+    """The error, and the commits by topic, partition and offset; null where the refusal is of another kind: a broker, a right, a time."""
+    why = fields["why"].lower()
+    code = next((code for code, words in _REFUSALS if words in why), None)
+    if code is None:
+        return None
+    if "partition" in fields:
+        return code, [(fields["topic"], int(fields["partition"]), int(fields["offset"]))]
+    offsets = [
+        (topic, int(number), int(offset)) for topic, number, offset in _AT.findall(fields["partitions"])
+    ]
+    return (code, offsets) if offsets else None

@@ -128,6 +128,10 @@ _JAVA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
         r"Member (?P<member>\S+) with epoch (?P<epoch>-?\d+) transitioned from (?P<old>\w+) to (?P<new>\w+)",
     ),
     ("reconciling", r"Reconciling assignment with local epoch"),
+    (
+        "refused_commit",
+        r"Offset commit failed on partition (?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,9}) at offset (?P<offset>\d{1,19}): (?P<why>.{1,499})",
+    ),
 )
 _RDKAFKA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     (
@@ -140,6 +144,10 @@ _RDKAFKA_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("revoked_partitions", r"delegating (?:incremental )?revoke of \d+ partition"),
     ("lost_partitions", r"current assignment of \d+ partition\(s\) lost: (?P<reason>.*)"),
     ("listed", r"^(?P<topic>\S+) \[(?P<partition>\d+)\] offset \S+"),
+    (
+        "refused_commits",
+        r"Offset commit \(.{0,99}?\) failed for \d+/\d+ partition\(s\) in join-state \S+: (?P<why>[^\[]{1,99}): (?P<partitions>\S{1,400}\[\d.*)",
+    ),
     ("reason", r"(?P<reason>Application maximum poll interval \(.*)"),
     ("reason", r"(?P<reason>Consumer group session timed out .*)"),
     ("reason", r"\(re\)joining in join-state .{0,99}?: (?P<reason>.*)"),
