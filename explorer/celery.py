@@ -39,7 +39,7 @@ app.autodiscover_tasks()
 app.autodiscover_tasks(["groups.imports"])
 app.autodiscover_tasks(["simulations.jobs"], related_name="run_tasks")
 app.autodiscover_tasks(["simulations.jobs"], related_name="sweep_tasks")
-app.autodiscover_tasks(["simulations.jobs"], related_name="remedy_tasks")
+app.autodiscover_tasks(["simulations.jobs"], related_name="question_tasks")
 
 app.steps["consumer"].add(Attendance)
 

@@ -181,6 +181,7 @@ CELERY_TASK_ROUTES = {
     "simulations.run": {"queue": "runs"},
     "simulations.sweep": {"queue": "imports"},
     "simulations.remedies": {"queue": "imports"},
+    "simulations.proof": {"queue": "imports"},
     "groups.refold": {"queue": "runs"},
     "groups.import": {"queue": "imports"},
 }

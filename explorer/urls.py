@@ -26,6 +26,7 @@ urlpatterns = [
     path("", include("explorer.pages.lessons.urls")),
     path("", include("explorer.pages.sweeps.urls")),
     path("", include("explorer.pages.remedies.urls")),
+    path("", include("explorer.pages.proofs.urls")),
     path("", include("explorer.sharing.urls")),
     path("", include("explorer.pages.clusters.urls")),
     path("api/", include("explorer.pages.timelines.urls")),

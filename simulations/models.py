@@ -64,22 +64,43 @@ class Answered(models.Model):
         return f"{self.sweep_id}: cell {self.cell} from seed {self.first}"
 
 
-class RemedySearch(Job):
-    """One search for what would have helped with a timeline's incident."""
+class LongQuestion(Job):
+    """What a child process answers within minutes."""
 
     Status = Sweep.Status
+
+    status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
+    stage = models.CharField(max_length=100, blank=True)
+    answer: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(null=True)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+
+class RemedySearch(LongQuestion):
+    """One search for what would have helped with a timeline's incident.
+
+    Its ``answer`` is ``simulations.remedies.values.Answer``, as far as it is known.
+    """
 
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="remedy_searches")
     at = models.IntegerField()
     """The entry after which the incident begins."""
 
     seeds = models.IntegerField()
-    status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
-    stage = models.CharField(max_length=100, blank=True)
     runs = models.IntegerField(default=0)
     done = models.IntegerField(default=0)
-    answer: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(null=True)
-    """As ``simulations.remedies.values.Answer``, as far as it is known."""
 
     def __str__(self) -> str:
         return f"{self.id} ({self.timeline_id} at {self.at})"
+
+
+class Proof(LongQuestion):
+    """An exploration of a scenario, or a recording that is put to the simulated coordinator."""
+
+    title = models.CharField(max_length=TITLE_LENGTH_MOST)
+    question: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    """As ``simulations.jobs.proof_child`` reads it."""
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.title})"

@@ -61,7 +61,7 @@ TABLE: Final = {
         """
         GET home help board timelines groups metrics status api-status api-openapi api-docs docs docs-page compare differences difference import-new import simulate inspector laboratory rehearsal clusters cluster cluster-timelines
         GET lessons lesson lesson-write lesson-handout sweeps sweep
-        GET rebalances report api-rebalances remedies api-remedy-search api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
+        GET rebalances report api-rebalances remedies api-remedy-search proof api-proof api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
         GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
@@ -77,15 +77,15 @@ TABLE: Final = {
         "POST api-exports api-pseudonyms api-comparison-exports api-laboratory-exports",
     ),
     Action.RUN: Permission(
-        "start runs, forks, upgrades, lessons, sweeps and searches for remedies that are kept", EDITOR, EDITOR,
-        "POST simulate compare rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-branches",
+        "start runs, forks, upgrades, lessons, sweeps and searches for remedies and proofs that are kept", EDITOR, EDITOR,
+        "POST simulate compare rehearsal sweeps api-runs api-forks api-laboratory-runs api-rehearsal-runs api-lessons-runs api-sweeps api-remedies api-remedy-branches api-proofs",
     ),
     Action.IMPORT: Permission("import a log", EDITOR, EDITOR, "POST api-imports import-new"),
     Action.CHANGE: Permission(
-        "rename, name topics of, cancel, repeat or resume a timeline, an import, a sweep or a search for remedies", EDITOR, ADMIN,
+        "rename, name topics of, cancel, repeat or resume a timeline, an import, a sweep, a search for remedies or a proof", EDITOR, ADMIN,
         """
         PATCH api-timeline api-topics api-import
-        POST api-cancel api-remedy-cancel api-import-cancel api-import-repeat api-sweep-cancel api-sweep-resume
+        POST api-cancel api-remedy-cancel api-proof-cancel api-import-cancel api-import-repeat api-sweep-cancel api-sweep-resume
         """,
     ),
     Action.DELETE: Permission(

@@ -24,6 +24,7 @@ TARGETS: Final[Mapping[str, tuple[str, tuple[str, str]]]] = {
     "import_id": ("groups.Import", ("author_id", "")),
     "sweep_id": ("simulations.Sweep", ("author_id", "")),
     "search_id": ("simulations.RemedySearch", ("author_id", "timeline__cluster_id")),
+    "proof_id": ("simulations.Proof", ("author_id", "")),
     "link_id": ("sharing.Link", ("author_id", "timeline__cluster_id")),
     "rule_id": ("groups.AlertRule", ("author_id", "cluster_id")),
     "cluster_id": ("groups.Cluster", ("author_id", "pk")),

@@ -27,7 +27,9 @@ from groups.jobs.patience import is_away
 from groups.models import Timeline
 from groups.one_line import one_line
 from groups.tasks import refold
-from simulations.jobs import remedy_runs, remedy_tasks, sweep_runs, sweep_tasks
+from simulations.jobs import question_tasks, sweep_runs, sweep_tasks
+from simulations.jobs.proof_runs import proofs
+from simulations.jobs.remedy_runs import searches
 from simulations.jobs.run_tasks import resume
 
 log = logging.getLogger(__name__)
@@ -66,7 +68,8 @@ def forget_queue() -> None:
     storage.forget_queue()
     lifecycle.leases.forget_queue()
     sweep_runs.leases.forget_queue()
-    remedy_runs.leases.forget_queue()
+    searches.leases.forget_queue()
+    proofs.leases.forget_queue()
 
 
 def sweep() -> None:
@@ -83,7 +86,7 @@ def sweep() -> None:
     clear_ended()
     take_up_lost()
     sweep_tasks.take_up_lost()
-    remedy_tasks.take_up_lost()
+    question_tasks.take_up_lost()
     stale, now = list(storage.stale().values_list("id", flat=True)), time.monotonic()
     for done in _refolding.keys() - set(stale):
         del _refolding[done]

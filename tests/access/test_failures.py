@@ -52,6 +52,7 @@ async def test_nothing_under_the_api_is_told_in_json(asks: Asks, path: str) -> N
         "/import/nowhere",
         "/sweeps/nowhere",
         "/remedies/nowhere",
+        "/proofs/nowhere",
         "/t/nowhere/rebalances",
         "/t/nowhere/report",
     ],

@@ -26,7 +26,7 @@ from explorer.sharing.models import Link
 from groups import authors, storage
 from groups.imports import lifecycle
 from groups.models import AlertRule, Cluster, Timeline
-from simulations.models import RemedySearch, Sweep
+from simulations.models import Proof, RemedySearch, Sweep
 from tests.access.conftest import Answer, Asks
 from tests.access.roles_page import PAGE, text
 from tests.access.test_signing_in import NAME, PASSWORD, Person, closed_after, person, team
@@ -35,7 +35,7 @@ from tests.sharing.test_links import BY_COOKIE, BY_TOKEN, OPEN, patterns
 __all__ = ["person", "team"]
 
 IDS = {
-    "timeline_id": "of-ada", "import_id": "of-ada", "sweep_id": "of-ada", "search_id": "of-ada", "link_id": "of-ada", "rule_id": "of-ada", "cluster_id": "of-ada",
+    "timeline_id": "of-ada", "import_id": "of-ada", "sweep_id": "of-ada", "search_id": "of-ada", "proof_id": "of-ada", "link_id": "of-ada", "rule_id": "of-ada", "cluster_id": "of-ada",
 }  # fmt: skip
 SINCE = {"until": "2100-01-01T00:00:00Z", "hides_names": False, "first": 1, "last": 1}
 
@@ -88,6 +88,7 @@ def accounts(db: None) -> dict[str, User]:
     storage.create_timeline(title="t", source=Timeline.Source.SIMULATION, timeline_id="of-ada")
     lifecycle.create(title="i", paths=[], import_id="of-ada")
     RemedySearch.objects.create(id="of-ada", timeline_id="of-ada", at=1, seeds=1)
+    Proof.objects.create(id="of-ada", title="p", question={})
     Sweep.objects.create(id="of-ada", title="s", axes={}, cases=1, engine="e")
     Link.objects.create(id="of-ada", token_hash="h", title="l", view="reader", **SINCE)
     AlertRule.objects.create(id="of-ada", cluster=cluster, kind="storm")

@@ -25,7 +25,7 @@ from groups.models import Import, Timeline
 from groups.places import ROOT
 from groups.watching import registry
 from groups.watching.alerts import registry as rules
-from simulations.jobs import remedy_runs, sweep_runs
+from simulations.jobs import proof_runs, remedy_runs, sweep_runs
 from simulations.jobs.run_tasks import engine_digest
 from simulations.sweeps.asked import axes_of
 from simulations.world import studies
@@ -78,6 +78,7 @@ def world() -> dict[str, Any]:
         "rule_id": rule.pk,
         "silence_id": silence.pk,
         "search_id": remedy_runs.create(study, 15, 2).id,
+        "proof_id": proof_runs.create("p", {"sample": "recorded-classic"}).id,
         "link_id": link.id,
         "name": LESSON,
         "first": 1,
@@ -156,6 +157,7 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-lessons-runs": {"lesson": LESSON, "at_ms": 1_000, "acts": []},
         "post-remedies": {"at": 15, "seeds": 2},
         "post-remedy-branches": {"remedy": "static"},
+        "post-proofs": {"sample": "recorded-classic"},
         "post-sweeps": {"assignors": ["classic/range"], "shapes": ["6x3x21"], "events": ["join"], "seeds": 2, "first_seed": 1},
         "post-exports": {"format": "data", "from": 1, "to": 40, "hide_names": True, "key": None, "view": "reader", "at": 5},
         "post-comparison-exports": {"runs": [ids["timeline_id"], ids["imported"]], "from_ms": 0, "at_ms": 0, "hide_names": True},

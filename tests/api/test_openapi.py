@@ -17,6 +17,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from jsonschema import Draft202012Validator
 
 from explorer.pages.imports import uploading
+from explorer.pages.proofs import starting as proofs
 from explorer.pages.remedies import views as remedies
 from explorer.pages.runs import starting
 from explorer.pages.sweeps import starting as sweep_starting
@@ -159,7 +160,13 @@ def ids(
 ) -> Iterator[dict[str, Any]]:
     """Stored data of every kind; what is queued waits for nobody."""
     settings.VAR, settings.STORE_URL = tmp_path / "var", str(tmp_path / "store")
-    for task in (uploading.run_import, starting.run_tasks.run, sweep_starting.run_sweep, remedies.run_search):
+    for task in (
+        uploading.run_import,
+        starting.run_tasks.run,
+        sweep_starting.run_sweep,
+        remedies.run_search,
+        proofs.run_proof,
+    ):
         monkeypatch.setattr(task, "delay", lambda _: None)
     monkeypatch.setattr(watchers, "wake", lambda: None)
     monkeypatch.setattr(sweep_runs, "JOB", "tests.simulations.pretend_sweep")

@@ -14,7 +14,8 @@ from explorer.pages.remedies import views
 from explorer.pages.runs import starting
 from groups import storage
 from groups.models import Timeline
-from simulations.jobs import remedy_runs, run_tasks
+from simulations.jobs import run_tasks
+from simulations.jobs.remedy_runs import searches
 from simulations.models import RemedySearch
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +49,7 @@ def test_a_search_ranks_remedies_and_a_row_becomes_a_branch_next_to_its_log(
     assert queued[-1] == made["id"]
     url = f"/api/remedies/{made['id']}"
     assert client.get(url).json()["status"] == "waiting"
-    remedy_runs.perform(made["id"])
+    searches.perform(made["id"])
     found = client.get(url).json()
     assert (found["status"], found["problem"], found["done"]) == ("complete", "", found["runs"])
     rows = {row["key"]: row for row in found["answer"]["rows"]}
@@ -79,9 +80,9 @@ def test_a_search_that_is_cancelled_ends_and_what_cannot_be_searched_has_a_sente
         assert words in asked(client, url, body, 400)["error"]["message"]
     made = asked(client, url, {"at": 12})
     assert asked(client, f"/api/remedies/{made['id']}/cancel", {}, 200)["status"] == "cancelled"
-    assert remedy_runs.perform(made["id"]).status == "cancelled"
+    assert searches.perform(made["id"]).status == "cancelled"
     late = asked(client, url, {"at": run.last})
-    remedy_runs.perform(late["id"])
+    searches.perform(late["id"])
     found = client.get(f"/api/remedies/{late['id']}").json()
     assert found["status"] == "failed"
     assert found["problem"].startswith("Nothing to remedy: ") or "Nothing happens after" in found["problem"]

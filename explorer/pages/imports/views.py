@@ -11,12 +11,14 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import described, detail, groups, listed
 from explorer.pages.imports.uploading import repeat, start_sample, start_topic, start_upload
+from explorer.pages.proofs.starting import start_conformance
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
 from groups.imports import lifecycle
 from groups.models import Import
 from groups.spark_ready import install_spark, missing_packages
+from simulations.samples import names as recordings
 
 LISTED_MOST = 200
 RECENT_MOST = 50
@@ -32,6 +34,8 @@ def new(request: HttpRequest) -> HttpResponse:
     refused: BadRequest | None = None
     if request.method == "POST":
         try:
+            if asked := request.POST.get("conform"):
+                return redirect("proof", start_conformance(request, asked).id)
             found = _started(request)
         except BadRequest as error:
             refused = error
@@ -39,6 +43,7 @@ def new(request: HttpRequest) -> HttpResponse:
             return redirect("import", found.id)
     context = {
         "samples": lifecycle.samples(),
+        "recordings": recordings(),
         "recent": [listed(found) | described(found) for found in Import.objects.all()[:RECENT_MOST]],
         "recent_more": max(0, Import.objects.count() - RECENT_MOST),
         "spark_ready": not missing_packages(),

@@ -18,7 +18,9 @@ from explorer.web.inlined import inlined
 from groups import storage
 from simulations.jobs import remedy_runs
 from simulations.jobs.incidents import incident_of
-from simulations.jobs.remedy_tasks import run_search
+from simulations.jobs.long_questions import NoSuchQuestion
+from simulations.jobs.question_tasks import run_search
+from simulations.jobs.remedy_runs import searches
 from simulations.models import RemedySearch
 from simulations.remedies.searching import branch_text
 from simulations.remedies.values import SEEDS_MOST, SEEDS_USUAL, RemediesError
@@ -32,8 +34,8 @@ SEARCHES_OPEN_MOST: Final = 5
 def show(request: HttpRequest, search_id: str) -> HttpResponse:
     """A search while it runs, and when it has ended."""
     try:
-        search = remedy_runs.get(search_id)
-    except remedy_runs.NoSuchSearch as error:
+        search = searches.get(search_id)
+    except NoSuchQuestion as error:
         raise Http404(str(error)) from error
     context = {"search": search, "data": inlined("remedies-data", orjson.dumps(described(search)))}
     return render(request, "remedies/remedies.html", context)
@@ -47,7 +49,7 @@ def start(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise BadRequest(f"at must be an entry's number, from 0 to {timeline.last}.", field="at")
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= SEEDS_MOST:
         raise BadRequest(f"seeds must be a whole number from 1 to {SEEDS_MOST}.", field="seeds")
-    if RemedySearch.objects.filter(status__in=remedy_runs.OPEN).count() >= SEARCHES_OPEN_MOST:
+    if searches.open_count() >= SEARCHES_OPEN_MOST:
         raise BadRequest(
             f"{SEARCHES_OPEN_MOST} searches are waiting or running, which is as many as this server takes. Try again soon.",
             status=429,
@@ -59,20 +61,20 @@ def start(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def detail(request: HttpRequest, search_id: str) -> HttpResponse:
-    return json_response(described(remedy_runs.get(search_id)))
+    return json_response(described(searches.get(search_id)))
 
 
 def cancel(request: HttpRequest, search_id: str) -> HttpResponse:
     """Stops, and keeps the rows that are there. 409 if it had ended."""
-    search = remedy_runs.get(search_id)
-    if not remedy_runs.cancel(search_id):
+    search = searches.get(search_id)
+    if not searches.cancel(search_id):
         raise BadRequest(f"The search has ended: it is {search.status}.", status=409)
-    return json_response(described(remedy_runs.get(search_id)))
+    return json_response(described(searches.get(search_id)))
 
 
 def branch(request: HttpRequest, search_id: str) -> HttpResponse:
     """``POST {"remedy"}``: the row's first seed as a branch of the timeline; ``compare`` opens it next to its parent."""
-    search, key = remedy_runs.get(search_id), json_body(request).get("remedy")
+    search, key = searches.get(search_id), json_body(request).get("remedy")
     if not isinstance(key, str):
         raise BadRequest("remedy must be a row's key.", field="remedy")
     try:

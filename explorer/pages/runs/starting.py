@@ -39,6 +39,28 @@ def start_run(
     fork_sequence: int | None = None,
 ) -> Timeline:
     """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``BadRequest`` contains what is wrong."""
+    text, loaded, chosen_semantics, chosen = asked_run(scenario, semantics, release)
+    _room_for_one_more()
+    with transaction.atomic():
+        timeline = storage.create_timeline(
+            title=title or loaded.title,
+            source=Timeline.Source.SIMULATION,
+            group=loaded.group,
+            semantics=chosen_semantics,
+            release=chosen,
+            scenario=text,
+            seed=_seed(seed, loaded.seed),
+            engine=run_tasks.engine_digest(),
+            parent_id=parent.pk if parent is not None else None,
+            fork_sequence=fork_sequence,
+        )
+        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
+        transaction.on_commit(lambda: run_tasks.run.delay(timeline.id), robust=True)
+    return timeline
+
+
+def asked_run(scenario: object, semantics: object, release: object) -> tuple[str, Scenario, str, str]:
+    """A scenario's text, the scenario, the semantics and the release. ``BadRequest`` contains what is wrong."""
     text, name = _text(scenario)
     try:
         loaded = load(text, name)
@@ -50,24 +72,7 @@ def start_run(
         semantics = loaded.semantics
     if semantics not in SEMANTICS:
         raise BadRequest(f"semantics={semantics!r} must be kafka or kip.", field="semantics")
-    chosen = _release(release, str(semantics), loaded)
-    _room_for_one_more()
-    with transaction.atomic():
-        timeline = storage.create_timeline(
-            title=title or loaded.title,
-            source=Timeline.Source.SIMULATION,
-            group=loaded.group,
-            semantics=str(semantics),
-            release=chosen,
-            scenario=text,
-            seed=_seed(seed, loaded.seed),
-            engine=run_tasks.engine_digest(),
-            parent_id=parent.pk if parent is not None else None,
-            fork_sequence=fork_sequence,
-        )
-        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
-        transaction.on_commit(lambda: run_tasks.run.delay(timeline.id), robust=True)
-    return timeline
+    return text, loaded, str(semantics), _release(release, str(semantics), loaded)
 
 
 def _text(scenario: object) -> tuple[str, str]:

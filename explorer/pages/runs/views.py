@@ -6,12 +6,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from explorer.pages.proofs.starting import start_exploration
 from explorer.pages.runs.starting import SEMANTICS, start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body
 from groups.releases import Release
 from simulations.world import studies
 
 SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the proposal tells it"}
+
+FAULTS = {
+    "losses": "Connections that break",
+    "fail_overs": "Fail-overs",
+    "timers": "Timeouts of living members",
+    "duplicates": "Requests sent again",
+}
+"""How many of each an exploration has, as its form asks."""
 
 BEGINS_WITH = "kip848-basic"
 """The simplest of the case studies, and the one that the tutorial begins with."""
@@ -41,10 +50,12 @@ def simulate(request: HttpRequest) -> HttpResponse:
     }
     refused: BadRequest | None = None
     if request.method == "POST":
-        given = {name: request.POST.get(name, "") for name in given}
+        given = {name: request.POST.get(name, "") for name in (*given, *FAULTS, "unhurried", "explore")}
         # Browsers send line ends as CR LF; the scenario's own are LF, and its text is kept as it was given.
         given["scenario"] = given["scenario"].replace("\r\n", "\n")
         try:
+            if given["explore"]:
+                return redirect("proof", start_exploration(given).id)
             timeline = start_run(
                 given["scenario"], given["semantics"] or None, given["seed"], given["release"]
             )
@@ -58,6 +69,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "given": given,
         "refused": _at_its_place(refused, given["scenario"]) if refused else None,
         "releases": list(Release),
+        "budgets": [(name, label, given.get(name) or 0) for name, label in FAULTS.items()],
         "semantics": [(name, SEMANTICS_MEAN[name]) for name in SEMANTICS],
     }
     return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)

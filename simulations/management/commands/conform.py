@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,16 +76,8 @@ class Command(TerminalCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
         from groups.history.state.group import Semantics
-        from groups.releases import release_by
-        from simulations.proof.conformance import (
-            BadSetting,
-            Judge,
-            NotJudged,
-            bounds_of,
-            recordings,
-            report,
-            settings_of,
-        )
+        from simulations.proof.conformance import BadSetting, settings_of
+        from simulations.proof.conformance.judging import judged
         from simulations.recorded_files import read
 
         bundled = bundled_settings(options)
@@ -114,28 +105,26 @@ class Command(TerminalCommand):
             )
         if not images:
             raise usage("no topics: give segments of __cluster_metadata among the paths, or --topics")
-        if asked := release_asked(options["release"], Semantics.KAFKA):
-            release, why = asked, "--release names it"
-        else:
-            release, why = release_by(bounds_of(files.requests, files.written))
-        settings = replace(settings, release=release)
-        not_judged = NotJudged()
-        judges = []
-        for recording in recordings(files.requests, files.written, images, not_judged, only=options["group"]):
-            judge = Judge(recording, settings)
-            judge.judge()
-            judges.append(judge)
+        result, judges, not_judged = judged(
+            files.requests,
+            files.written,
+            images,
+            settings,
+            release=release_asked(options["release"], Semantics.KAFKA),
+            only=options["group"],
+        )
         if options["group"] and not judges and not not_judged.requests:
             raise usage(f"--group {options['group']}: no request of that group is in the log")
         if options["timeline"]:
             write_timeline(options["timeline"], judges)
-        result = report((judge.tally for judge in judges), not_judged)
-        self.stdout.write(orjson.dumps({"release": release, "release_because": why, **result}).decode())
-        self.stderr.write(f"Judged as Kafka {release}: {why}")
+        self.stdout.write(orjson.dumps(result).decode())
+        self.stderr.write(f"Judged as Kafka {result['release']}: {result['release_because']}")
         excused = sum(each["count"] for each in result["excused"])
         because = "; ".join(f"{each['count']} times {each['reason']}" for each in result["excused"])
-        judged = result["requests"] + sum(judge.tally.records_judged for judge in judges)
-        self.stderr.write(f"{judged:,} judged, {excused:,} excused" + (f": {because}" if because else ""))
+        judged_count = result["requests"] + sum(judge.tally.records_judged for judge in judges)
+        self.stderr.write(
+            f"{judged_count:,} judged, {excused:,} excused" + (f": {because}" if because else "")
+        )
         if result["differences"]:
             first = result["differences"][0]
             summary = (

@@ -21,7 +21,7 @@ from simulations.management.commands.simulate import (
 )
 
 if TYPE_CHECKING:
-    from simulations.proof.exploration import AnyWorlds, Report, Violated
+    from simulations.proof.exploration import AnyWorlds, Violated
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
@@ -76,6 +76,7 @@ class Command(TerminalCommand):
         from simulations.jobs.explorations import explore_shared
         from simulations.proof.exploration import STATES_MAX, Budgets, NotExplorable, explore
         from simulations.proof.exploration.plan import has_classic_members
+        from simulations.proof.exploration.report import as_json
 
         scenario = scenario_of(options["scenario"])
         semantics_option = options["semantics"]
@@ -128,47 +129,6 @@ class Command(TerminalCommand):
         if time.monotonic() - self.shown_s >= 1:
             self.shown_s = time.monotonic()
             self.stderr.write(f"{states:,} states, {transitions:,} transitions, depth {depth}")
-
-
-def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
-    """The report, with each trace in words."""
-    return {
-        "states": report.states,
-        "transitions": report.transitions,
-        "depth": report.depth,
-        "complete": report.complete,
-        "violations": [
-            {
-                "invariant": each.invariant,
-                "says": each.sentence,
-                "trace": in_words(worlds, each),
-                "loop": each.loop,
-            }
-            for each in report.violations
-        ],
-        "not_judged": not_judged(worlds),
-    }
-
-
-def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
-    """What no world was asked, and why; of expressions, too, where members subscribe by them."""
-    lines: list[dict[str, Any]] = [
-        {"reason": reason, "invariants": list(names)} for reason, names in worlds.not_asked.items()
-    ]
-    if any(member.regex for member in worlds.plan.scenario.members.values()):
-        reason = "the clock is frozen: what an expression matches is found once"
-        lines.append({"reason": reason, "invariants": ["current_target"]})
-    return lines
-
-
-def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
-    from simulations.proof.exploration.trace import sentence
-
-    known, world = [], worlds.first()
-    for step in violated.trace:
-        known.append(sentence(worlds, world, step))
-        world, _ = worlds.take(world, step)
-    return known
 
 
 def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:

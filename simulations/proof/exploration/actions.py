@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum, unique
 from typing import Final
 
@@ -66,3 +66,6 @@ class Budgets:
     duplicates: int = 0
     timers: int = 0
     fail_overs: int = 0
+
+
+BUDGETS: Final = tuple(field.name for field in fields(Budgets))

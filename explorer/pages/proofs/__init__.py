@@ -1,0 +1,1 @@
+"""Explorations and judged recordings: their page and their API."""

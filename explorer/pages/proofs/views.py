@@ -1,0 +1,60 @@
+"""Explorations and judged recordings: a page for each, and their API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+from explorer.pages.proofs.starting import start_exploration, start_sample, start_upload
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from simulations.jobs.long_questions import NoSuchQuestion
+from simulations.jobs.proof_runs import proofs
+from simulations.models import Proof
+
+
+@require_safe
+@ensure_csrf_cookie
+def show(request: HttpRequest, proof_id: str) -> HttpResponse:
+    """A proof while it runs, and its report."""
+    try:
+        proof = proofs.get(proof_id)
+    except NoSuchQuestion as error:
+        raise Http404(str(error)) from error
+    return render(request, "proofs/proof.html", {"proof": proof, "asks": described(proof)["asks"]})
+
+
+def api_start(request: HttpRequest) -> HttpResponse:
+    """``POST /api/proofs``: 201 with its id and address; it has only been queued."""
+    if request.content_type != "application/json":
+        proof = start_upload(request)
+    else:
+        body = json_body(request)
+        proof = start_sample(body["sample"]) if "sample" in body else start_exploration(body)
+    return created_response("proof", proof.id, page="proof", api="api-proof")
+
+
+def api_detail(request: HttpRequest, proof_id: str) -> HttpResponse:
+    return json_response(described(proofs.get(proof_id)))
+
+
+def api_cancel(request: HttpRequest, proof_id: str) -> HttpResponse:
+    """409 if it had ended."""
+    if not proofs.cancel(proof_id):
+        raise BadRequest(f"The proof has ended: it is {proofs.get(proof_id).status}.", status=409)
+    return json_response(described(proofs.get(proof_id)))
+
+
+def described(proof: Proof) -> dict[str, Any]:
+    return {
+        "id": proof.id,
+        "title": proof.title,
+        "asks": "explore" if "scenario" in proof.question else "conform",
+        "status": proof.status,
+        "stage": proof.stage,
+        "problem": proof.problem,
+        "answer": proof.answer,
+    }
