@@ -62,21 +62,30 @@ def test_a_page_has_no_fault_that_axe_finds(
 
 
 @pytest.fixture(scope="module")
-def stored(server: Served) -> dict[str, str]:
-    """Addresses of an import, and of a board of 24 members."""
+def stored(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Addresses of an import, of a board of 24 members, and of a cluster that does not answer."""
+    file = tmp_path_factory.mktemp("clusters") / "clusters.yaml"
+    rule = "{kind: late, lag_s: 300, group: orders-*}"
+    properties = '{bootstrap.servers: "127.0.0.1:1"}'
+    file.write_text(f"clusters: {{away: {{properties: {properties}, watched: false, rules: [{rule}]}}}}")
+    applying = [sys.executable, "manage.py", "clusters", "apply", str(file)]
+    subprocess.run(applying, cwd=ROOT, env=server.environment, check=True, capture_output=True)
+    with server.open("/api/clusters") as answer:
+        cluster = next(each["id"] for each in json.load(answer) if each["name"] == "away")
     command = [sys.executable, "manage.py", "import_log", "groups/samples/orders-enrich", "--engine", "local"]
     subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True)
     with server.open("/api/imports") as answer:
         imported = json.load(answer)[0]["id"]
     return {
         "import": f"/import/{imported}",
+        "cluster": f"/clusters/{cluster}",
         "crowd": large.waiting_at(server, large.store(server, large.scenario(24))),
     }
 
 
-@pytest.mark.parametrize("name", ["import", "crowd"])
+@pytest.mark.parametrize("name", ["import", "crowd", "cluster"])
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
-def test_an_import_and_a_board_of_many_have_no_fault_that_axe_finds(
+def test_an_import_a_cluster_and_a_board_of_many_have_no_fault_that_axe_finds(
     open_page: Open, axe: str, stored: dict[str, str], name: str, width: int, scheme: str
 ) -> None:
     size = {"width": width, "height": 844}

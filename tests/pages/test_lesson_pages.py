@@ -58,6 +58,7 @@ def test_the_handout_has_the_questions_and_the_answers_behind_them(
     assert page.index("What will it own after the response?") < page.index("<h2>Answers</h2>")
     text = re.sub(r"<[^>]+>", "", page[page.index("<h2>Answers</h2>") :])
     assert "C owns foo-2." in " ".join(text.split())
+    assert page.index('<svg class="thumb"') < page.index("What will it own")
     assert "The proposal’s table" in page
     assert "The proposal’s page shows C with its partition already" in text_of(page)
     assert "A shorter heartbeat interval. The coordinator never calls a member." in text_of(page)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from explorer.pages.timelines.report import Report, markdown, report_of
+from explorer.pages.timelines.report import Report, markdown, report_of, report_without_names
 from groups import storage
+from groups.exporting import fresh_key
 from groups.models import Timeline
+from groups.storage.handing_on import redactor_for
 from tests.pages.test_compare_page import stored_studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,6 +45,29 @@ def test_a_report_has_headline_rebalances_findings_and_what_the_log_cannot_show(
         assert f"/t/{STUDY}?at={found.sequence}" in page
         assert f"/t/{STUDY}?at={found.sequence})" in plain
     assert '<svg class="thumb"' in page
+
+
+def test_a_report_without_names_has_the_same_facts_under_pseudonyms_and_leads_nowhere(
+    client: Client, study: Timeline
+) -> None:
+    address = f"/t/{STUDY}/report?names=hidden"
+    page, text = client.get(address), client.get(f"{address}&format=md")
+    names = [
+        one.here for one in redactor_for(study, study.last, fresh_key()).pseudonyms() if len(one.here) > 1
+    ]
+    article = page.content.decode().partition("<article")[2]
+    assert {study.group, "payments"} <= set(names)
+    for name in (*names, study.title, STUDY):
+        assert name not in article
+        assert name not in text.content.decode()
+    assert study.title not in page.content.decode().partition("</title>")[0]
+    assert STUDY not in text.headers["Content-Disposition"]
+    report, plain = report_without_names(study), report_of(study)
+    assert [(row.sequence, row.moved, row.at) for row in report.rebalances] == [
+        (row.sequence, row.moved, row.at) for row in plain.rebalances
+    ]
+    assert [found.sequence for found in report.findings] == [found.sequence for found in plain.findings]
+    assert report.picture == plain.picture
 
 
 def test_an_unknown_format_is_refused_in_one_line(client: Client, study: Timeline) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
+from explorer.figures.thumbnails import thumbnail
 from explorer.pages.lessons.asking import ask, checked, sheet_text, taking_over_in, text_in
 from explorer.pages.lessons.drafting import draft_of
 from explorer.pages.lessons.listing import line_of, listed, study_of
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
 from groups import storage
+from groups.incidents.pieces import frames_at_moments
 from simulations import courses
 from simulations.lessons.taking_over import VERBS
 
@@ -54,7 +58,18 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
         sheet = orjson.loads(sheet_text(request, name))
     except BadRequest as error:
         return _refused(request, error)
-    return render(request, "lessons/handout.html", _context(name) | {"sheet": sheet})
+    context = _context(name) | {"sheet": sheet, "picture": _picture(sheet["run"])}
+    return render(request, "lessons/handout.html", context)
+
+
+def _picture(run: Mapping[str, Any] | None) -> SafeString:
+    """Who owned what in the lesson's run, for paper; numbers and colours alone."""
+    if run is None:
+        return SafeString("")
+    chunk = run["chunk"]
+    shown = frames_at_moments(chunk["frame"], chunk["changes"], chunk["moments"])
+    cast = [member["id"] for member in run["summary"]["cast"]]
+    return SafeString(thumbnail([frame for moment, frame in shown if moment["shape"] != "commit"], cast))
 
 
 @require_http_methods(["GET", "HEAD"])

@@ -12,7 +12,7 @@ from explorer.web.endpoint import BadRequest, created_response, json_body
 from groups.releases import Release
 from simulations.world import studies
 
-SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the proposal tells it"}
+SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the text of the KIP has it"}
 
 FAULTS = {
     "losses": "Connections that break",

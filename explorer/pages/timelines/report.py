@@ -11,12 +11,16 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
+from explorer.figures.thumbnails import thumbnail
 from explorer.pages.forks.starting import tree_of
 from explorer.pages.home.pictures import picture_of
-from explorer.pages.timelines.rebalances import CostedRow, table_of
 from groups import storage
+from groups.exporting import fresh_key
+from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
 from groups.history.words import CLOCK_LEAST_MS, duration, time_words
+from groups.incidents.pieces import frames_at_moments
 from groups.models import Timeline
+from groups.storage.handing_on import CannotHandOn, incident
 from groups.terminal import page_text
 from simulations.models import RemedySearch
 
@@ -82,7 +86,7 @@ class Report(NamedTuple):
 
 @require_http_methods(["GET", "HEAD"])
 def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """The page; with ``format=md`` its Markdown."""
+    """The page; with ``format=md`` its Markdown; with ``names=hidden`` either has pseudonyms, and leads nowhere."""
     try:
         timeline = storage.get(timeline_id)
     except storage.NoSuchTimeline as error:
@@ -91,39 +95,76 @@ def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
     if kind not in {"html", "md"}:
         message = f"format={kind[:40]!r} is unknown; there are html and md."
         return HttpResponse(message, content_type="text/plain; charset=utf-8", status=400)
+    hidden = request.GET.get("names") == "hidden"
     try:
-        report = report_of(timeline)
+        report = report_without_names(timeline) if hidden else report_of(timeline)
+    except CannotHandOn as error:
+        return HttpResponse(str(error), content_type="text/plain; charset=utf-8", status=409)
     except storage.NotReady as error:
         response = render(request, "board/not_ready.html", {"says": str(error)}, status=503)
         response["Retry-After"] = "1"
         return response
     if kind == "md":
         response = HttpResponse(
-            markdown(report, request.build_absolute_uri(f"/t/{timeline.id}")),
+            markdown(report, "" if hidden else request.build_absolute_uri(f"/t/{timeline.id}")),
             content_type="text/markdown; charset=utf-8",
         )
-        response["Content-Disposition"] = f'attachment; filename="report-{timeline.id}.md"'
+        response["Content-Disposition"] = (
+            f'attachment; filename="report-{"without-names" if hidden else timeline.id}.md"'
+        )
         return response
-    return render(request, "board/report.html", {"timeline": timeline, "report": report})
+    context = {"timeline": timeline, "report": report, "hidden": hidden}
+    return render(request, "board/report.html", context)
 
 
 def report_of(timeline: Timeline) -> Report:
-    summary = storage.describe(timeline, whole=True)["summary"]
+    tree = tree_of(timeline)[:BRANCHES_MOST]
+    return _report(
+        storage.describe(timeline, whole=True)["summary"],
+        timeline.last,
+        group=timeline.group or timeline.title,
+        picture=picture_of(timeline) if timeline.last else SafeString(""),
+        branches=tuple((one["id"], one["title"]) for one in tree if one["id"] != timeline.id),
+        remedies=tuple(_remedies(timeline)),
+    )
+
+
+def report_without_names(timeline: Timeline) -> Report:
+    """Made of the incident as it is handed on with names hidden; branches and remedies, which users name, are left out."""
+    found = incident(timeline, key=fresh_key())
+    moments = (frames_at_moments(piece.frame, piece.changes, piece.moments) for piece in found.pieces[:1])
+    frames = [frame for some in moments for moment, frame in some if moment["shape"] != "commit"]
+    cast = [member["id"] for member in found.summary.get("cast") or ()]
+    # As ``picture_of``: a picture has no text of the log.
+    picture = SafeString(thumbnail(frames, cast))
+    return _report(found.summary, found.stretch.last, group=found.group, picture=picture)
+
+
+def _report(
+    summary: Mapping[str, Any],
+    entries: int,
+    *,
+    group: str,
+    picture: SafeString,
+    branches: tuple[tuple[str, str], ...] = (),
+    remedies: tuple[Remedy, ...] = (),
+) -> Report:
     verdict = summary.get("verdict") or {}
     first, last = summary.get("first_ms"), summary.get("last_ms") or 0
     dated = first is not None and (first >= CLOCK_LEAST_MS or last - first > DAY_MS)
-    rows = table_of(timeline)["rebalances"]
+    known = summary.get("epochs") or (), summary.get("findings") or ()
+    rows = rebalances_of(*known, entries, last)
     findings = [one for one in summary.get("findings") or () if one.get("look_at")]
     findings.sort(key=lambda one: (one.get("severity") == "harmless", one.get("rank", 200)))
     return Report(
-        group=timeline.group or timeline.title,
+        group=group,
         period=""
         if first is None
         else f"{time_words(first, dated=dated)} to {time_words(last, dated=dated)}",
         headline=(verdict.get("headline") or {}).get("text") or "What happened is not known yet.",
         figures=tuple(_figures(verdict.get("headline") or {})),
         story=verdict.get("text", ""),
-        picture=picture_of(timeline) if timeline.last else SafeString(""),
+        picture=picture,
         rebalances=tuple(_row(one) for one in rows[:REBALANCES_MOST]),
         rebalances_more=max(0, len(rows) - REBALANCES_MOST),
         findings=tuple(_found(one) for one in findings[:FINDINGS_MOST]),
@@ -132,11 +173,9 @@ def report_of(timeline: Timeline) -> Report:
             f"{one['title']}: not without {' and '.join(one['lacks'])}"
             for one in summary.get("cannot_tell") or ()
         ),
-        branches=tuple(
-            (one["id"], one["title"]) for one in tree_of(timeline)[:BRANCHES_MOST] if one["id"] != timeline.id
-        ),
-        remedies=tuple(_remedies(timeline)),
-        entries=timeline.last,
+        branches=branches,
+        remedies=remedies,
+        entries=entries,
     )
 
 
@@ -155,7 +194,7 @@ def _figures(headline: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Still so", "yes" if figures["still"] else "no"
 
 
-def _row(one: CostedRow) -> Rebalance:
+def _row(one: RebalanceRow) -> Rebalance:
     return Rebalance(
         sequence=one["sequence"],
         epoch=one["epoch"],
@@ -192,7 +231,7 @@ def _remedies(timeline: Timeline) -> Iterable[Remedy]:
 
 
 def markdown(report: Report, url: str) -> str:
-    """The report for a ticket or a wiki; ``url`` is the board's address."""
+    """The report for a ticket or a wiki; ``url`` is the board's address, empty for a report that leads nowhere."""
     lines = [f"# {_plain(report.headline)}", "", f"Group {_plain(report.group)}. {report.period}".strip(), ""]
     lines += [f"* {name}: {value}" for name, value in report.figures]
     if report.story:
@@ -208,7 +247,7 @@ def markdown(report: Report, url: str) -> str:
         for row in report.rebalances:
             epoch = "" if row.epoch is None else row.epoch
             cells = (
-                f"[{epoch}]({url}?at={row.sequence})",
+                _linked(str(epoch), url, row.sequence),
                 row.at,
                 _plain(row.why),
                 row.took,
@@ -222,7 +261,7 @@ def markdown(report: Report, url: str) -> str:
         lines += ["", "## Findings"]
         for found in report.findings:
             inferred = "" if found.certain else " (inferred)"
-            lines += ["", f"* [{_plain(found.text)}]({url}?at={found.sequence}){inferred}"]
+            lines += ["", f"* {_linked(_plain(found.text), url, found.sequence)}{inferred}"]
             lines += [f"  * Usual cause: {_plain(one)}" for one in found.causes]
             lines += [f"  * Where to look: {_plain(one)}" for one in found.look_at]
     if report.remedies:
@@ -238,8 +277,12 @@ def markdown(report: Report, url: str) -> str:
         lines += ["", "## Branches", "", *(f"* {_plain(title)} ({name})" for name, title in report.branches)]
     if report.not_shown:
         lines += ["", "## What this log cannot show", "", *(f"* {_plain(one)}" for one in report.not_shown)]
-    lines += ["", f"From {report.entries:,} entries: {url}", ""]
+    lines += ["", f"From {report.entries:,} entries{f': {url}' if url else '.'}", ""]
     return "\n".join(lines)
+
+
+def _linked(text: str, url: str, sequence: int) -> str:
+    return f"[{text}]({url}?at={sequence})" if url else text
 
 
 def _plain(text: str) -> str:
