@@ -11,8 +11,9 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from asgiref.sync import sync_to_async
@@ -29,7 +30,6 @@ from groups.watching.alerts.reach import Reach
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
 from groups.watching.columns import GroupRow
-from groups.watching.live_group import LiveGroup
 from groups.watching.log_follower import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
 from groups.watching.log_storing import LogStore
 from groups.watching.positions import PositionKeeper
@@ -70,7 +70,6 @@ class Watching:
     _forgot_s: float = 0.0
     _asked_s: float = 0.0
     _kept: PositionKeeper = field(init=False)
-    _store: Store = field(init=False)
     _reach: Reach = field(init=False)
     _losses: Losses = field(default_factory=Losses)
 
@@ -143,8 +142,8 @@ class Watching:
         asked_s = time.monotonic()
         while await self._goes_on():
             seen = await puller.round()
-            await self._take(store, puller, brokers, seen)
-            await self._alert(lookout, store.groups, seen)
+            rows = await self._take(store, brokers, seen)
+            await self._publish(store, lookout, puller, seen, rows)
             if asks_again and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
                 asked_s = time.monotonic()
                 with contextlib.suppress(CannotFollow):
@@ -157,8 +156,7 @@ class Watching:
         readers = Brokers(brokers.settings, sent=self._sent)
         readers.brokers, readers.cluster_id = dict(brokers.brokers), brokers.cluster_id
         store = LogStore(self.cluster, self.owner, self.groups)
-        self._store = Store(self.cluster, self.owner)
-        follower = Follower(readers, store, self._publish_rows)
+        follower = Follower(readers, store, partial(self._publish_rows, store))
         puller = Puller(brokers, self.groups, self.every_s, checks=True, stirred=store.stirred)
         checks = Checks(store)
         try:
@@ -176,9 +174,9 @@ class Watching:
         finally:
             await readers.close()
 
-    async def _publish_rows(self, rows: list[GroupRow]) -> None:
+    async def _publish_rows(self, store: LogStore, rows: list[GroupRow]) -> None:
         """Rows that the log changed."""
-        await sync_to_async(self._store.announce)(rows, self.cluster.seen)
+        await sync_to_async(store.announce)(rows, self.cluster.seen)
         self.on_rows(rows)
 
     async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
@@ -193,53 +191,42 @@ class Watching:
                 await asyncio.sleep(RETRY_LEAST_S)
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end, skews=follower.skews)
-            await self._keep(seen)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
-            self._losses.take(checks.store.groups)
-            facts = self._facts(puller, brokers, seen)
-            await self._connected(facts)
-            if rows or seen.full:
-                await sync_to_async(self._store.announce)(rows, facts)
-            self.on_round(seen, rows)
-            self.on_rows(rows)
-            await self._alert(lookout, checks.store.groups, seen)
-            await self._forget_now_and_then()
+            await self._publish(checks.store, lookout, puller, seen, rows)
             await puller.pause()
 
-    async def _take(self, store: Store, puller: Puller, brokers: Brokers, seen: Round) -> None:
+    async def _take(self, store: Store, brokers: Brokers, seen: Round) -> list[GroupRow]:
         rows = await sync_to_async(store.take)(seen)
-        await self._keep(seen)
         if time.monotonic() - self._asked_s >= ASK_MISSING_EVERY_S:
             self._asked_s = time.monotonic()
             for name in store.missing()[:20]:
                 answer = await brokers.find(name)
                 if not isinstance(answer, ClusterError):
                     rows += await sync_to_async(store.found)(name, answer, seen)
+        return rows
+
+    async def _publish(
+        self, store: Store | LogStore, lookout: Lookout, puller: Puller, seen: Round, rows: list[GroupRow]
+    ) -> None:
+        """What a round saw, and the rows that it changed: announced, and held against the alert rules."""
+        if seen.positions is not None:
+            await sync_to_async(self._kept.take)(seen.positions)
         self._losses.take(store.groups)
-        facts = self._facts(puller, brokers, seen)
+        facts = self._facts(puller, seen)
         await self._connected(facts)
         if rows or seen.full:
             await sync_to_async(store.announce)(rows, facts)
         self.on_round(seen, rows)
         self.on_rows(rows)
-        await self._forget_now_and_then()
-
-    async def _keep(self, seen: Round) -> None:
-        if seen.positions is not None:
-            await sync_to_async(self._kept.take)(seen.positions)
-
-    async def _forget_now_and_then(self) -> None:
+        self._publish_alerts(await sync_to_async(lookout.look)(store.groups, seen.at_ms))
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:
             self._forgot_s = time.monotonic()
             await sync_to_async(retention.forget)(self.cluster)
 
-    async def _alert(self, lookout: Lookout, groups: Mapping[str, LiveGroup], seen: Round) -> None:
-        self._publish_alerts(await sync_to_async(lookout.look)(groups, seen.at_ms))
-
-    def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:
+    def _facts(self, puller: Puller, seen: Round) -> dict[str, Any]:
         return {
-            "cluster_id": brokers.cluster_id,
-            "brokers": len(brokers.brokers),
+            "cluster_id": puller.cluster.cluster_id,
+            "brokers": len(puller.cluster.brokers),
             "groups": len(seen.listing.groups),
             "left_out": seen.left_out,
             "every_s": round(puller.period_s, 1),

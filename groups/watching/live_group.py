@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+import orjson
 from django.db import transaction
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from groups.history.following.group import FollowedGroup
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.polls.recording import PolledGroup
 from groups.history.state.plain import to_plain
+from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.shown import shown_name
 from groups.watching.columns import GroupRow, LagFacts
@@ -115,6 +117,11 @@ class LiveStore(ABC, Generic[G]):
                 changed.append(each.row)
         WatchedGroup.objects.bulk_update(changed, ["facts", "changed"], batch_size=ROWS_AT_ONCE)
         return [row_of(row) for row in changed]
+
+    def announce(self, rows: list[GroupRow], seen: Mapping[str, Any]) -> None:
+        message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
+        text = orjson.dumps(message).decode()
+        announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})
 
     def _recorder(self, group: G, *, begins: bool) -> Recorder:
         """Its recorder, which is among those that are kept now. ``begins``: nothing of its timeline is stored."""

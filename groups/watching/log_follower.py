@@ -86,21 +86,24 @@ class FollowFacts(TypedDict):
     command: str | None
 
 
+POLLED: Final[FollowFacts] = {
+    "mode": "polling",
+    "partitions": 0,
+    "behind": 0,
+    "at_end": False,
+    "skews_ms": {},
+    "records": 0,
+    "entries": 0,
+    "checked": 0,
+    "different": 0,
+    "left_out": 0,
+    "why": None,
+    "command": None,
+}
+
+
 def polled_facts(why: str, command: str | None = None) -> FollowFacts:
-    return {
-        "mode": "polling",
-        "partitions": 0,
-        "behind": 0,
-        "at_end": False,
-        "skews_ms": {},
-        "records": 0,
-        "entries": 0,
-        "checked": 0,
-        "different": 0,
-        "left_out": 0,
-        "why": why,
-        "command": command,
-    }
+    return {**POLLED, "why": why, "command": command}
 
 
 def missing_right(brokers: Brokers) -> tuple[str, str]:
@@ -193,6 +196,7 @@ class Follower:
 
     def facts(self) -> FollowFacts:
         return {
+            **POLLED,
             "mode": "following",
             "partitions": len(self.places),
             "behind": self.behind,
@@ -200,11 +204,7 @@ class Follower:
             "skews_ms": shown(self.skews),
             "records": sum(each.read for each in self.logs.values()),
             "entries": self.store.entries,
-            "checked": 0,
-            "different": 0,
             "left_out": len(self.store.left_out),
-            "why": None,
-            "command": None,
         }
 
     @property

@@ -8,11 +8,9 @@ row, so that the next process with this cluster goes on where this one ended, an
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-import orjson
 from django.conf import settings
 
 from groups import storage
@@ -23,7 +21,6 @@ from groups.history.entries import Entry, Provenance
 from groups.history.polls.description import DescribedGroup, GroupDescription
 from groups.history.polls.recording import Condition, PolledGroup
 from groups.history.state.plain import from_plain
-from groups.jobs.announce import announce, cluster_group
 from groups.watching import registry
 from groups.watching.columns import GroupRow
 from groups.watching.live_group import LiveGroup, LiveStore, can_continue, end_timeline
@@ -277,8 +274,3 @@ class Store(LiveStore[Recording]):
         recording.source = PolledGroup(group=recording.row.group)
         if shown is not None:
             self._add(recording, self._entries(recording, shown, seen))
-
-    def announce(self, rows: list[GroupRow], seen: Mapping[str, Any]) -> None:
-        message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
-        text = orjson.dumps(message).decode()
-        announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})
