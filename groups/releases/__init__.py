@@ -6,7 +6,7 @@ version numbers: the coordinator, the fold, the findings, the checkers and the p
 
 from __future__ import annotations
 
-from groups.releases.evidence import Bounds, RecordEvidence, bounds_of_apis, release_by
+from groups.releases.evidence import REASONS, Bounds, RecordEvidence, bounds_of_apis, release_by
 from groups.releases.older import OLDER, since
 from groups.releases.release import (
     ALIASES,
@@ -25,6 +25,7 @@ __all__ = [
     "GROUP_VERSION",
     "NEWEST",
     "OLDER",
+    "REASONS",
     "TABLE",
     "Bounds",
     "RecordEvidence",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 from groups.releases.release import EARLIER, Release
@@ -176,3 +177,20 @@ def release_by(bounds: Bounds) -> tuple[Release, str]:
     if bounds.release is not None:
         return bounds.release, bounds.reason
     return EARLIER, f"{bounds.reason}; {EARLIER} is taken"
+
+
+def _all_bounds_of_records() -> list[Bounds]:
+    newest, oldest = (None, TIMED_TARGET, EMPTIED_WITH), (None, EMPTIED_WITHOUT, OLD_METADATA)
+    found = []
+    for seen in product(newest, oldest):
+        bounds = Bounds()
+        for what in filter(None, seen):
+            bounds = bounds.with_seen(what)
+        found.append(bounds)
+    return found
+
+
+REASONS: Final[Mapping[str, str]] = {
+    bounds.named: bounds.reason for bounds in _all_bounds_of_records() if not bounds.contradict
+}
+"""By the releases that records are named to be of (``Bounds.named``), what shows it: each name has one reason alone."""

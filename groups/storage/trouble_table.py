@@ -13,6 +13,7 @@ from groups.history.story.problems import RankedProblem
 from groups.history.words import counted
 from groups.models import Timeline
 from groups.packs.listed_summary import headline_clauses, headline_text, listed_summary
+from groups.releases import REASONS
 from groups.shown import or_title
 from groups.storage.names import named_summary
 
@@ -69,6 +70,8 @@ class TroubleRow(TypedDict):
     causes: list[int]
     topics: list[str]
     hosts: list[str]
+    releases: list[str]
+    releases_why: str
     note: str
 
 
@@ -176,8 +179,15 @@ def _row(
         causes=[place for place, _ in causes],
         topics=list(short.get("topics") or ()),
         hosts=list(short.get("hosts") or ()),
+        releases=figures.get("releases") or [],
+        releases_why=releases_why(figures.get("releases") or ()),
         note="; ".join(filter(None, (_gaps(short), note, timeline.problem))),
     )
+
+
+def releases_why(releases: Iterable[str]) -> str:
+    """What in the records shows each of these releases."""
+    return "; then ".join(REASONS[each] for each in releases if each in REASONS)
 
 
 def _gaps(short: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { nextStep, releasesText } from '../../static/js/panels/verdict.js';
+import { releasesText } from '../../static/js/frame/words.js';
+import { nextStep } from '../../static/js/panels/verdict.js';
 
 test('a clause that counts several things leads from each to the next, and round again', () => {
   const told = [];

@@ -121,6 +121,21 @@ def test_members_lost_in_one_second_by_many_groups_are_one_cause_and_rank_none_o
     assert (row(found, "own")["severity"], row(found, "own")["rebalances"]) == (1, 1)
 
 
+def test_a_row_names_the_releases_that_the_records_show_and_what_shows_them(client: Client, db: None) -> None:
+    made = grouped("rolled", [], [0])
+    made.summary["verdict"]["headline"]["figures"]["releases"] = ["4.3", "4.4 or later"]
+    made.save()
+    group("older", [], [0])
+    found = table(client)
+    assert row(found, "rolled")["releases"] == ["4.3", "4.4 or later"]
+    assert row(found, "rolled")["releases_why"] == (
+        "4.3 or later, as targets have a time (type 6); "
+        "older than 4.4, as when a group emptied, its target epoch stayed behind (no type 6); "
+        "then 4.4 or later, as when a group emptied, its target epoch followed (a type 6 without a time)"
+    )
+    assert (row(found, "older")["releases"], row(found, "older")["releases_why"]) == ([], "")
+
+
 def test_four_groups_that_lose_members_at_once_may_be_chance(client: Client, db: None) -> None:
     for number in range(4):
         group(f"g{number}", [lost(BEGAN + 600_000)], [0, 600_000])

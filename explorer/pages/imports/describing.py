@@ -19,6 +19,7 @@ from groups.pipeline.reading.recognising import READ
 from groups.pipeline.topics.naming import SOURCE_TEXTS
 from groups.shown import shown_name
 from groups.storage.names import named_summary
+from groups.storage.trouble_table import releases_why
 
 GROUPS_A_PAGE = 100
 """Groups of one answer; the page asks for more."""
@@ -157,6 +158,8 @@ def timeline_row(timeline: Timeline, reports: dict[str, Any]) -> dict[str, Any]:
     # Timelines of releases before packs have their whole summary in the row.
     summary = timeline.in_short() if "weight" in timeline.summary else listed_summary(timeline.summary)
     shown = named_summary(summary, timeline.topic_names)
+    head = (shown["verdict"] or {}).get("headline") or {}
+    releases = (head.get("figures") or {}).get("releases") or []
     return {
         "id": timeline.id,
         "url": reverse("board", args=[timeline.id]),
@@ -173,6 +176,8 @@ def timeline_row(timeline: Timeline, reports: dict[str, Any]) -> dict[str, Any]:
         "epochs": shown["epochs_ms"],
         "no_owner": shown["no_owner_ms"],
         "weight": shown["weight"],
+        "releases": releases,
+        "releases_why": releases_why(releases),
         "deleted": reports.get("deleted", False),
         "same_as": reports.get("same_as"),
         "continues": reports.get("continues"),

@@ -305,3 +305,17 @@ const QUIET = new Set(['commit', 'violation', 'fence', 'fail_over', 'fault']);
 
 /** @param {Frame} frame */
 const members = (frame) => Object.keys(frame.members).length;
+
+/** Releases of one log that are named: brokers are rolled once, or there and back. */
+const RELEASES_MOST = 3;
+
+/**
+ * The releases of the brokers that the records show. A run states its own, so there only a change is news.
+ *
+ * @param {string[]} releases @param {string} [ofRun]
+ */
+export function releasesText(releases, ofRun) {
+  if (!releases.length || (ofRun && releases.length === 1)) return '';
+  const rest = releases.length - RELEASES_MOST;
+  return releases.slice(0, RELEASES_MOST).join(', then ') + (rest > 0 ? `, then ${rest} more` : '');
+}

@@ -7,7 +7,7 @@
  * @typedef {import('../types').Figures} Figures
  */
 
-import { duration } from '../frame/words.js';
+import { duration, releasesText } from '../frame/words.js';
 import { h, hit, unbroken } from '../shared/dom.js';
 
 /** A time from here on (March 1973) is a clock's; one below is a simulation's. */
@@ -70,20 +70,6 @@ export function briefOf(clauses) {
     }
   }
   return brief;
-}
-
-/** Releases of one log that are named: brokers are rolled once, or there and back. */
-const RELEASES_MOST = 3;
-
-/**
- * The releases of the brokers that the records show. A run states its own, so there only a change is news.
- *
- * @param {string[]} releases @param {string} [ofRun]
- */
-export function releasesText(releases, ofRun) {
-  if (!releases.length || (ofRun && releases.length === 1)) return '';
-  const rest = releases.length - RELEASES_MOST;
-  return releases.slice(0, RELEASES_MOST).join(', then ') + (rest > 0 ? `, then ${rest} more` : '');
 }
 
 /** @param {Figures} figures @param {Clause[]} clauses @param {string} [release] */

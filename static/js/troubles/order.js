@@ -42,6 +42,8 @@ export const bareRow = (group, facts) => ({
   causes: [],
   topics: [],
   hosts: [],
+  releases: [],
+  releases_why: '',
   note: '',
   ...facts,
 });

@@ -5,7 +5,7 @@
  * @typedef {import('./types').Table} Table
  */
 
-import { duration, plural, shownName } from '../frame/words.js';
+import { duration, plural, releasesText, shownName } from '../frame/words.js';
 import { isSeen, stateWords } from '../live/groups.js';
 import { h, s } from '../shared/dom.js';
 import { clock, day } from '../shared/times.js';
@@ -46,6 +46,9 @@ export function troubleRow(row, table, top) {
         row.severity ? h('i', { class: row.certain ? 'sure' : 'open', 'aria-hidden': 'true' }) : null,
         name,
         severity ? h('span.sr', `, ${severity}`) : null,
+        row.releases.length
+          ? h('span.quiet', { title: row.releases_why }, ` · Kafka ${releasesText(row.releases)}`)
+          : null,
       ),
     ),
     h(

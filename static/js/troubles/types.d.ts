@@ -34,6 +34,9 @@ export interface TroubleRow {
   causes: number[];
   topics: string[];
   hosts: string[];
+  /** Of the brokers that wrote its records, as far as these show them, and what shows it. */
+  releases: string[];
+  releases_why: string;
   note: string;
   /** Of a group that is watched: how it is now. */
   live?: import('../shapes').GroupRow;

@@ -66,6 +66,8 @@ GROUP: Final = fields(
         "epochs": array(MS),
         "no_owner": {},
         "weight": COUNT,
+        "releases": TEXTS,
+        "releases_why": TEXT,
         "deleted": FLAG,
         "same_as": maybe(TEXT),
         "continues": maybe(TEXT),
