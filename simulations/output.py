@@ -102,8 +102,9 @@ def described_lines(
             payload = entry.payload
             records.append(cast(Record, {key: payload[key] for key in ("type", "key", "version", "value")}))
         elif entry.kind is Kind.NOTE and entry.payload["note"] == "step":
-            yield {"step": entry.payload["step"], "at_ms": at_ms, **_described(scenario, state, records)}
-    yield {"step": None, "at_ms": at_ms, **_described(scenario, state, records)}
+            step = {"step": entry.payload["step"], "says": entry.payload["says"], "at_ms": at_ms}
+            yield {**step, **_described(scenario, state, records)}
+    yield {"step": None, "says": "", "at_ms": at_ms, **_described(scenario, state, records)}
 
 
 def _described(scenario: Scenario, state: State, records: list[Record]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def moment_of(timeline: Timeline, at: int) -> Moment:
         frame=frame,
         cast=storage.summary(timeline).get("cast") or [],
         metadata=metadata_at(timeline, at, set(frame["members"])),
-        scenario=_scenario_of(timeline, str(frame["group"])),
+        scenario=scenario_of(timeline, str(frame["group"])),
         semantics=Semantics(timeline.semantics or Semantics.KAFKA),
         seed=1 if timeline.seed is None else timeline.seed,
     )
@@ -49,7 +49,7 @@ def metadata_at(timeline: Timeline, at: int, members: set[str]) -> dict[str, Doc
     return found
 
 
-def _scenario_of(timeline: Timeline, group: str) -> Scenario | None:
+def scenario_of(timeline: Timeline, group: str) -> Scenario | None:
     """The scenario of a simulated run, with the release that it ran with."""
     text = timeline.scenario
     if not text and timeline.source == Timeline.Source.CASE_STUDY and timeline.id in studies.names():

@@ -93,7 +93,7 @@ CLOSED = {
     "clusters", "cluster", "compare", "differences", "difference", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
     "api-assignment", "api-cluster-alerts", "api-cluster-timelines", "cluster-timelines", "api-cluster-rules", "api-cluster-rules-usual", "api-cluster-rule", "api-cluster-rule-test", "api-cluster-silences", "api-cluster-silence",
     "groups", "api-groups", "timelines", "metrics", "status", "api-status", "api-openapi", "api-docs", "docs", "docs-page", "api-kept", "api-kept-delete", "rehearsal", "api-rehearsal", "api-rehearsal-plan", "api-rehearsal-runs",
-    "rebalances", "report", "api-rebalances", "remedies", "api-remedies", "api-remedy-search", "api-remedy-cancel", "api-remedy-branches", "proof", "api-proofs", "api-proof", "api-proof-cancel",
+    "rebalances", "report", "steps", "api-rebalances", "remedies", "api-remedies", "api-remedy-search", "api-remedy-cancel", "api-remedy-branches", "proof", "api-proofs", "api-proof", "api-proof-cancel",
     "lessons", "lesson", "lesson-handout", "lesson-write", "api-lessons", "api-lesson", "api-lessons-check", "api-lessons-runs",
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +17,9 @@ from explorer.pages.inspector.offloading import answer_text
 from explorer.pages.inspector.records import asked_record, bytes_of_entry
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups import storage
+from simulations.protocol.coordinator.consumer.regexes import description
+
+REGEX_MOST: Final = 1_000
 
 
 @require_http_methods(["GET", "HEAD"])
@@ -24,13 +27,22 @@ from groups import storage
 def page(request: HttpRequest) -> HttpResponse:
     """The page; what it opens is in its address, of which the part behind the # never comes here."""
     named = "timeline" in request.GET and "entry" in request.GET
+    regex = request.GET.get("regex", "")[:REGEX_MOST]
     context = {
         "examples": examples(),
         "records": records_of_studies(),
         "empty": not named,
         "bytes_most": BYTES_MOST,
+        "regex": regex,
+        "regex_says": _says(regex) if regex else "",
     }
     return render(request, "inspector/inspector.html", context)
+
+
+def _says(regex: str) -> str:
+    """As ``groups validate-regex`` says it."""
+    wrong = description(regex)
+    return "It is valid." if wrong is None else f"It is invalid: {wrong}."
 
 
 def inspect_bytes(request: HttpRequest) -> HttpResponse:
