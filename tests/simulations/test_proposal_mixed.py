@@ -163,3 +163,10 @@ def test_mixed_groups_of_thirty_seeds_break_no_rule_of_the_proposal() -> None:
 
 def test_a_classic_group_whose_members_left_amid_a_rebalance_is_converted() -> None:
     assert judged(16224, "kip", groups=Groups.MIXED).broken is None
+
+
+def test_what_a_downgrade_gives_away_is_known_before_its_records_are_replicated() -> None:
+    """The answer to a SyncGroup comes from it, while the log still has a consumer group."""
+    verdict = judged(29726, "kip", groups=Groups.MIXED)
+    assert verdict.broken is None
+    assert "a downgrade writes targets" in str(verdict.unknown)
