@@ -113,13 +113,18 @@ class Made:
 
 def sheet_of(lesson: Lesson, source: Source) -> Made:
     """Plays the lesson and fills it in. ``ScenarioError`` where there is nothing to play."""
+    filler: Hands | RunFilling
+    table = run = None
     if lesson.kind is Kind.CASE:
-        return _of_hands(lesson, Hands(lesson))
-    run = run_of(lesson, source)
-    filler = RunFilling(run, Context(run=run, marks=lesson.marks))
-    for place in lesson.marks.values():
-        filler.index(place, 0)
-    table = _table(lesson.table, filler) if lesson.table is not None else None
+        filler = Hands(lesson)
+        if lesson.table is not None:
+            filler.problems.append(Problem(lesson.of_line, "table", "a case has no proposal's table"))
+    else:
+        run = run_of(lesson, source)
+        filler = RunFilling(run, Context(run=run, marks=lesson.marks))
+        for place in lesson.marks.values():
+            filler.index(place, 0)
+        table = _table(lesson.table, filler) if lesson.table is not None else None
     sheet: Sheet = {
         "id": lesson.id,
         "title": lesson.title,
@@ -127,14 +132,15 @@ def sheet_of(lesson: Lesson, source: Source) -> Made:
         "minutes": lesson.minutes,
         "of": lesson.of if lesson.kind is not Kind.SCENARIO else "",
         "kind": lesson.kind,
-        "replayable": run.scenario is not None,
-        "quiz": lesson.pattern is not None,
-        "run": played(run),
-        "hands": None,
+        "replayable": run is not None and run.scenario is not None,
+        "quiz": run is not None and lesson.pattern is not None,
+        "run": played(run) if run is not None else None,
+        "hands": filler.sheet() if isinstance(filler, Hands) else None,
         "table": table,
         "beats": [_beat(beat, filler, table, lesson.id) for beat in lesson.beats],
     }
-    _in_order(lesson, sheet, filler)
+    if isinstance(filler, RunFilling):
+        _in_order(lesson, sheet, filler)
     return Made(sheet=sheet, problems=tuple(sorted(set(filler.problems))))
 
 
@@ -160,26 +166,6 @@ def _untold(chunk: RunChunk) -> RunChunk:
     for moment in chunk["moments"]:
         moment.pop("narration", None)
     return chunk
-
-
-def _of_hands(lesson: Lesson, hands: Hands) -> Made:
-    sheet: Sheet = {
-        "id": lesson.id,
-        "title": lesson.title,
-        "goal": hands.fill(lesson.goal, 0),
-        "minutes": lesson.minutes,
-        "of": lesson.of,
-        "kind": lesson.kind,
-        "replayable": False,
-        "quiz": False,
-        "run": None,
-        "hands": hands.sheet(),
-        "table": None,
-        "beats": [_beat(beat, hands, None, lesson.id) for beat in lesson.beats],
-    }
-    if lesson.table is not None:
-        hands.problems.append(Problem(lesson.of_line, "table", "a case has no proposal's table"))
-    return Made(sheet=sheet, problems=tuple(sorted(set(hands.problems))))
 
 
 def _beat(beat: Beat, filler: RunFilling | Hands, table: TableSheet | None, lesson: str) -> BeatSheet:

@@ -7,7 +7,7 @@ from typing import Final, TypedDict
 from simulations.rehearsal import sentences
 from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
 from simulations.rehearsal.documents import MemberDocument, QuestionDocument
-from simulations.rehearsal.playing import Played, Stage, play
+from simulations.rehearsal.playing import Played, Refusal, Stage, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.tracing import TraceStep, trace_of
 from simulations.rehearsal.values import NEW_BROKERS, GroupMember, Question
@@ -43,16 +43,6 @@ class EpochRow(TypedDict):
     epoch: int
 
 
-class RefusalRow(TypedDict):
-    """A process that was refused for good, by Kafka's name and number of the error."""
-
-    member: str
-    code: int
-    error: str
-    message: str | None
-    sequence: int
-
-
 class ViolationRow(TypedDict):
     """An invariant that was broken; ``proof``: the sequences that show it."""
 
@@ -86,7 +76,7 @@ class StageRow(TypedDict):
     unread: int
     conversion: str | None
     read_twice: list[str]
-    refusals: list[RefusalRow]
+    refusals: list[Refusal]
     violations: list[ViolationRow]
     says: list[str]
     way_back: dict[str, str]
@@ -253,16 +243,7 @@ def _way(question: Question, played: Played) -> WaySheet:
                 "unread": stage.unread,
                 "conversion": stage.conversion,
                 "read_twice": stage.twice,
-                "refusals": [
-                    {
-                        "member": each.member,
-                        "code": each.code,
-                        "error": each.error,
-                        "message": each.message,
-                        "sequence": each.sequence,
-                    }
-                    for each in stage.refusals
-                ],
+                "refusals": stage.refusals,
                 "violations": [
                     {
                         "says": each.sentence,
@@ -302,7 +283,7 @@ def _trace(played: Played) -> list[TraceStep]:
 
 
 def _cell(name: str, settings: Settings, stage: Stage, bounced: bool) -> MemberCell:
-    refused = any(refusal.member == name for refusal in stage.refusals)
+    refused = any(refusal["member"] == name for refusal in stage.refusals)
     status = stage.statuses.get(name)
     return {
         "name": name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.consumer import ErrorBody
@@ -32,9 +32,8 @@ EMPTY: Final = "empty"
 Partition = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A process that the coordinator refused for good: its client stops with an exception."""
+class Refusal(TypedDict):
+    """A process that the coordinator refused for good, by Kafka's name and number of the error: its client stops with an exception."""
 
     member: str
     code: int
@@ -254,7 +253,7 @@ class _Watcher:
         if body is None or code in HARMLESS or not payload.get("to"):
             return
         member = _name(payload["to"])
-        if any(each.member == member and each.code == code for each in self._stage.refusals):
+        if any((each["member"], each["code"]) == (member, code) for each in self._stage.refusals):
             return
         self._stage.refusals.append(
             Refusal(

@@ -62,7 +62,7 @@ def of_way(question: Question, played: Played, outcome: str) -> str:
     if outcome == "refused":
         number, first = next((n, each.refusals[0]) for n, each in enumerate(played.stages) if each.refusals)
         return (
-            f"Refused: at {_place(question, played, number)} {_who_answers(first.code)} answers {first.member} with {first.error}, which its poll() throws. "
+            f"Refused: at {_place(question, played, number)} {_who_answers(first['code'])} answers {first['member']} with {first['error']}, which its poll() throws. "
             f"{_idle(played)}"
         ).strip()
     cost = _cost(played)
@@ -167,8 +167,8 @@ def of_stage(question: Question, bounce: Bounce | None, stage: Stage, before: St
     ):
         known.append(f"The group goes by {stage.assignor} from here on.")
     for refusal in stage.refusals:
-        message = f": “{refusal.message}”" if refusal.message else ""
-        known.append(f"{refusal.member} is refused with {refusal.error}{message}")
+        message = f": “{refusal['message']}”" if refusal["message"] else ""
+        known.append(f"{refusal['member']} is refused with {refusal['error']}{message}")
     for violation in stage.violations[:1]:
         known.append(violation.sentence)
     if stage.stopped:

@@ -11,11 +11,10 @@ from simulations.protocol.client.consumer.effects import Effect
 from simulations.protocol.coordinator.classic.group import STABLE, Group, Member
 from simulations.protocol.coordinator.classic.records import group_metadata
 from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
-from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE
-from simulations.protocol.messages.groups import CommittedOffset
+from simulations.world.engine.initial_state import committed_records
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.values import ClassicStart
 
@@ -56,17 +55,7 @@ def records_of(scenario: Scenario, start: ClassicStart, group: Group, image: Ima
     assignments = {member.member_id: member.assignment for member in group.members.values()}
     return [
         group_metadata(scenario.group, group, assignments),
-        *(
-            records.offset_commit(
-                scenario.group,
-                CommittedOffset(
-                    topic=name, topic_id=image.topics[name].topic_id, partition=partition, offset=offset
-                ),
-                scenario.start_ms,
-            )
-            for name, offsets in start.offsets.items()
-            for partition, offset in offsets.items()
-        ),
+        *committed_records(scenario, start.offsets, image),
     ]
 
 

@@ -108,18 +108,24 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     written += [
         records.current_assignment(group_id, member, with_epochs=kafka) for member in members.values()
     ]
-    written += [
+    return written + committed_records(scenario, start.offsets, image)
+
+
+def committed_records(
+    scenario: Scenario, offsets: Mapping[str, Mapping[int, int]], image: Image
+) -> list[Record]:
+    """The records of committed offsets, by topic and partition."""
+    return [
         records.offset_commit(
-            group_id,
+            scenario.group,
             CommittedOffset(
                 topic=name, topic_id=image.topics[name].topic_id, partition=partition, offset=offset
             ),
             scenario.start_ms,
         )
-        for name, offsets in start.offsets.items()
-        for partition, offset in offsets.items()
+        for name, some in offsets.items()
+        for partition, offset in some.items()
     ]
-    return written
 
 
 def _member(scenario: Scenario, start: Start, started: StartMember, image: Image) -> ConsumerMember:
