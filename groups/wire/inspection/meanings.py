@@ -80,17 +80,24 @@ def _lower(title: str) -> str:
     return title if title[1].isupper() else title[0].lower() + title[1:]
 
 
-def _time(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    value = number(node)
-    return "" if value is None else time_in_words(value)
+def _by_number(words: Callable[[int], str]) -> Meaning:
+    def say(node: Node, _: Sequence[Sequence[Node]]) -> str:
+        value = number(node)
+        return "" if value is None else words(value)
+
+    return say
+
+
+def _words(names: dict[int, str], other: str) -> Meaning:
+    return _by_number(lambda value: names.get(value, other))
+
+
+def _unless_negative(words: str, negative: str) -> Meaning:
+    return _by_number(lambda value: negative if value < 0 else words)
 
 
 def _duration(what: str) -> Meaning:
-    def say(node: Node, _: Sequence[Sequence[Node]]) -> str:
-        value = number(node)
-        return "" if value is None else f"{duration_in_words(value)} {what}" if value >= 0 else "not given"
-
-    return say
+    return _by_number(lambda ms: f"{duration_in_words(ms)} {what}" if ms >= 0 else "not given")
 
 
 def _member_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -127,22 +134,6 @@ def _rack(node: Node, _: Sequence[Sequence[Node]]) -> str:
     return "where the client runs (client.rack)" if node.value else "no rack"
 
 
-def _generation_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return "absent" if (number(node) or 0) < 0 else "the rebalance that it was in"
-
-
-def _owning_generation(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return "absent" if (number(node) or 0) < 0 else "in which it owned them"
-
-
-def _words(names: dict[int, str], other: str) -> Meaning:
-    def say(node: Node, _: Sequence[Sequence[Node]]) -> str:
-        value = number(node)
-        return "" if value is None else names.get(value, other)
-
-    return say
-
-
 def _member_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
     value = number(node)
     if value is None:
@@ -156,47 +147,10 @@ def _member_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
     return "static: away, to come back" if value == -2 else ""
 
 
-def _hash(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return "no topics" if node.value == 0 else "hash of the subscribed topics, their partitions and racks"
-
-
-def _error(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    value = number(node)
-    if value is None:
-        return ""
-    return "no error" if value == 0 else kip_error_name(value) or "an error of a later release"
-
-
-def _throttle(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    value = number(node)
-    return "" if value is None else "not throttled" if value == 0 else f"wait {duration_in_words(value)}"
-
-
-def _tags(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    value = number(node)
-    return (
-        ""
-        if value is None
-        else "no tagged fields"
-        if value == 0
-        else f"{counted(value, 'tagged field')} here"
-    )
-
-
 def _user_data(node: Node, _: Sequence[Sequence[Node]]) -> str:
     if node.value is None:
         return "none"
     return "empty" if node.value == "" else "belongs to the assignor"
-
-
-def _record_type(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    known = RECORD_TYPES.get(number(node) or 0)
-    return known.name if known else "a type that is not known here"
-
-
-def _api_key(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    known = APIS.get(-1 if (value := number(node)) is None else value)
-    return known.name if known else ""
 
 
 def _attributes(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -215,15 +169,6 @@ ATTRIBUTES: Final = {
     CONTROL_BIT: "control records",
     0x40: "with a delete horizon",
 }
-
-
-def _leader_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return "not told" if (number(node) or 0) < 0 else "of the record before the offset"
-
-
-def _expire(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    value = number(node)
-    return "" if value is None else "by the broker's retention" if value < 0 else time_in_words(value)
 
 
 def _regex(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -270,11 +215,13 @@ RECORD_MEANINGS: Final[dict[str, Meaning]] = {
     "value": lambda node, _: "a tombstone: what the key names is gone" if node.value is None else "",
 }
 
+API_NAME: Final = _by_number(lambda value: APIS[value].name if value in APIS else "")
+
 BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("ConsumerProtocolSubscription", "version"): "the newest layout that its writer knows",
     ("ConsumerProtocolSubscription", "topics"): "subscribed to; clients write them in order of name",
     ("ConsumerProtocolSubscription", "ownedPartitions"): "owned when it asked to join",
-    ("ConsumerProtocolSubscription", "generationId"): _owning_generation,
+    ("ConsumerProtocolSubscription", "generationId"): _unless_negative("in which it owned them", "absent"),
     ("ConsumerProtocolAssignment", "version"): "the same layout in versions 0 to 3",
     ("ConsumerProtocolAssignment", "assignedPartitions"): "what the leader gives it",
     ("ConnectWorkerState", "configOffset"): "how far it has read the config topic",
@@ -296,9 +243,9 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("GroupMetadataValue", "members.sessionTimeout"): _duration("without a heartbeat"),
     ("JoinGroupResponse", "leader"): _leader,
     ("OffsetCommitValue", "offset"): "the next record to read",
-    ("OffsetCommitValue", "leaderEpoch"): _leader_epoch,
+    ("OffsetCommitValue", "leaderEpoch"): _unless_negative("of the record before the offset", "not told"),
     ("OffsetCommitValue", "metadata"): "free text of the client",
-    ("OffsetCommitValue", "expireTimestamp"): _expire,
+    ("OffsetCommitValue", "expireTimestamp"): _by_number(lambda ms: "by the broker's retention" if ms < 0 else time_in_words(ms)),
     ("LegacyOffsetCommitValue", "offset"): "the next record to read",
     ("ConsumerGroupMetadataValue", "epoch"): "raised with each change of members or topics",
     ("ShareGroupMetadataValue", "epoch"): "raised with each change of members or topics",
@@ -313,12 +260,12 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("ConsumerGroupTargetAssignmentMemberValue", "topicPartitions"): "what it should own at the assignment's epoch",
     ("ConsumerGroupRegularExpressionValue", "topics"): "the topics that match",
     ("ConsumerGroupRegularExpressionValue", "version"): "of the topics' metadata that was searched",
-    ("ConsumerGroupRegularExpressionValue", "timestamp"): _time,
+    ("ConsumerGroupRegularExpressionValue", "timestamp"): _by_number(time_in_words),
     ("RecordBatch", "attributes"): _attributes,
     ("ControlRecordBatch", "attributes"): _attributes,
-    ("RequestHeader", "requestApiKey"): _api_key,
+    ("RequestHeader", "requestApiKey"): API_NAME,
     ("RequestHeader", "requestApiVersion"): "of the request, and of its answer",
-    ("ApiVersionsResponse", "apiKeys.apiKey"): _api_key,
+    ("ApiVersionsResponse", "apiKeys.apiKey"): API_NAME,
     ("Request", "length"): "bytes that follow",
     ("RequestHeader", "correlationId"): "the response carries the same number",
     ("ResponseHeader", "correlationId"): "that of the request",
@@ -335,9 +282,13 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "producerEpoch": _words({-1: "none"}, ""),
     "baseSequence": _words({-1: "none"}, ""),
     "magic": "the format; Kafka writes 2 since 0.11",
-    TAG_COUNT: _tags,
+    TAG_COUNT: _by_number(
+        lambda count: f"{counted(count, 'tagged field')} here" if count else "no tagged fields"
+    ),
     REST: "not read: behind the last field that is known",
-    "type": _record_type,
+    "type": _by_number(
+        lambda value: RECORD_TYPES[value].name if value in RECORD_TYPES else "a type that is not known here"
+    ),
     "version": "of this value",
     "valueVersion": "of this value",
     "memberId": _member_id,
@@ -347,7 +298,7 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "clientHost": "as the broker saw it",
     "clientId": "set by the client (client.id)",
     "userData": _user_data,
-    "generationId": _generation_id,
+    "generationId": _unless_negative("the rebalance that it was in", "absent"),
     "generationIdOrMemberEpoch": _words(
         {-1: "not of a member"}, "classic: the generation; else the member's epoch"
     ),
@@ -356,11 +307,15 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "rebalanceTimeoutMs": _duration("to give up what it must"),
     "sessionTimeoutMs": _duration("without a heartbeat"),
     "heartbeatIntervalMs": _duration("between heartbeats"),
-    "throttleTimeMs": _throttle,
-    "errorCode": _error,
+    "throttleTimeMs": _by_number(lambda ms: f"wait {duration_in_words(ms)}" if ms else "not throttled"),
+    "errorCode": _by_number(
+        lambda code: kip_error_name(code) or "an error of a later release" if code else "no error"
+    ),
     "memberEpoch": _member_epoch,
     "previousMemberEpoch": "the epoch before, which a lost answer may leave it at",
-    "metadataHash": _hash,
+    "metadataHash": _by_number(
+        lambda value: "hash of the subscribed topics, their partitions and racks" if value else "no topics"
+    ),
     "assignmentEpoch": "the group epoch that the target was computed for",
     "assignmentEpochs": "since which epoch it has each partition; runs parallel to them",
     "topicId": "its name stands in __cluster_metadata",
