@@ -17,7 +17,12 @@ class Invariant:
     apart: str = ""
 
 
-_ALL: Final = (
+def table(*invariants: Invariant) -> dict[str, Invariant]:
+    """By name."""
+    return {each.name: each for each in invariants}
+
+
+INVARIANTS: Final = table(
     Invariant(
         name="one_holder",
         number="G.1 #1",
@@ -317,5 +322,3 @@ _ALL: Final = (
         apart="A new coordinator gives every member a whole session. Commits and leaves are no sign of life.",
     ),
 )
-
-INVARIANTS: Final = {invariant.name: invariant for invariant in _ALL}
